@@ -1,0 +1,106 @@
+"""suffit: generative classifiers whose fitted model is a table of sums.
+
+The public names are imported when first used, so that ``import suffit`` stays light.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "GaussianNB": "estimators.naive_bayes",
+    "BernoulliNB": "estimators.naive_bayes",
+    "MultinomialNB": "estimators.naive_bayes",
+    "ComplementNB": "estimators.naive_bayes",
+    "CategoricalNB": "estimators.naive_bayes",
+    "PoissonNB": "estimators.naive_bayes",
+    "NaiveBayes": "estimators.naive_bayes",
+    "GaussianDiscriminantAnalysis": "estimators.discriminant",
+    "LinearDiscriminantAnalysis": "estimators.discriminant",
+    "QuadraticDiscriminantAnalysis": "estimators.discriminant",
+    "Bernoulli": "families",
+    "Beta": "families",
+    "Categorical": "families",
+    "Exponential": "families",
+    "Gamma": "families",
+    "Gaussian": "families",
+    "Geometric": "families",
+    "LogNormal": "families",
+    "Multinomial": "families",
+    "MultivariateGaussian": "families",
+    "Poisson": "families",
+    "VonMises": "families",
+    "SingularClassWarning": "families",
+    "Family": "family",
+    "register": "family",
+    "Index": "stats",
+    "Stats": "stats",
+    "Model": "model",
+    "InputError": "table",
+    "LogisticForm": "forms",
+    "set_threads": "kernels.threads",
+}
+_ALIASES = {
+    "LDA": "LinearDiscriminantAnalysis",
+    "QDA": "QuadraticDiscriminantAnalysis",
+    "GDA": "GaussianDiscriminantAnalysis",
+}
+
+__all__ = [*_HOME, *_ALIASES]  # noqa: PLE0604
+
+if TYPE_CHECKING:
+    from .estimators.discriminant import (
+        GaussianDiscriminantAnalysis,
+        LinearDiscriminantAnalysis,
+        QuadraticDiscriminantAnalysis,
+    )
+    from .estimators.naive_bayes import (
+        BernoulliNB,
+        CategoricalNB,
+        ComplementNB,
+        GaussianNB,
+        MultinomialNB,
+        NaiveBayes,
+        PoissonNB,
+    )
+    from .families import (
+        Bernoulli,
+        Beta,
+        Categorical,
+        Exponential,
+        Gamma,
+        Gaussian,
+        Geometric,
+        LogNormal,
+        Multinomial,
+        MultivariateGaussian,
+        Poisson,
+        SingularClassWarning,
+        VonMises,
+    )
+    from .family import Family, register
+    from .forms import LogisticForm
+    from .kernels.threads import set_threads
+    from .model import Model
+    from .stats import Index, Stats
+    from .table import InputError
+
+    LDA = LinearDiscriminantAnalysis
+    QDA = QuadraticDiscriminantAnalysis
+    GDA = GaussianDiscriminantAnalysis
+
+
+def __getattr__(name: str) -> Any:
+    name = _ALIASES.get(name, name)
+    if name not in _HOME:
+        raise AttributeError(f"module 'suffit' has no attribute {name!r}")
+    value = getattr(import_module(f".{_HOME[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,29 @@
+"""The families: three shapes (elementwise, simplex, matrix) and one small file for each family."""
+
+from .bernoulli import Bernoulli
+from .beta import Beta
+from .categorical import Categorical
+from .exponential import Exponential
+from .gamma import Gamma
+from .gaussian import Gaussian, LogNormal, SingularClassWarning
+from .geometric import Geometric
+from .matrix import MultivariateGaussian
+from .multinomial import Multinomial
+from .poisson import Poisson
+from .vonmises import VonMises
+
+__all__ = [
+    "Bernoulli",
+    "Beta",
+    "Categorical",
+    "Exponential",
+    "Gamma",
+    "Gaussian",
+    "Geometric",
+    "LogNormal",
+    "Multinomial",
+    "MultivariateGaussian",
+    "Poisson",
+    "SingularClassWarning",
+    "VonMises",
+]

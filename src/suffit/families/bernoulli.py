@@ -1,0 +1,65 @@
+"""Bernoulli: a feature is present (1) or absent (0); absence counts as evidence too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..family import register
+from ..stats import Array
+from .elementwise import Elementwise, Natural
+
+
+@register
+@dataclass(frozen=True)
+class Bernoulli(Elementwise):
+    """x ∈ {0, 1}: log p = x log φ + (1−x) log(1−φ), φ = (Σx + α)/(n + 2α).
+
+    Values are made 0 or 1 by ``x > threshold``; with ``threshold=None`` they must lie in [0, 1] already.
+    α = 0 is maximum likelihood, and predictions are then the limit α → 0.
+
+    >>> Bernoulli(alpha=1.0).solve(np.array([3.0]), np.array([[0.0]])).A  # −log(1 − φ), φ → 0
+    array([-0.])
+    """
+
+    threshold: float | None = 0.0
+
+    key: ClassVar[str] = "bernoulli"
+    support: ClassVar[str] = "needs values from 0 to 1"
+    way_out: ClassVar[str] = "set a threshold (binarize) to make them 0 or 1"
+
+    @property
+    def statistic(self) -> tuple[Any, ...]:
+        """Counts of x > threshold."""
+        return (self.key, self.threshold)
+
+    def outside(self, x: Array) -> NDArray[np.bool_]:
+        """Without a threshold, values must be shares."""
+        return (x < 0) | (x > 1) if self.threshold is None else np.zeros(x.shape, dtype=bool)
+
+    def T(self, x: Array) -> Array:
+        """1{x > threshold}."""
+        return (x if self.threshold is None else (x > self.threshold).astype(np.float64))[..., None]
+
+    def smooth(self, n: Array, t: Array) -> tuple[Array, Array]:
+        """α imagined rows with the feature and α without it."""
+        a = np.broadcast_to(np.asarray(self.alpha, dtype=np.float64), n.shape[-1:])
+        blank = (n == 0) & (a == 0)  # a class without rows says nothing: φ = ½
+        a = np.where(blank, 1.0, a)
+        return n + 2 * a, t + a[..., None]
+
+    def solve(self, n: Array, t: Array) -> Natural:
+        """θ = log φ/(1−φ), A = −log(1−φ); a φ of 0 or 1 keeps the finite part of log α − log n."""
+        yes, no = t[..., 0], n - t[..., 0]
+        log_n = np.log(n)
+        log_yes = np.where(yes > 0, np.log(yes), 0.0) - log_n
+        log_no = np.where(no > 0, np.log(no), 0.0) - log_n
+        never, always = (yes <= 0).astype(np.float64), (no <= 0).astype(np.float64)
+        return Natural((log_yes - log_no)[..., None], -log_no, (never - always)[..., None], always)
+
+    def draw(self, theta: Array, rng: np.random.Generator) -> Array:
+        """Present with probability φ = 1/(1 + e^−θ)."""
+        return (rng.random(theta.shape[:-1]) * (1 + np.exp(-theta[..., 0])) < 1).astype(np.float64)

@@ -1,0 +1,72 @@
+"""Beta: shares strictly between 0 and 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln, digamma, polygamma
+
+from ..family import register
+from ..stats import Array
+from .elementwise import Elementwise, Natural
+
+MOST_CERTAIN = 1e10  # the largest a + b: a class that never varies has no concentration of its own
+
+
+def parameters_of(g1: Array, g2: Array) -> tuple[Array, Array]:
+    """The (a, b) with ψ(a) − ψ(a+b) = g1 and ψ(b) − ψ(a+b) = g2, by Newton's method in log a, log b."""
+    e1, e2 = np.exp(g1), np.exp(g2)  # geometric means of x and 1 − x; e1 + e2 < 1
+    slack = np.maximum(1 - e1 - e2, 1 / MOST_CERTAIN)
+    a, b = 0.5 + e1 / (2 * slack), 0.5 + e2 / (2 * slack)
+    for _ in range(40):
+        total = polygamma(1, a + b)
+        f1, f2 = digamma(a) - digamma(a + b) - g1, digamma(b) - digamma(a + b) - g2
+        j11, j22 = (polygamma(1, a) - total) * a, (polygamma(1, b) - total) * b
+        j12, j21 = -total * b, -total * a
+        det = j11 * j22 - j12 * j21
+        da, db = (f1 * j22 - f2 * j12) / det, (f2 * j11 - f1 * j21) / det
+        a, b = a * np.exp(-np.clip(da, -1, 1)), b * np.exp(-np.clip(db, -1, 1))
+        over = np.maximum((a + b) / MOST_CERTAIN, 1.0)
+        a, b = a / over, b / over
+    return a, b
+
+
+@register
+@dataclass(frozen=True)
+class Beta(Elementwise):
+    """0 < x < 1: log p = (a−1) log x + (b−1) log(1−x) − log B(a, b), by maximum likelihood.
+
+    >>> theta, A, *_ = Beta().solve(np.array([1.0]), np.array([[-1.0, -1.0]]))  # ψ(1) − ψ(2) = −1
+    >>> (theta + 1).round(6)
+    array([[1., 1.]])
+    """
+
+    order: ClassVar[int] = 2
+    key: ClassVar[str] = "beta"
+    support: ClassVar[str] = "needs 0 < x < 1"
+    way_out: ClassVar[str] = "use gaussian, rescale the column, or drop the row"
+
+    def outside(self, x: Array) -> NDArray[np.bool_]:
+        """0, 1 or beyond."""
+        return (x <= 0) | (x >= 1)
+
+    def T(self, x: Array) -> Array:
+        """(log x, log(1 − x))."""
+        return np.stack([np.log(x), np.log1p(-x)], axis=-1)
+
+    def names(self, columns: tuple[str, ...]) -> tuple[str, ...]:  # type: ignore[override]
+        """log x and log(1 − x) of each column."""
+        return tuple(name for c in columns for name in (f"log {c}", f"log(1 - {c})"))
+
+    def solve(self, n: Array, t: Array) -> Natural:
+        """η = (a − 1, b − 1), A = log B(a, b)."""
+        a, b = parameters_of(t[..., 0] / n, t[..., 1] / n)
+        return Natural(np.stack([a - 1, b - 1], axis=-1), np.asarray(betaln(a, b)))
+
+    def draw(self, theta: Array, rng: np.random.Generator) -> Array:
+        """Beta variates, kept off the ends."""
+        x = rng.beta(theta[..., 0] + 1, theta[..., 1] + 1)
+        return np.clip(x, np.finfo(float).tiny, np.nextafter(1.0, 0.0))

@@ -1,0 +1,240 @@
+"""Categorical: columns of levels, whatever the levels are, with their conditional probability tables."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..family import Family, Scorer, register
+from ..forms import LogisticForm
+from ..kernels.threads import every, in_order, row_blocks
+from ..stats import CLASS, LEVEL, Array, Index, Stats, layout
+from ..table import Codes, InputError, Rows, encode, freeze
+from .simplex import draw_shares, log_shares, names_of
+
+LEVELS = layout("levels", {"count": (CLASS, LEVEL)})
+
+DENSE_LIMIT = 1 << 16  # whole numbers 0 … max below this are all levels, seen or not, as an integer coding means
+
+
+def plain(level: Any) -> Hashable:
+    """A level as a plain Python value; whole floats are the integers they equal."""
+    if isinstance(level, float) and level.is_integer():
+        return int(level)
+    return level  # type: ignore[no-any-return]
+
+
+def is_missing(level: Any) -> bool:
+    """None, NaN and the missing markers of data frames (anything not equal to itself)."""
+    if level is None:
+        return True
+    try:
+        return bool(level != level)
+    except (TypeError, ValueError):  # pandas.NA: its truth is undefined
+        return True
+
+
+def column_codes(column: NDArray[Any]) -> tuple[list[Hashable], Codes]:
+    """The distinct levels of one column and the code of each row, −1 where missing."""
+    if column.dtype.kind in "iub":
+        return encode(column)
+    if column.dtype.kind == "f":
+        values, codes = np.unique(column, return_inverse=True)  # NaN sorts last
+        codes = codes.reshape(-1).astype(np.int32)
+        here = values == values
+        return [plain(v) for v in values[here].tolist()], np.where(codes < here.sum(), codes, -1).astype(np.int32)
+    if column.dtype.kind != "O":
+        return encode(column)
+    table: dict[Hashable, int] = {}
+    codes = np.empty(len(column), np.int32)
+    for i, level in enumerate(column.tolist()):
+        codes[i] = -1 if is_missing(level) else table.setdefault(plain(level), len(table))
+    return list(table), codes
+
+
+@register
+@dataclass(frozen=True)
+class Categorical(Family):
+    """P(x_j = v | c) = (N_jv|c + α)/(N_j|c + α·levels of j).
+
+    A missing value and a level never seen drop out of the sum.  A column of whole numbers 0 … max has max + 1 levels,
+    whether seen or not; ``least_levels`` sets a least number of them (a number for all columns, or one for each).
+    """
+
+    alpha: float = 1.0
+    least_levels: int | tuple[int, ...] | None = None
+
+    key: ClassVar[str] = "categorical"
+
+    def collect(self, X: NDArray[Any], rows: Rows, columns: Sequence[str]) -> Stats:
+        """Rows of every class at every level of every column."""
+        if X.dtype.kind in "iu" and X.size:
+            low, high = X.min(axis=0), X.max(axis=0)
+            if int((high.astype(object) - low.astype(object)).max()) < DENSE_LIMIT:
+                levels, count = self._count_integers(X, rows, low, high)
+                return self._stats(rows, levels, count)
+        coded = [column_codes(X[:, j]) for j in range(X.shape[1])]
+        codes = np.stack([c for _, c in coded], axis=1) if coded else np.zeros((len(X), 0), np.int32)
+        return self._stats(rows, [v for v, _ in coded], self._count(codes, [len(v) for v, _ in coded], rows))
+
+    def _count(self, codes: NDArray[np.int32], sizes: Sequence[int], rows: Rows) -> Array:
+        from ..kernels.counts import level_counts
+
+        offsets = freeze(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
+        total = np.zeros((len(rows.classes), int(offsets[-1])))
+
+        def work(start: int, stop: int) -> Array:
+            part = np.zeros_like(total)
+            level_counts(freeze(codes[start:stop]), offsets, *rows.part(start, stop), part)
+            return part
+
+        for part in in_order(work, row_blocks(len(codes), codes.shape[1])):
+            total += part
+        return total
+
+    def _count_integers(
+        self, X: NDArray[Any], rows: Rows, low: NDArray[Any], high: NDArray[Any]
+    ) -> tuple[list[list[int]], Array]:
+        """Integers are their own codes: one pass, no look-up."""
+        from ..kernels.counts import level_counts
+
+        sizes = (high.astype(np.int64) - low.astype(np.int64)) + 1
+        offsets = freeze(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
+        total = np.zeros((len(rows.classes), int(offsets[-1])))
+
+        def work(start: int, stop: int) -> Array:
+            part = np.zeros_like(total)
+            codes = freeze((X[start:stop] - low).astype(np.int32))
+            level_counts(codes, offsets, *rows.part(start, stop), part)
+            return part
+
+        for part in in_order(work, row_blocks(*X.shape)):
+            total += part
+        levels = [list(range(int(a), int(b) + 1)) for a, b in zip(low, high, strict=True)]
+        return levels, total
+
+    def _stats(self, rows: Rows, levels: Sequence[Sequence[Hashable]], count: Array) -> Stats:
+        """Sums on an axis of (column, level) pairs; levels no row takes are left out."""
+        labels = [(j, v) for j, values in enumerate(levels) for v in values]
+        seen = count.any(axis=0)
+        found = {label: i for i, label in enumerate(labels) if seen[i]}
+        index = Index.of(found)
+        places = np.fromiter((found[label] for label in index.labels), np.int64, len(index))
+        return Stats(LEVELS, {CLASS: rows.classes, LEVEL: index}, {"count": count[:, places]})
+
+    def check_forgotten(self, before: Stats, after: Stats) -> None:
+        """No level can occur less than never."""
+        if (after["count"] < -1e-9 * np.maximum(before["count"], 1.0)).any():
+            c, v = (int(i) for i in np.argwhere(after["count"] < 0)[0])
+            j, level = after.axes[LEVEL].labels[v]  # type: ignore[misc]
+            raise InputError(
+                f"forget: class {after.axes[CLASS].labels[c]!r} never learned that many rows with level {level!r} in "
+                f"column number {j}"
+            )
+
+    def levels(self, stats: Stats, n_columns: int) -> list[list[Hashable]]:
+        """The levels of every column, those of an integer coding that no row took among them."""
+        found: list[list[Hashable]] = [[] for _ in range(n_columns)]
+        for j, v in stats.axes[LEVEL].labels:  # type: ignore[misc]
+            found[j].append(v)
+        least = self.least_levels
+        for j, values in enumerate(found):
+            whole = all(isinstance(v, int) and v >= 0 for v in values)
+            if not whole:
+                continue
+            top = max(values, default=-1)
+            n = (least[j] if isinstance(least, tuple) else least) or 0
+            if top < DENSE_LIMIT:  # type: ignore[operator]
+                found[j] = list(range(max(top + 1, n)))  # type: ignore[operator]
+        return found
+
+    def counts(self, stats: Stats, levels: Sequence[Sequence[Hashable]]) -> list[Array]:
+        """The count table of every column, on these levels.  # → [(K, L_j)]"""
+        position = stats.axes[LEVEL].position
+        padded = np.concatenate([np.maximum(stats["count"], 0.0), np.zeros((len(stats["count"]), 1))], axis=1)
+        return [padded[:, [position.get((j, v), -1) for v in values]] for j, values in enumerate(levels)]
+
+    def scorer(self, stats: Stats, columns: Sequence[str]) -> CategoricalScorer:
+        """Smoothed tables of log-probabilities."""
+        levels = self.levels(stats, len(columns))
+        tables = [log_shares(count, np.asarray(self.alpha)) for count in self.counts(stats, levels)]
+        return CategoricalScorer(levels, [t for t, _ in tables], [z for _, z in tables], tuple(columns))
+
+
+class CategoricalScorer(Scorer):
+    """Σ_j log P(x_j | c), by table look-up."""
+
+    def __init__(
+        self, levels: list[list[Hashable]], tables: list[Array], never: list[Array], columns: tuple[str, ...]
+    ) -> None:
+        self.levels, self.tables, self.never, self.columns = levels, tables, never, columns
+        self.positions = [{v: i for i, v in enumerate(values)} for values in levels]
+        self.offsets = freeze(np.concatenate([[0], np.cumsum([len(v) for v in levels])]).astype(np.int64))
+        K = len(tables[0]) if tables else 0
+        self.n_parameters = K * sum(max(len(v) - 1, 0) for v in levels)
+
+    def codes(self, X: NDArray[Any]) -> NDArray[np.int32]:
+        """The place of every value among the levels of its column; −1 for a missing value or a level never seen."""
+        out = np.empty(X.shape, np.int32)
+        for j, position in enumerate(self.positions):
+            column = X[:, j]
+            if column.dtype.kind in "iub" and position and all(type(v) is int for v in position):
+                low, high = min(position), max(position)  # type: ignore[type-var]
+                if high - low < DENSE_LIMIT:  # type: ignore[operator]
+                    table = np.full(high - low + 3, -1, np.int32)  # type: ignore[operator]
+                    for v, i in position.items():
+                        table[v - low + 1] = i  # type: ignore[operator]
+                    out[:, j] = table[np.clip(column.astype(np.int64) - low + 1, 0, len(table) - 1)]  # type: ignore[operator]
+                    continue
+            values, codes = column_codes(column)
+            lookup = np.array([position.get(v, -1) for v in values] + [-1], np.int32)
+            out[:, j] = lookup[codes]
+        return out
+
+    def _sum(self, X: NDArray[Any], tables: list[Array]) -> Array:
+        from ..kernels.counts import level_scores
+
+        table = freeze(np.concatenate(tables, axis=1).T)  # (ΣL, K)
+        out = np.empty((len(X), table.shape[1]))
+        start = freeze(np.zeros(table.shape[1]))
+
+        def work(a: int, b: int) -> None:
+            level_scores(freeze(self.codes(X[a:b])), self.offsets, table, start, out[a:b])
+
+        every(work, row_blocks(*X.shape))
+        return out
+
+    def scores(self, X: NDArray[Any]) -> Array:
+        """Σ_j log P(x_j | c)."""
+        return self._sum(X, self.tables)
+
+    def impossible(self, X: NDArray[Any]) -> Array | None:
+        """How many of the row's levels a class has never shown, where α is 0."""
+        return self._sum(X, self.never) if any(z.any() for z in self.never) else None
+
+    def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+        """One level per column; integers where all levels are."""
+        out = np.empty((len(codes), len(self.levels)), dtype=object)
+        for j, (values, table, never) in enumerate(zip(self.levels, self.tables, self.never, strict=True)):
+            shares = np.where(never > 0, 0.0, np.exp(table))
+            at = draw_shares(shares[codes], rng)
+            out[:, j] = np.fromiter((values[i] for i in at), dtype=object, count=len(at))
+        whole = all(type(v) is int for values in self.levels for v in values)
+        return out.astype(np.int64) if whole else out
+
+    def logistic_form(self) -> LogisticForm:
+        """Linear in the one-hot coding of the levels."""
+        weights = np.concatenate(self.tables, axis=1)
+        return LogisticForm(names_of(self.columns, self.levels), weights, np.zeros(len(weights)), self.one_hot)
+
+    def one_hot(self, X: NDArray[Any]) -> Array:
+        """1 at the level of every column, 0 elsewhere.  # (n, p) → (n, ΣL)"""
+        codes = self.codes(np.asarray(X))
+        out = np.zeros((len(codes), int(self.offsets[-1])))
+        rows, cols = np.nonzero(codes >= 0)
+        out[rows, self.offsets[cols] + codes[rows, cols]] = 1.0
+        return out

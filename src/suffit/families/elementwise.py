@@ -1,0 +1,270 @@
+"""The elementwise shape: columns independent given the class, each with statistics T(x) of fixed order.
+
+A family of this shape says what T(x) is, where x may lie, and how mean statistics become natural parameters;
+the array code is here.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..family import Family, Scorer
+from ..forms import LogisticForm
+from ..kernels.threads import BLOCK_CELLS, cores, every, in_order, row_blocks
+from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
+from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse, refuse
+
+ORDER = "order"
+ELEMENTWISE = layout("elementwise", {"n": (CLASS, FEATURE), "t": (CLASS, FEATURE, ORDER)})
+
+
+class Natural(NamedTuple):
+    """Natural parameters: log p = T·theta − A + log h; ``zero``, ``zero0`` count events of probability 0."""
+
+    theta: Array  # (…, p, order)
+    A: Array  # (…, p)
+    zero: Array | None = None  # (…, p, order)
+    zero0: Array | None = None  # (…, p)
+
+
+def class_ranges(codes: Codes, n_classes: int) -> list[tuple[int, int]]:
+    """The classes cut into one contiguous range per thread, about equally many rows each."""
+    rows = np.cumsum(np.bincount(codes, minlength=n_classes))
+    parts = min(cores(), n_classes)
+    cuts = np.searchsorted(rows, rows[-1] * np.arange(1, parts) / parts) + 1 if len(rows) else np.array([])
+    edges = [0, *np.unique(np.clip(cuts, 1, n_classes)).astype(int).tolist(), n_classes]
+    return [(a, b) for a, b in zip(edges, edges[1:], strict=False) if a < b]
+
+
+def entry_blocks(indptr: NDArray[Any]) -> list[tuple[int, int]]:
+    """Row ranges of a CSR matrix that hold about one block of stored entries each."""
+    n = len(indptr) - 1
+    edges = np.searchsorted(indptr, np.arange(0, int(indptr[-1]) + 1, BLOCK_CELLS))
+    edges = np.unique(np.concatenate([[0], edges, np.arange(0, n, BLOCK_CELLS), [n]]))
+    return [(int(a), int(b)) for a, b in zip(edges, edges[1:], strict=False)]
+
+
+@dataclass(frozen=True)
+class Elementwise(Family):
+    """Independent columns.  ``alpha`` pseudo-rows, spread like all rows of all classes, smooth every class."""
+
+    alpha: float | Array = field(default=1.0, kw_only=True)
+
+    order: ClassVar[int] = 1
+    support: ClassVar[str] = "needs a finite number"
+    way_out: ClassVar[str] = "use gaussian, or drop the row"
+
+    @abstractmethod
+    def T(self, x: Array) -> Array:
+        """Sufficient statistics.  # (n, p) → (n, p, order)"""
+
+    @abstractmethod
+    def solve(self, n: Array, t: Array) -> Natural:
+        """Natural parameters from the sums (or pseudo-sums) n and t = Σ T.  # (…, p), (…, p, order)"""
+
+    @abstractmethod
+    def draw(self, theta: Array, rng: np.random.Generator) -> Array:
+        """One value for each set of natural parameters.  # (n, p, order) → (n, p)"""
+
+    def outside(self, x: Array) -> NDArray[np.bool_]:
+        """Which values lie outside the support (False for NaN).  # (n, p) → (n, p)"""
+        return np.zeros(x.shape, dtype=bool)
+
+    def log_base(self, x: Array) -> Array:
+        """log h(x), the part all classes share.  # (n, p) → (n, p)"""
+        return np.zeros(x.shape)
+
+    def names(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """What the columns of T(x) are called, column by column."""
+        return tuple(columns)
+
+    # --- collect
+
+    def check(self, x: NDArray[Any], columns: Sequence[str], first_row: int) -> None:
+        """Refuse what lies outside the support, naming the first such cell."""
+        check_finite(x, columns, first_row)
+        bad = self.outside(x)
+        if bad.any():
+            i, j = (int(v) for v in np.argwhere(bad)[0])
+            raise refuse(columns, j, f"{self.key} {self.support}", x[i, j], first_row + i, self.way_out)
+
+    def check_sparse(self, X: Matrix, columns: Sequence[str]) -> None:
+        """The same for CSR: the stored entries, and the zeros that are not stored."""
+        for a, b in entry_blocks(X.indptr):
+            data = np.asarray(X.data[X.indptr[a] : X.indptr[b]], dtype=np.float64)
+            bad = ~np.isfinite(data) | self.outside(data[None])[0]
+            if bad.any():
+                e = int(np.argmax(bad)) + int(X.indptr[a])
+                i = int(np.searchsorted(X.indptr, e, side="right")) - 1
+                what = f"Input X contains NaN or infinity: {self.key}" if not np.isfinite(X.data[e]) else self.key
+                raise refuse(columns, int(X.indices[e]), f"{what} {self.support}", X.data[e], i, self.way_out)
+        if X.nnz < X.shape[0] * X.shape[1] and self.outside(np.zeros((1, 1))).any():
+            raise InputError(f"sparse input holds zeros: {self.key} {self.support}; {self.way_out}")
+
+    def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
+        """n[c, j] = Σ w and t[c, j] = Σ w T(x) over the present values."""
+        from ..kernels.moments import class_sums
+
+        K, p = len(rows.classes), X.shape[1]
+        axes = {CLASS: rows.classes, FEATURE: Index.range(p), ORDER: Index.range(self.order)}
+        if is_sparse(X):
+            return Stats(ELEMENTWISE, axes, self._sparse_sums(csr(X), rows, columns))
+
+        def work(start: int, stop: int) -> tuple[Array, Array]:
+            x = block(X, start, stop).astype(np.float64)
+            self.check(x, columns, start)
+            n, t = np.zeros((K, p)), np.zeros((K, p, self.order))
+            class_sums(freeze(self.T(x)), freeze(x == x), *rows.part(start, stop), n, t)
+            return n, t
+
+        n, t = np.zeros((K, p)), np.zeros((K, p, self.order))
+        for dn, dt in in_order(work, row_blocks(X.shape[0], p * self.order)):
+            n += dn
+            t += dt
+        return Stats(ELEMENTWISE, axes, {"n": n, "t": t})
+
+    def _sparse_sums(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> dict[str, Array]:
+        """Zeros are T(0) each: t = N·T(0) + Σ over stored entries of T(x) − T(0)."""
+        from ..kernels.counts import csr_class_sums
+
+        self.check_sparse(X, columns)
+        K, p = len(rows.classes), X.shape[1]
+        zero = self.T(np.zeros((1, 1)))[0, 0]  # (order,)
+        t = np.zeros((K, p, self.order))
+        indptr = freeze(X.indptr.astype(np.int64))
+        indices = freeze(X.indices.astype(np.int32, copy=False))
+
+        def work(lo: int, hi: int) -> None:
+            for a, b in entry_blocks(indptr):
+                data = np.asarray(X.data[indptr[a] : indptr[b]], dtype=np.float64)
+                T = self.T(data[:, None])[:, 0, :] - zero
+                part = freeze(indptr[a : b + 1] - indptr[a])
+                csr_class_sums(part, indices[indptr[a] : indptr[b]], freeze(T), *rows.part(a, b), lo, hi, t)
+
+        every(work, class_ranges(rows.codes, K))
+        N = np.repeat(rows.counts()[:, None], p, axis=1)
+        return {"n": N, "t": t + N[:, :, None] * zero}
+
+    # --- solve
+
+    def smooth(self, n: Array, t: Array) -> tuple[Array, Array]:
+        """Add ``alpha`` pseudo-rows spread like the pooled rows; a cell without rows gets one in any case."""
+        N, total = n.sum(axis=0), t.sum(axis=0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = np.where(N[:, None] > 0, total / N[:, None], np.nan)  # (p, order)
+        a = np.where(n > 0, self.alpha, np.maximum(self.alpha, 1.0))  # (K, p)
+        return n + a, t + a[..., None] * mean
+
+    def scorer(self, stats: Stats, columns: Sequence[str]) -> ElementwiseScorer:
+        """Solve the smoothed sums; a column without any value is left out."""
+        n, t = self.smooth(stats["n"], stats["t"])
+        empty = np.isnan(t).any(axis=-1)  # (K, p)
+        with np.errstate(all="ignore"):
+            natural = self.solve(n, t)
+        parts = [None if a is None else np.where(_like(empty, a), 0.0, a) for a in natural]
+        return ElementwiseScorer(self, Natural(*parts), tuple(columns))  # type: ignore[arg-type]
+
+    def check_forgotten(self, before: Stats, after: Stats) -> None:
+        """No cell can have a negative number of rows."""
+        if (after["n"] < -1e-9 * np.maximum(before["n"].max(initial=0.0), 1.0)).any():
+            raise InputError("forget: more rows would be taken away than were learned")
+
+
+def _like(mask: NDArray[np.bool_], a: Array) -> NDArray[np.bool_]:
+    return mask[..., None] if a.ndim > mask.ndim else mask
+
+
+class ElementwiseScorer(Scorer):
+    """log p(x | c) = Σ_j T(x_j)·Θ_cj − A_cj over the columns j that are present."""
+
+    def __init__(self, family: Elementwise, natural: Natural, columns: tuple[str, ...]) -> None:
+        self.family = family
+        self.natural = natural
+        self.columns = columns
+        K, p, order = natural.theta.shape
+        self.n_parameters = K * p * order
+
+    def _blocks(self, X: Matrix, theta: Array, A: Array) -> Array:
+        """T(X)·thetaᵀ − M·Aᵀ in row blocks."""
+        K, p, order = theta.shape
+        out = np.empty((X.shape[0], K))
+        if is_sparse(X):
+            self._sparse(csr(X), theta, A, out)
+            return out
+        flat = theta.reshape(K, p * order).T
+
+        def work(start: int, stop: int) -> None:
+            x = block(X, start, stop).astype(np.float64)
+            present = x == x
+            T = np.where(present[:, :, None], self.family.T(x), 0.0)
+            out[start:stop] = T.reshape(len(x), p * order) @ flat - present @ A.T
+
+        every(work, row_blocks(X.shape[0], p * order))
+        return out
+
+    def _sparse(self, X: Matrix, theta: Array, A: Array, out: Array) -> None:
+        from ..kernels.counts import csr_scores
+
+        zero = self.family.T(np.zeros((1, 1)))[0, 0]
+        start_score = freeze((theta @ zero - A).sum(axis=1))
+        by_feature = freeze(np.moveaxis(theta, 0, -1))  # (p, order, K)
+        indptr = X.indptr.astype(np.int64)
+
+        def work(a: int, b: int) -> None:
+            data = np.asarray(X.data[indptr[a] : indptr[b]], dtype=np.float64)
+            T = freeze(self.family.T(data[:, None])[:, 0, :] - zero)
+            indices = freeze(X.indices[indptr[a] : indptr[b]].astype(np.int32, copy=False))
+            csr_scores(freeze(indptr[a : b + 1] - indptr[a]), indices, T, by_feature, start_score, out[a:b])
+
+        every(work, entry_blocks(indptr))
+
+    def scores(self, X: Matrix) -> Array:
+        """Σ_j T(x_j)·Θ_cj − A_cj."""
+        return self._blocks(X, self.natural.theta, self.natural.A)
+
+    def impossible(self, X: Matrix) -> Array | None:
+        """How often a class would meet a value it gives probability 0."""
+        zero, zero0 = self.natural.zero, self.natural.zero0
+        if zero is None or zero0 is None or not (zero.any() or zero0.any()):
+            return None
+        return self._blocks(X, zero, -zero0)
+
+    def check(self, X: Matrix) -> None:
+        """Refuse rows outside the support."""
+        if is_sparse(X):
+            self.family.check_sparse(csr(X), self.columns)
+            return
+        for start, stop in row_blocks(*X.shape):
+            self.family.check(block(X, start, stop).astype(np.float64), self.columns, start)
+
+    def log_base(self, X: Matrix) -> Array:
+        """Σ_j log h(x_j)."""
+        out = np.empty(X.shape[0])
+        for start, stop in row_blocks(*X.shape):
+            x = block(X, start, stop).astype(np.float64)
+            out[start:stop] = np.where(x == x, self.family.log_base(x), 0.0).sum(axis=1)
+        return out
+
+    def drawn_in(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Towards 0."""
+        return np.asarray(X, dtype=np.float64) * 1e-50
+
+    def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+        """Draw every column on its own, given the class."""
+        return self.family.draw(self.natural.theta[codes], rng)
+
+    def logistic_form(self) -> LogisticForm:
+        """Weights on T(x), column by column."""
+        theta, A = self.natural.theta, self.natural.A
+        return LogisticForm(
+            self.family.names(self.columns), theta.reshape(len(theta), -1), -A.sum(axis=1), self._statistic
+        )
+
+    def _statistic(self, X: NDArray[Any]) -> Array:
+        return self.family.T(np.asarray(X, dtype=np.float64)).reshape(len(X), -1)

@@ -1,0 +1,53 @@
+"""Exponential: waiting times without memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..family import register
+from ..stats import Array
+from .elementwise import Elementwise, Natural
+
+LEAST_SHARE = 1e-9  # the least class mean, as a share of the pooled one: a class of zeros has no rate of its own
+
+
+@register
+@dataclass(frozen=True)
+class Exponential(Elementwise):
+    """x ≥ 0: log p = log λ − λx, rate λ = 1/mean.
+
+    >>> theta, A, *_ = Exponential().solve(np.array([2.0]), np.array([[1.0]]))
+    >>> theta[0], np.exp(-A)
+    (array([-2.]), array([2.]))
+    """
+
+    key: ClassVar[str] = "exponential"
+    support: ClassVar[str] = "needs x ≥ 0"
+    way_out: ClassVar[str] = "use gaussian, or drop the row"
+
+    def outside(self, x: Array) -> NDArray[np.bool_]:
+        """Negative."""
+        return x < 0
+
+    def T(self, x: Array) -> Array:
+        """x."""
+        return x[..., None]
+
+    def solve(self, n: Array, t: Array) -> Natural:
+        """θ = −1/mean, A = log mean; a column that is 0 throughout says nothing."""
+        mean = t[..., 0] / n
+        pooled = np.max(mean, axis=0, initial=0.0, keepdims=True) if mean.ndim > 1 else mean
+        mean = np.maximum(mean, LEAST_SHARE * pooled)
+        flat = mean <= 0
+        rate = np.where(flat, 0.0, 1.0 / mean)
+        return Natural(-rate[..., None], np.where(flat, 0.0, np.log(mean)))
+
+    def draw(self, theta: Array, rng: np.random.Generator) -> Array:
+        """Waiting times; 0 where the column is 0 throughout."""
+        rate = -theta[..., 0]
+        wait = rng.standard_exponential(rate.shape)
+        return np.divide(wait, rate, out=np.zeros_like(wait), where=rate > 0)

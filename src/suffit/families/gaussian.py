@@ -1,0 +1,298 @@
+"""Gaussian: independent normal columns, from sums of x and x² about an origin; and the log-normal."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..family import Scorer, register
+from ..forms import LogisticForm
+from ..kernels.threads import every, in_order, row_blocks
+from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
+from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
+from .elementwise import Elementwise, Natural, class_ranges
+from .gaussian_scores import DiagonalScorer, GaussianScorer, SharedScorer
+
+FIRST_ROWS = 64  # the origin of a class is the mean of its first so many values
+LEAST_SHARE = 1e-9  # variance a class is given where it has none, as a share of the column's total variance
+ROUNDING = 64 * float(np.finfo(np.float64).eps)  # sums of squares below this share are rounding, not variance
+
+
+class SingularClassWarning(UserWarning):
+    """A class (or all of them) does not vary in some direction; the message names it and what was done."""
+
+
+def shift_moments(sums: dict[str, Array], d: Array) -> dict[str, Array]:
+    """Σ(z+d) = Σz + n d;  Σ(z+d)² = Σz² + d(2Σz + n d)."""
+    n, x, xx = sums["n"], sums["x"], sums["xx"]
+    return {"n": n, "x": x + n * d, "xx": xx + d * (2 * x + n * d)}
+
+
+MOMENTS = layout("moments", {k: (CLASS, FEATURE) for k in ("n", "x", "xx")}, shift_moments)  # type: ignore[arg-type]
+
+
+def origin_of(X: Matrix, rows: Rows, warp: Any = None) -> Array:
+    """The mean of the first values of every class and column: near the data, so that nothing cancels."""
+    from ..kernels.moments import first_means
+
+    K, p = len(rows.classes), X.shape[1]
+    seen, mean = np.zeros((K, p)), np.zeros((K, p))
+    step = min(FIRST_ROWS * K, 4096)
+    start = 0
+    while start < X.shape[0]:
+        stop = min(start + step, X.shape[0])
+        x = block(X, start, stop)
+        first_means(x if warp is None else freeze(warp(x)), *rows.part(start, stop), FIRST_ROWS, seen, mean)
+        if (seen >= FIRST_ROWS).all():
+            break
+        start, step = stop, min(step * 2, max(64, (1 << 18) // max(p, 1)))
+    return mean
+
+
+@register
+@dataclass(frozen=True)
+class Gaussian(Elementwise):
+    """Normal columns, independent given the class: mean and variance of each.
+
+    ``smoothing`` adds that share of a column's total variance to its variance in every class (``floor="largest"``:
+    the share of the largest column's).  ``tie`` moves the variances from each class's own (0) to one shared by all
+    (1); ``spherical`` makes them equal across columns; ``unbiased`` divides by n − 1 (shared: N − k).
+    """
+
+    smoothing: float = 0.0
+    floor: str = "column"
+    tie: float = 0.0
+    spherical: bool = False
+    unbiased: bool = False
+    shrinkage: float = 0.0
+
+    key: ClassVar[str] = "gaussian"
+    order: ClassVar[int] = 2
+
+    @property
+    def statistic(self) -> tuple[Any, ...]:
+        """Moments; every setting is a matter of solving."""
+        return (self.key,)
+
+    def warp(self, x: NDArray[Any]) -> NDArray[Any]:
+        """What is normal: x itself."""
+        return x
+
+    def T(self, x: Array) -> Array:
+        """(x, x²)."""
+        x = np.asarray(self.warp(x))
+        return np.stack([x, x * x], axis=-1)
+
+    def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
+        """n, Σz, Σz² per class and column, z = x − origin."""
+        axes = {CLASS: rows.classes, FEATURE: Index.range(X.shape[1])}
+        if is_sparse(X):
+            return self._collect_sparse(csr(X), rows, columns, axes)
+        origin = freeze(origin_of(X, rows, None if type(self) is Gaussian else self.warp))
+        K, p = origin.shape
+        n, x, xx = np.zeros((K, p)), np.zeros((K, p)), np.zeros((K, p))
+
+        def work(start: int, stop: int) -> tuple[Array, Array, Array]:
+            return self._block_moments(X, rows, columns, origin, start, stop)
+
+        for dn, dx, dxx in in_order(work, row_blocks(*X.shape)):
+            n += dn
+            x += dx
+            xx += dxx
+        return Stats(MOMENTS, axes, {"n": n, "x": x, "xx": xx}, origin)
+
+    def _block_moments(
+        self, X: Matrix, rows: Rows, columns: Sequence[str], origin: Array, start: int, stop: int
+    ) -> tuple[Array, Array, Array]:
+        from ..kernels.moments import class_moments, class_moments_present
+
+        K, p = origin.shape
+        raw = block(X, start, stop)
+        codes, weights = rows.part(start, stop)
+        if type(self) is not Gaussian:
+            self.check(raw, columns, start)
+            raw = freeze(self.warp(raw))
+        n, x, xx = np.zeros(K), np.zeros((K, p)), np.zeros((K, p))
+        class_moments(raw, codes, weights, origin, n, x, xx)
+        if np.isfinite(xx).all():  # a NaN or infinity in the block would show here: no pass of its own to look
+            return n[:, None] + np.zeros((K, p)), x, xx
+        check_finite(raw, columns, start)
+        there = np.zeros((K, p))
+        x[:], xx[:] = 0.0, 0.0
+        class_moments_present(raw, codes, weights, origin, there, x, xx)
+        if not np.isfinite(xx).all():
+            j = int(np.argmax(~np.isfinite(xx).all(axis=0)))
+            raise InputError(f"column {columns[j]!r}: values so large that their squares overflow; rescale the column")
+        return there, x, xx
+
+    def _collect_sparse(self, X: Matrix, rows: Rows, columns: Sequence[str], axes: dict[str, Index]) -> Stats:
+        """Two passes over the stored entries: means (zeros count), then moments about them."""
+        from ..kernels.counts import csr_class_moments
+
+        self.check_sparse(X, columns)
+        K, p = len(rows.classes), X.shape[1]
+        indptr, indices = freeze(X.indptr.astype(np.int64)), freeze(X.indices.astype(np.int32, copy=False))
+        data = X.data if X.data.dtype in (np.float32, np.float64) else X.data.astype(np.float64)
+        codes, weights = rows.part(0, X.shape[0])
+        N = np.repeat(rows.counts()[:, None], p, axis=1)
+        origin = np.zeros((K, p))
+        for _ in range(2):
+            stored, x, xx = np.zeros((K, p)), np.zeros((K, p)), np.zeros((K, p))
+
+            def work(lo: int, hi: int, o: Array = origin, n: Array = stored, a: Array = x, b: Array = xx) -> None:
+                csr_class_moments(indptr, indices, freeze(data), codes, weights, freeze(o), lo, hi, n, a, b)
+
+            every(work, class_ranges(rows.codes, K))
+            moments = {"n": N, "x": x - (N - stored) * origin, "xx": xx + (N - stored) * origin**2}
+            about = origin
+            origin = np.divide(x, N, out=np.zeros((K, p)), where=N > 0)
+        return Stats(MOMENTS, axes, moments, about)
+
+    def check_forgotten(self, before: Stats, after: Stats) -> None:
+        """No cell can have a negative number of rows or negative squares."""
+        super().check_forgotten(before, after)
+        left = after["xx"] - np.divide(after["x"] ** 2, after["n"], out=np.zeros_like(after["x"]), where=after["n"] > 0)
+        if (left < -1e-6 * np.maximum(before["xx"], 1e-300)).any():
+            raise InputError("forget: these rows were never learned (the squares left over would be negative)")
+
+    def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:  # type: ignore[override]
+        """Means and variances from the moments."""
+        n, x, xx = stats["n"], stats["x"], stats["xx"]
+        K, p = n.shape
+        shift = np.divide(x, n, out=np.zeros_like(x), where=n > 0)
+        means = np.asarray(stats.origin) + shift
+        ss = xx - shift * x
+        ss = np.where(ss > ROUNDING * xx, ss, 0.0)  # Σ(x − mean)², (K, p)
+        N = n.sum(axis=0)
+        middle = np.divide((n * means).sum(axis=0), N, out=np.zeros(p), where=N > 0)
+        means = np.where(n > 0, means, middle)
+        between = np.where(np.abs(means - middle) > 4e-16 * np.abs(middle), (means - middle) ** 2, 0.0)
+        total = np.divide(ss.sum(axis=0) + (n * between).sum(axis=0), N, out=np.zeros(p), where=N > 0)
+        flat = total <= 0.0  # a constant column says nothing about the class
+        variances = self._variances(stats.axes[CLASS], columns, n, ss, total)
+        shared = self.tie == 1.0
+        per_class = 1 if self.spherical else p
+        n_parameters = K * p + (per_class if shared else K * per_class)
+        scorer: GaussianScorer
+        if shared:
+            var = np.maximum(variances[0], np.finfo(float).tiny)
+            W = np.where(flat, 0.0, 1 / np.sqrt(var))
+            log_det = float(np.log(var[~flat]).sum())
+            scorer = SharedScorer(means, variances[0], W, log_det, int((~flat).sum()), columns, n_parameters)
+        else:
+            scorer = DiagonalScorer(means, variances, flat, columns, n_parameters)
+        return scorer if type(self) is Gaussian else WarpedScorer(scorer, self, tuple(columns))
+
+    def _variances(self, classes: Index, columns: Sequence[str], n: Array, ss: Array, total: Array) -> Array:
+        """Tie, pool and floor the sums of squares into variances.  # (K, p) → (K, p)"""
+        own, all_ss, all_n = ss, ss.sum(axis=0), n.sum(axis=0)
+        less = (n > 0).astype(np.float64) if self.unbiased else np.zeros_like(n)
+        d_own, d_all = n - less, all_n - less.sum(axis=0)
+        if self.spherical:
+            own, d_own = own.sum(axis=1, keepdims=True), d_own.sum(axis=1, keepdims=True)
+            all_ss, d_all = all_ss.sum(keepdims=True), d_all.sum(keepdims=True)
+        s = (1 - self.tie) * own + self.tie * all_ss
+        d = (1 - self.tie) * d_own + self.tie * d_all
+        var = np.divide(s, d, out=np.zeros_like(s), where=d > 0)
+        var = np.where(d > 0, var, total)  # no rows to tell: as varied as all rows together
+        var = np.broadcast_to(var, n.shape)
+        if self.shrinkage:
+            var = (1 - self.shrinkage) * var + self.shrinkage * var.mean(axis=1, keepdims=True)
+        var = var + self.smoothing * (np.max(total, initial=0.0) if self.floor == "largest" else total)
+        stuck = (var <= 0) & (total > 0)
+        if stuck.any():
+            c, j = (int(v) for v in np.argwhere(stuck)[0])
+            warnings.warn(
+                f"class {classes.labels[c]!r} does not vary in column {columns[j]!r} (and {int(stuck.sum()) - 1} more "
+                f"such cells): it is given {LEAST_SHARE:g} of the column's total variance; smoothing or tie avoid this",
+                SingularClassWarning,
+                stacklevel=2,
+            )
+            var = np.where(stuck, LEAST_SHARE * total, var)
+        return var
+
+    # The linear form of the shape is not used (raw x² loses digits far from 0), but any T and θ agree with it.
+
+    def solve(self, n: Array, t: Array) -> Natural:
+        """η = (μ/σ², −½/σ²), A = ½μ²/σ² + log σ√2π, from raw sums of x and x²."""
+        mean = t[..., 0] / n
+        var = t[..., 1] / n - mean**2
+        return Natural(
+            np.stack([mean / var, -0.5 / var], axis=-1), 0.5 * (mean**2 / var + np.log(2 * np.pi * var))
+        )
+
+    def draw(self, theta: Array, rng: np.random.Generator) -> Array:
+        """Normal variates."""
+        var = -0.5 / theta[..., 1]
+        return np.asarray(theta[..., 0] * var + np.sqrt(var) * rng.standard_normal(var.shape))
+
+
+class WarpedScorer(Scorer):
+    """Scores of warp(x) under a Gaussian scorer; the Jacobian is the log_base of the warped family."""
+
+    def __init__(self, inner: GaussianScorer, family: Gaussian, columns: tuple[str, ...]) -> None:
+        self.inner, self.family, self.columns = inner, family, columns
+        self.n_parameters = inner.n_parameters
+
+    def _blocks(self, X: Matrix) -> Iterator[tuple[int, Array]]:
+        for start, stop in row_blocks(*X.shape):
+            yield start, block(X, start, stop).astype(np.float64)
+
+    def check(self, X: Matrix) -> None:
+        """Refuse rows outside the support."""
+        for start, x in self._blocks(X):
+            self.family.check(x, self.columns, start)
+
+    def scores(self, X: Matrix) -> Array:
+        """Gaussian scores of warp(x)."""
+        return np.concatenate([self.inner.scores(self.family.warp(x)) for _, x in self._blocks(X)])
+
+    def log_base(self, X: Matrix) -> Array:
+        """The Gaussian's own, and log |warp′(x)|."""
+        parts = []
+        for _, x in self._blocks(X):
+            jacobian = np.where(x == x, self.family.log_base(x), 0.0).sum(axis=1)
+            parts.append(self.inner.log_base(self.family.warp(x)) + jacobian)
+        return np.concatenate(parts)
+
+    def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+        """exp of normal draws."""
+        return np.exp(self.inner.sample(codes, rng))
+
+    def logistic_form(self) -> LogisticForm:
+        """Linear and quadratic in log x: weights on (log x, (log x)²)."""
+        form = self.inner.logistic_form()
+        Q = form.quadratic if form.quadratic is not None else np.zeros_like(form.weights)
+        weights = np.stack([form.weights, Q], axis=-1).reshape(len(Q), -1)
+        names = tuple(name for c in self.columns for name in (f"log {c}", f"(log {c})²"))
+        return LogisticForm(names, weights, form.intercept, self._statistic)
+
+    def _statistic(self, X: NDArray[Any]) -> Array:
+        return self.family.T(np.asarray(X, dtype=np.float64)).reshape(len(X), -1)
+
+
+@register
+@dataclass(frozen=True)
+class LogNormal(Gaussian):
+    """x > 0 whose logarithm is normal."""
+
+    key: ClassVar[str] = "lognormal"
+    support: ClassVar[str] = "needs x > 0"
+    way_out: ClassVar[str] = "use gaussian, shift the column, or drop the row"
+
+    def warp(self, x: NDArray[Any]) -> NDArray[Any]:
+        """log x."""
+        return np.log(np.asarray(x, dtype=np.float64))
+
+    def outside(self, x: Array) -> NDArray[np.bool_]:
+        """Zero or negative."""
+        return x <= 0
+
+    def log_base(self, x: Array) -> Array:
+        """−log x, the Jacobian of log x."""
+        return -np.log(x)

@@ -1,0 +1,47 @@
+"""Geometric: how many failures before the first success."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..family import register
+from ..stats import Array
+from .elementwise import Elementwise, Natural
+
+
+@register
+@dataclass(frozen=True)
+class Geometric(Elementwise):
+    """x = 0, 1, 2, …: log p = x log(1−π) + log π with success probability π = 1/(1 + mean).
+
+    >>> theta, A, *_ = Geometric().solve(np.array([4.0]), np.array([[4.0]]))
+    >>> np.exp(theta[0]), np.exp(-A)
+    (array([0.5]), array([0.5]))
+    """
+
+    key: ClassVar[str] = "geometric"
+    support: ClassVar[str] = "needs x ≥ 0 (Negative values in data)"
+    way_out: ClassVar[str] = "use gaussian, or drop the row"
+
+    def outside(self, x: Array) -> NDArray[np.bool_]:
+        """Negative; fractional counts are taken."""
+        return x < 0
+
+    def T(self, x: Array) -> Array:
+        """x."""
+        return x[..., None]
+
+    def solve(self, n: Array, t: Array) -> Natural:
+        """θ = log(1−π) = log mean − log(1 + mean), A = −log π; a mean of 0 makes every x > 0 impossible."""
+        mean = t[..., 0] / n
+        never = (mean <= 0).astype(np.float64)
+        theta = np.where(mean > 0, np.log(mean) - np.log1p(mean), -np.log(n))
+        return Natural(theta[..., None], np.log1p(mean), never[..., None], np.zeros_like(mean))
+
+    def draw(self, theta: Array, rng: np.random.Generator) -> Array:
+        """Failures before a success of probability 1 − e^θ."""
+        return rng.geometric(-np.expm1(theta[..., 0])).astype(np.float64) - 1.0

@@ -1,0 +1,289 @@
+"""The matrix shape: jointly Gaussian columns, from sums of z and z zᵀ about an origin per class.
+
+Full covariances: each class's own, one shared by all, or between (``tie``), plain or shrunk.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..family import Family, Scorer, register
+from ..kernels.threads import in_order, one_blas_thread, row_blocks
+from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
+from ..table import InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
+from .gaussian import LEAST_SHARE, ROUNDING, SingularClassWarning, origin_of
+from .gaussian_scores import OwnScorer, SharedScorer
+from .shrinkage import class_shrinkage, shift_fourth, shrink_to_identity
+
+Sums = dict[str, Array]
+
+
+def shift_own(sums: Mapping[str, Array], d: Array) -> Sums:
+    """Σ(z+d)(z+d)ᵀ = Σzzᵀ + d Σzᵀ + Σz dᵀ + n d dᵀ, class by class."""
+    n, x, xx = sums["n"], sums["x"], sums["xx"]
+    cross = np.einsum("ci,cj->cij", d, x)
+    moved = xx + cross + cross.transpose(0, 2, 1) + np.einsum("c,ci,cj->cij", n, d, d)
+    return {"n": n, "x": x + n[:, None] * d, "xx": moved}
+
+
+def shift_pooled(sums: Mapping[str, Array], d: Array) -> Sums:
+    """The same with Σzzᵀ summed over the classes."""
+    n, x, xx = sums["n"], sums["x"], sums["xx"]
+    cross = d.T @ x
+    return {"n": n, "x": x + n[:, None] * d, "xx": xx + cross + cross.T + (d * n[:, None]).T @ d}
+
+
+def shift_own_fourth(sums: Mapping[str, Array], d: Array) -> Sums:
+    """Second moments as above; third and fourth with them."""
+    return {**shift_own(sums, d), **shift_fourth(sums, d)}
+
+
+_OWN = {"n": (CLASS,), "x": (CLASS, FEATURE), "xx": (CLASS, FEATURE, FEATURE)}
+SCATTER = layout("scatter", _OWN, shift_own)
+SCATTER_POOLED = layout("scatter-pooled", {**_OWN, "xx": (FEATURE, FEATURE)}, shift_pooled)
+SCATTER_FOURTH = layout("scatter-fourth", {**_OWN, "xxy": _OWN["xx"], "xxyy": _OWN["xx"]}, shift_own_fourth)
+
+
+@register
+@dataclass(frozen=True)
+class MultivariateGaussian(Family):
+    """Jointly normal columns: Σ_c(tie) = ((1−tie)·S_c + tie·S) / ((1−tie)·n_c + tie·N), S_c = Σ(x−μ_c)(x−μ_c)ᵀ.
+
+    tie = 0 is quadratic, tie = 1 linear discriminant analysis.  ``shrinkage``: a number s gives (1−s)Σ + s·(tr Σ/p)·I;
+    ``"ledoit-wolf"`` and ``"oas"`` choose s for each class on standardised columns.  ``ridge`` r gives (1−r)Σ + r·I.
+    ``pool`` weighs the class covariances in the shared one (by default they weigh as many rows as they have), and
+    ``pooled`` keeps only the sums that a shared covariance needs.  Directions of a shared covariance whose variance,
+    in standardised columns, is below ``tolerance`` are left out.
+    """
+
+    tie: float = 0.0
+    shrinkage: float | str = 0.0
+    unbiased: bool = False
+    ridge: float = 0.0
+    pool: tuple[float, ...] | None = None
+    pooled: bool = False
+    tolerance: float = 0.0
+
+    key: ClassVar[str] = "multivariate_gaussian"
+
+    @property
+    def statistic(self) -> tuple[Any, ...]:
+        """Which sums are kept depends on what the settings need."""
+        return (self.key, self._layout().name)
+
+    def _layout(self) -> Any:
+        if self.shrinkage == "ledoit-wolf":
+            return SCATTER_FOURTH
+        return SCATTER_POOLED if self.pooled else SCATTER
+
+    # --- collect
+
+    def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
+        """n, Σz, Σzzᵀ per class (Σzzᵀ pooled on request), in class-sorted row blocks: one SYRK each."""
+        rows_of = csr(X) if is_sparse(X) else X
+        origin = freeze(origin_of(rows_of, rows))
+        kept = self._layout()
+        total: Sums | None = None
+
+        def work(start: int, stop: int) -> Sums:
+            return self._block_sums(rows_of, rows, columns, origin, start, stop)
+
+        with one_blas_thread():
+            for part in in_order(work, row_blocks(*X.shape)):
+                if total is None:
+                    total = part
+                else:
+                    for name, a in part.items():
+                        total[name] += a
+        axes = {CLASS: rows.classes, FEATURE: Index.range(X.shape[1])}
+        return Stats(kept, axes, total or self._zeros(*origin.shape), origin)
+
+    def _zeros(self, K: int, p: int) -> Sums:
+        size = {CLASS: K, FEATURE: p}
+        return {name: np.zeros([size[d] for d in dims]) for name, dims in self._layout().dims.items()}
+
+    def _block_sums(
+        self, X: Matrix, rows: Rows, columns: Sequence[str], origin: Array, start: int, stop: int
+    ) -> Sums:
+        from ..kernels.moments import gather_by_class
+
+        K, p = origin.shape
+        raw = block(X, start, stop)
+        codes, weights = rows.part(start, stop)
+        order = np.argsort(codes, kind="stable")
+        Z = np.empty(raw.shape)
+        gather_by_class(raw, codes, weights, origin, freeze(order), Z)  # √w · z
+        out = self._zeros(K, p)
+        root = np.sqrt(weights[order])
+        ends = np.cumsum(np.bincount(codes, minlength=K))
+        for c, (a, b) in enumerate(zip(np.concatenate([[0], ends[:-1]]), ends, strict=True)):
+            if a == b:
+                continue
+            Zc, r = Z[a:b], root[a:b]
+            out["n"][c] = (r * r).sum()
+            out["x"][c] = r @ Zc
+            if "xxyy" in out:
+                # √w z → w-weighted third and fourth moments need z² once with and once without the weight
+                Z2 = Zc * Zc
+                plain = np.divide(Z2, (r * r)[:, None], out=np.zeros_like(Z2), where=r[:, None] > 0)
+                out["xxy"][c] = Z2.T @ np.divide(Zc, r[:, None], out=np.zeros_like(Zc), where=r[:, None] > 0)
+                out["xxyy"][c] = Z2.T @ plain
+            if out["xx"].ndim == 3:
+                out["xx"][c] = Zc.T @ Zc
+        if out["xx"].ndim == 2:
+            out["xx"] += Z.T @ Z
+        if not all(np.isfinite(a).all() for a in out.values()):
+            check_finite(raw, columns, start, missing=False)
+            raise InputError("values so large that their powers overflow; rescale the columns")
+        return out
+
+    def check_forgotten(self, before: Stats, after: Stats) -> None:
+        """No class can have a negative number of rows or negative squares."""
+        n, x, xx = after["n"], after["x"], after["xx"]
+        if (n < -1e-9 * max(before["n"].max(initial=0.0), 1.0)).any():
+            raise InputError("forget: more rows would be taken away than were learned")
+        mean = np.divide(x, n[:, None], out=np.zeros_like(x), where=n[:, None] > 0)
+        axis1, axis2 = xx.ndim - 2, xx.ndim - 1
+        squares = np.diagonal(xx, axis1=axis1, axis2=axis2)
+        left = squares - (x * mean if xx.ndim == 3 else (x * mean).sum(axis=0))
+        if (left < -1e-6 * np.maximum(np.diagonal(before["xx"], axis1=axis1, axis2=axis2), 1e-300)).any():
+            raise InputError("forget: these rows were never learned (the squares left over would be negative)")
+
+    # --- solve
+
+    def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:
+        """Scatter about the means, tied, shrunk and factored."""
+        n, K, p = stats["n"], len(stats.axes[CLASS]), len(columns)
+        means, own, shared, total = self._covariances(stats)
+        flat = total <= 0.0
+        classes = stats.axes[CLASS].labels
+        if self.tie == 1.0:
+            W, log_det, rank, shared = self._whiten(shared, total, flat, None, "all classes together")
+            return SharedScorer(means, shared, W, log_det, rank, columns, K * p + p * (p + 1) // 2)
+        whitened = [
+            self._whiten(own[c], total, flat, (shared, n[c]), f"class {classes[c]!r}") for c in range(K)
+        ]
+        W = np.stack([w for w, _, _, _ in whitened])
+        log_det = np.array([d for _, d, _, _ in whitened])
+        sigma = np.stack([s for _, _, _, s in whitened])
+        return OwnScorer(means, sigma, W, log_det, int((~flat).sum()), columns, K * p * (p + 3) // 2)
+
+    def _covariances(self, stats: Stats) -> tuple[Array, Array, Array, Array]:
+        """Means (K, p), Σ_c as the settings say (K, p, p), the shared Σ (p, p), total variances (p,)."""
+        n, x, xx = stats["n"], stats["x"], stats["xx"]
+        shift = np.divide(x, n[:, None], out=np.zeros_like(x), where=n[:, None] > 0)
+        means = np.asarray(stats.origin) + shift
+        N = n.sum()
+        middle = n @ means / N
+        means = np.where(n[:, None] > 0, means, middle)
+        less = (n > 0).astype(np.float64) if self.unbiased else np.zeros_like(n)
+        if xx.ndim == 2:
+            S = xx - shift.T @ x
+            squares, rounding = np.diagonal(S), ROUNDING * np.diagonal(xx)
+            own = np.zeros((0,) + S.shape)
+        else:
+            own = xx - np.einsum("ci,cj->cij", shift, x)
+            diag = np.einsum("cii->ci", own)
+            diag[...] = np.where(diag > ROUNDING * np.einsum("cii->ci", xx), diag, 0.0)
+            S = own.sum(axis=0)
+            squares, rounding = np.diagonal(S), np.zeros(1)
+        within = np.where(squares > rounding, squares, 0.0)
+        between = np.where(np.abs(means - middle) > 4e-16 * np.abs(middle), (means - middle) ** 2, 0.0)
+        total = (within + n @ between) / N
+        own, S = self._shrunk(stats, own, S, n, shift)
+        d = np.maximum(n - less, 0.0)
+        shared = S / (d.sum() or 1.0)
+        if self.pool is not None and xx.ndim == 3:
+            share = np.asarray(self.pool)[:, None, None]
+            shared = (share * np.divide(own, d[:, None, None], out=np.zeros_like(own), where=d[:, None, None] > 0)).sum(0)
+        if self.tie < 1.0:
+            denominator = (1 - self.tie) * d + self.tie * d.sum()
+            scatter = (1 - self.tie) * own + self.tie * S
+            own = np.divide(
+                scatter, denominator[:, None, None], out=np.zeros_like(own), where=denominator[:, None, None] > 0
+            )
+        return means, self._regular(own), self._regular(shared), total
+
+    def _shrunk(self, stats: Stats, own: Array, S: Array, n: Array, shift: Array) -> tuple[Array, Array]:
+        """Scatter matrices shrunk class by class where the amount is chosen from the data."""
+        if not isinstance(self.shrinkage, str):
+            return own, S
+        own = np.stack([class_shrinkage(self.shrinkage, stats.sums, c, own[c], n[c], shift[c]) for c in range(len(n))])
+        return own, own.sum(axis=0)
+
+    def _regular(self, cov: Array) -> Array:
+        """A fixed amount of shrinkage, then the ridge."""
+        if not isinstance(self.shrinkage, str) and self.shrinkage:
+            cov = shrink_to_identity(cov, self.shrinkage)
+        if self.ridge:
+            cov = (1 - self.ridge) * cov + self.ridge * np.eye(cov.shape[-1])
+        return cov
+
+    def _whiten(
+        self, cov: Array, total: Array, flat: Array, fallback: tuple[Array, float] | None, who: str
+    ) -> tuple[Array, float, int, Array]:
+        """W with WᵀW = Σ⁻¹, log det Σ and the rank; a singular Σ is mended and the mending is said.
+
+        A class that is singular borrows from the shared covariance, as p + 1 rows of it would weigh beside its own.
+        A shared covariance that is singular leaves out the directions in which nothing varies.
+        """
+        keep = ~np.asarray(flat)
+        p = len(keep)
+        if self.ridge:
+            keep = np.ones(p, dtype=bool)
+        scale = np.sqrt(np.where(keep, np.diagonal(cov), 1.0))
+        if fallback is not None and self._singular(cov, scale, keep):
+            shared, n = fallback
+            weight = (p + 1) / (n + p + 1)
+            warnings.warn(
+                f"The covariance matrix of {who} is not full rank ({n:g} rows, {int(keep.sum())} columns that vary): it "
+                f"is mixed with the shared one, {weight:.3g} of it; tie or shrinkage set this by hand",
+                SingularClassWarning,
+                stacklevel=2,
+            )
+            cov = (1 - weight) * cov + weight * shared
+            scale = np.sqrt(np.where(keep, np.diagonal(cov), 1.0))
+            if self._singular(cov, scale, keep):
+                ridge = weight * LEAST_SHARE**0.5 * total
+                cov = cov + np.diag(np.where(keep, np.maximum(ridge, LEAST_SHARE * total), 0.0))
+                scale = np.sqrt(np.where(keep, np.diagonal(cov), 1.0))
+        scale = np.where(scale > 0, scale, 1.0)
+        R = (cov / scale[:, None] / scale)[np.ix_(keep, keep)]
+        W = np.zeros((p, p))
+        try:
+            L = np.linalg.cholesky(R)
+            if (np.diagonal(L) ** 2 < max(_RANK_TOLERANCE, 2 * self.tolerance)).any():
+                raise np.linalg.LinAlgError  # perhaps singular: look at the eigenvalues
+            W[np.ix_(keep, keep)] = np.linalg.solve(L, np.diag(1 / scale[keep]))
+            return W, float(2 * np.log(np.diagonal(L)).sum() + 2 * np.log(scale[keep]).sum()), int(keep.sum()), cov
+        except np.linalg.LinAlgError:
+            values, vectors = np.linalg.eigh(R)
+            real = values > max(_RANK_TOLERANCE * values.max(initial=0.0), self.tolerance)
+            if not real.all():
+                warnings.warn(
+                    f"The covariance matrix of {who} is not full rank (rank {int(real.sum())} of {int(keep.sum())}): the "
+                    "directions in which nothing varies are left out; shrinkage keeps them",
+                    SingularClassWarning,
+                    stacklevel=2,
+                )
+            half = vectors[:, real] / np.sqrt(values[real])
+            W[: int(real.sum()), keep] = half.T / scale[keep]
+            return W, float(np.log(values[real]).sum() + 2 * np.log(scale[keep]).sum()), int(real.sum()), cov
+
+    @staticmethod
+    def _singular(cov: Array, scale: Array, keep: Array) -> bool:
+        if (scale[keep] <= 0).any():
+            return True
+        R = (cov / scale[:, None] / scale)[np.ix_(keep, keep)]
+        try:
+            return bool((np.diagonal(np.linalg.cholesky(R)) ** 2 < _RANK_TOLERANCE).any())
+        except np.linalg.LinAlgError:
+            return True
+
+
+_RANK_TOLERANCE = 1e-12  # share of a column's variance left after regression on the others: less is rounding

@@ -1,0 +1,135 @@
+"""Multinomial: a document is the sequence of its words; counts are all it takes.  And its complement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..family import Family, Scorer, register
+from ..forms import LogisticForm
+from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
+from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, is_sparse
+from .simplex import dense_class_sums, linear_scores, log_shares, sparse_class_sums
+
+WORDS = layout("words", {"count": (CLASS, FEATURE), "n": (CLASS,)})
+
+
+@register
+@dataclass(frozen=True)
+class Multinomial(Family):
+    """log p(document | c) = Σ_w x_w log φ_w|c, φ_w|c = (count + α_w)/Σ(count + α): a density over word sequences.
+
+    The number of orders in which the same counts can be written is no part of it, nor is the length.
+    ``complement``: each class is scored against the words of all the others (Rennie et al. 2003).
+    """
+
+    alpha: float | tuple[float, ...] = 1.0
+    complement: bool = False
+    norm: bool = False
+
+    key: ClassVar[str] = "multinomial"
+
+    def _refuse(self, columns: Sequence[str], j: int, value: float, row: int) -> InputError:
+        who = "ComplementNB" if self.complement else "MultinomialNB"
+        return InputError(
+            f"Negative values in data passed to {who} (input X): column {columns[j]!r}, found {value:g} in row {row}; "
+            "word counts are 0 or more"
+        )
+
+    def check(self, x: NDArray[Any], columns: Sequence[str], first_row: int) -> None:
+        """Refuse negative, missing and infinite counts."""
+        if not x.min(initial=0.0) >= 0 or not np.isfinite(x.max(initial=0.0)):
+            check_finite(x, columns, first_row, missing=False)
+            i, j = (int(v) for v in np.argwhere(x < 0)[0])
+            raise self._refuse(columns, j, x[i, j], first_row + i)
+
+    def check_sparse(self, X: Matrix, columns: Sequence[str]) -> None:
+        """The same for the stored entries of CSR."""
+        if not X.nnz or (X.data.min() >= 0 and np.isfinite(X.data.max())):
+            return
+        e = int(np.argmax(~(np.isfinite(X.data) & (X.data >= 0))))
+        i, j = int(np.searchsorted(X.indptr, e, side="right")) - 1, int(X.indices[e])
+        check_finite(np.asarray([[X.data[e]]], dtype=np.float64), [columns[j]], i, missing=False)
+        raise self._refuse(columns, j, float(X.data[e]), i)
+
+    def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
+        """Occurrences of every word in every class, and the documents of the class."""
+        if is_sparse(X):
+            X = csr(X)
+            self.check_sparse(X, columns)
+            count = sparse_class_sums(X, rows)
+        else:
+            count = dense_class_sums(X, rows, lambda x, start: self.check(x, columns, start))
+        return Stats(WORDS, {CLASS: rows.classes, FEATURE: Index.range(X.shape[1])}, {"count": count, "n": rows.counts()})
+
+    def check_forgotten(self, before: Stats, after: Stats) -> None:
+        """No word can occur less than never."""
+        if (after["count"] < -1e-9 * np.maximum(before["count"], 1.0)).any():
+            c, j = (int(v) for v in np.argwhere(after["count"] < 0)[0])
+            raise InputError(
+                f"forget: class {after.axes[CLASS].labels[c]!r} never learned that many occurrences of word {j}"
+            )
+
+    def scorer(self, stats: Stats, columns: Sequence[str]) -> MultinomialScorer:
+        """log φ of every class, or the weights of the complement."""
+        count = np.maximum(stats["count"], 0.0)
+        alpha = np.broadcast_to(np.asarray(self.alpha, dtype=np.float64), count.shape[-1:])
+        log_phi, never = log_shares(count, alpha)
+        if self.complement:
+            weights, never = log_shares(count.sum(axis=0) - count, alpha)
+            weights, never = (weights / weights.sum(axis=1, keepdims=True), 0 * never) if self.norm else (-weights, -never)
+        else:
+            weights = log_phi
+        n = np.maximum(stats["n"], 0.0)
+        length = np.divide(count.sum(axis=1), n, out=np.ones_like(n), where=n > 0)
+        return MultinomialScorer(self, weights, never, log_phi, length, tuple(columns))
+
+
+class MultinomialScorer(Scorer):
+    """Scores linear in the counts."""
+
+    def __init__(
+        self, family: Multinomial, weights: Array, never: Array, log_phi: Array, length: Array, columns: tuple[str, ...]
+    ) -> None:
+        self.family, self.weights, self.never, self.log_phi = family, weights, never, log_phi
+        self.length, self.columns = length, columns
+        self.n_parameters = weights.shape[0] * (weights.shape[1] - 1)
+
+    def check(self, X: Matrix) -> None:
+        """Refuse negative, missing and infinite counts."""
+        if is_sparse(X):
+            self.family.check_sparse(X, self.columns)
+            return
+        from ..kernels.threads import row_blocks
+
+        for start, stop in row_blocks(*X.shape):
+            self.family.check(block(X, start, stop), self.columns, start)
+
+    def scores(self, X: Matrix) -> Array:
+        """Σ_w x_w·weight_w|c."""
+        return linear_scores(csr(X) if is_sparse(X) else X, self.weights, is_sparse(X))
+
+    def impossible(self, X: Matrix) -> Array | None:
+        """Occurrences of words a class has never seen, where α is 0."""
+        if not self.never.any():
+            return None
+        return linear_scores(csr(X) if is_sparse(X) else X, self.never, is_sparse(X))
+
+    def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+        """Word counts; lengths are Poisson with the class's mean length (the length is no part of the model)."""
+        phi = np.where(self.never > 0, 0.0, np.exp(self.log_phi))
+        phi /= phi.sum(axis=1, keepdims=True)
+        length = rng.poisson(self.length[codes])
+        return np.stack([rng.multinomial(m, phi[c]) for m, c in zip(length, codes, strict=True)]).astype(np.float64)
+
+    def logistic_form(self) -> LogisticForm:
+        """Weights on the counts."""
+        return LogisticForm(self.columns, self.weights, np.zeros(len(self.weights)), _counts)
+
+
+def _counts(X: NDArray[Any]) -> Array:
+    return np.asarray(X, dtype=np.float64)

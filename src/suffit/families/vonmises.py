@@ -1,0 +1,79 @@
+"""Von Mises: angles, hours of the day, days of the year."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import i0e, i1e
+
+from ..family import register
+from ..stats import Array
+from .elementwise import Elementwise, Natural
+
+MOST_CONCENTRATED = 1e10  # the largest κ: a class that never varies has no concentration of its own
+
+
+def concentration_of(R: Array) -> Array:
+    """The κ with I1(κ)/I0(κ) = R, by Newton's method from Fisher's approximation."""
+    R = np.minimum(R, 1 - 0.5 / MOST_CONCENTRATED)
+    k = R * (2 - R**2) / (1 - R**2)
+    for _ in range(30):
+        ratio = i1e(k) / i0e(k)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slope = np.where(k > 0, 1 - ratio * ratio - np.where(k > 0, ratio / k, 0.5), 0.5)
+        large = k > 1e6  # there I1/I0 = 1 − 1/(2κ) − 1/(8κ²) to double precision
+        k = np.where(large, _large(R), np.maximum(k - (ratio - R) / np.maximum(slope, 1e-300), 0.0))
+    return np.asarray(k)
+
+
+def _large(R: Array) -> Array:
+    gap = np.maximum(1 - R, 0.5 / MOST_CONCENTRATED)
+    return (0.5 + np.sqrt(0.25 + gap / 2)) / (2 * gap)
+
+
+@register
+@dataclass(frozen=True)
+class VonMises(Elementwise):
+    """x on a circle of length ``period``: log p = κ cos(a − μ) − log I0(κ) − log period, a = 2πx/period.
+
+    >>> theta, A, *_ = VonMises(period=24).solve(np.array([2.0]), np.array([[0.0, 2 * 0.6]]))
+    >>> np.hypot(*theta[0]).round(3)  # κ: I1(κ)/I0(κ) = 0.6
+    np.float64(1.516)
+    """
+
+    period: float = 2 * np.pi
+
+    order: ClassVar[int] = 2
+    key: ClassVar[str] = "vonmises"
+
+    @property
+    def statistic(self) -> tuple[Any, ...]:
+        """Angles depend on the period."""
+        return (self.key, self.period)
+
+    def T(self, x: Array) -> Array:
+        """(cos a, sin a)."""
+        a = np.remainder(x, self.period) * (2 * np.pi / self.period)
+        return np.stack([np.cos(a), np.sin(a)], axis=-1)
+
+    def names(self, columns: tuple[str, ...]) -> tuple[str, ...]:  # type: ignore[override]
+        """cos and sin of each column."""
+        return tuple(name for c in columns for name in (f"cos {c}", f"sin {c}"))
+
+    def solve(self, n: Array, t: Array) -> Natural:
+        """η = κ (cos μ, sin μ), A = log I0(κ)."""
+        length = np.hypot(t[..., 0], t[..., 1])
+        kappa = concentration_of(np.minimum(length / n, 1.0))
+        direction = np.divide(t, length[..., None], out=np.zeros_like(t), where=length[..., None] > 0)
+        return Natural(kappa[..., None] * direction, np.log(i0e(kappa)) + kappa)
+
+    def log_base(self, x: Array) -> Array:
+        """−log period: the density is per unit of x."""
+        return np.full(x.shape, -np.log(self.period))
+
+    def draw(self, theta: Array, rng: np.random.Generator) -> Array:
+        """Angles, in [0, period)."""
+        a = rng.vonmises(np.arctan2(theta[..., 1], theta[..., 0]), np.hypot(theta[..., 0], theta[..., 1]))
+        return np.remainder(a * (self.period / (2 * np.pi)), self.period)

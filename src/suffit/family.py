@@ -1,0 +1,112 @@
+"""The contract of a family, what a solved family can do, and the registry of families.
+
+A family is a frozen object holding settings (smoothing, thresholds).  It knows how to ``collect`` sums from
+rows and how to solve sums into a :class:`Scorer`.  Everything is one formula,
+
+    log p(x | c) = T(x)·Θ_c − A_c + log h(x),
+
+so the posterior is logistic in T(x) whatever the family.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .forms import LogisticForm
+from .stats import Array, Stats
+from .table import Codes, Matrix, Rows
+
+
+class Scorer(ABC):
+    """A solved family: log p(x | c) of every class, and the model read backwards."""
+
+    n_parameters: int
+
+    @abstractmethod
+    def scores(self, X: Matrix) -> Array:
+        """log p(x | c) − log h(x) for every row and class, up to a constant per row.  # → (n, K)"""
+
+    def log_base(self, X: Matrix) -> Array:
+        """What ``scores`` leaves out of log p(x | c): log h(x), the same for all classes.  # → (n,)"""
+        return np.zeros(X.shape[0])
+
+    def impossible(self, X: Matrix) -> Array | None:
+        """How many events of probability 0 each class would have to explain; None: no such event exists.
+
+        With smoothing α → 0 an event of probability 0 costs log α.  The limit of the posterior goes to the
+        classes with the fewest such events; ``scores`` holds the finite rest of the logarithms.
+        """
+        return None
+
+    @abstractmethod
+    def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+        """One row drawn from the class of each code.  # (n,) → (n, p)"""
+
+    @abstractmethod
+    def logistic_form(self) -> LogisticForm:
+        """The scores as functions linear in T(x)."""
+
+    def check(self, X: Matrix) -> None:
+        """Refuse rows outside the support; families whose scores show it by themselves need no check."""
+
+    def drawn_in(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Rows too far out to be scored, moved along their ray to where they can be; others unchanged."""
+        return X
+
+
+class Family(ABC):
+    """How a block of columns is distributed given the class."""
+
+    key: ClassVar[str]
+
+    @property
+    def statistic(self) -> tuple[Any, ...]:
+        """What the sums mean.  Two models can be added when this is equal; smoothing is no part of it."""
+        return (self.key,)
+
+    @abstractmethod
+    def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
+        """The sums of these rows.  Refuses values outside the support, naming the column."""
+
+    @abstractmethod
+    def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:
+        """Solve sums (+ pseudo-sums) into parameters, ready to score."""
+
+    def check_forgotten(self, before: Stats, after: Stats) -> None:
+        """Refuse a subtraction that cannot have been a forgetting: sums no set of rows could have."""
+
+
+_registry: dict[str, type[Family]] = {}
+
+
+def register(family: type[Family]) -> type[Family]:
+    """Class decorator: make a family known by its key, to names in settings and to the law tests.
+
+    >>> sorted(families())[:4]
+    ['bernoulli', 'beta', 'categorical', 'exponential']
+    """
+    key = family.key
+    if _registry.get(key, family).__qualname__ != family.__qualname__:
+        raise ValueError(f"a family named {key!r} is registered already")
+    _registry[key] = family
+    return family
+
+
+def families() -> dict[str, type[Family]]:
+    """All registered families by key."""
+    from . import families as _builtin  # noqa: F401  (importing registers them)
+
+    return dict(_registry)
+
+
+def family_named(key: str) -> type[Family]:
+    """The registered family of this name."""
+    known = families()
+    if key not in known:
+        raise ValueError(f"unknown family {key!r}; known: {', '.join(sorted(known))}")
+    return known[key]

@@ -1,0 +1,127 @@
+"""Run a function over fixed row blocks, on as many threads as there are, in a deterministic order."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+Part = TypeVar("Part")
+
+BLOCK_CELLS = 1 << 18  # cells of one block: 2 MB of float64, about one core's share of cache
+_LEAST_ROWS = 64
+
+_lock = threading.Lock()
+_pools: dict[int, ThreadPoolExecutor] = {}  # process id → pool: a forked child starts its own
+_wanted: int | None = None
+
+
+def cores() -> int:
+    """How many threads a call may use: ``set_threads``, else ``SUFFIT_NUM_THREADS``, else the usable cores."""
+    if _wanted is not None:
+        return _wanted
+    setting = os.environ.get("SUFFIT_NUM_THREADS", "")
+    if setting.isdigit() and int(setting) > 0:
+        return int(setting)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def set_threads(n: int | None) -> None:
+    """Use ``n`` threads from now on (None: as many as there are cores)."""
+    if n is not None and (not isinstance(n, int) or n < 1):
+        raise ValueError(f"set_threads needs a whole number of at least 1, or None, got {n!r}")
+    global _wanted
+    with _lock:
+        _wanted = n
+        pool = _pools.pop(os.getpid(), None)
+    if pool is not None:
+        pool.shutdown(wait=False)
+
+
+def _pool() -> ThreadPoolExecutor:
+    with _lock:
+        pid = os.getpid()
+        if pid not in _pools:
+            _pools.clear()  # pools of the parent process: their threads did not survive the fork
+            _pools[pid] = ThreadPoolExecutor(cores(), thread_name_prefix="suffit")
+        return _pools[pid]
+
+
+def block_rows(n_columns: int) -> int:
+    """Rows per block for this many columns; depends on nothing else."""
+    return max(_LEAST_ROWS, BLOCK_CELLS // max(1, n_columns))
+
+
+def row_blocks(n_rows: int, n_columns: int) -> list[tuple[int, int]]:
+    """The row ranges [start, stop) that cover ``n_rows``."""
+    step = block_rows(n_columns)
+    return [(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+
+
+def in_order(work: Callable[[int, int], Part], blocks: list[tuple[int, int]]) -> Iterator[Part]:
+    """``work(start, stop)`` of every block, computed on the pool, delivered in block order.
+
+    At most two results a thread are in the making, so memory stays bounded however many blocks there are.
+    """
+    threads = cores()
+    if threads == 1 or len(blocks) < 2:
+        for start, stop in blocks:
+            yield work(start, stop)
+        return
+    pool = _pool()
+    waiting: deque[Future[Part]] = deque()
+    queue = iter(blocks)
+    try:
+        for start, stop in queue:
+            waiting.append(pool.submit(work, start, stop))
+            if len(waiting) >= 2 * threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()
+        for future in waiting:  # what has begun may still write: wait for it before an error goes out
+            if not future.cancelled():
+                future.exception()
+
+
+def every(work: Callable[[int, int], None], blocks: list[tuple[int, int]]) -> None:
+    """``work`` on every block, for functions that write their own rows of a shared result."""
+    with one_blas_thread(len(blocks) > 1):
+        for _ in in_order(work, blocks):
+            pass
+
+
+_blas_users = 0
+_blas_limit: Any = None
+_controller: Any = None
+
+
+@contextmanager
+def one_blas_thread(needed: bool = True) -> Iterator[None]:
+    """While inside, BLAS runs on the calling thread alone: the blocks already occupy the cores."""
+    if not needed or cores() == 1:
+        yield
+        return
+    global _blas_users, _blas_limit, _controller
+    with _lock:
+        if _blas_users == 0:
+            if _controller is None:
+                from threadpoolctl import ThreadpoolController
+
+                _controller = ThreadpoolController()
+            _blas_limit = _controller.limit(limits=1, user_api="blas")
+        _blas_users += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _blas_users -= 1
+            if _blas_users == 0:
+                _blas_limit.restore_original_limits()
+                _blas_limit = None

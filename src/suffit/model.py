@@ -1,0 +1,242 @@
+"""The model: class counts and blocks of sums, that learn, forget, add up, and are solved when asked."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from .family import Family, Scorer
+from .forms import LogisticForm
+from .kernels.threads import every, row_blocks
+from .stats import CLASS, LEVEL, Array, Index, Stats, layout
+from .table import Codes, InputError, Matrix, Rows, check_finite, is_sparse
+
+CLASS_COUNTS = layout("class-counts", {"n": (CLASS,)})
+_EMPTIED = 1e-9  # a count that a subtraction leaves below this share of what it was is 0
+
+
+@dataclass(frozen=True)
+class Model:
+    """How the columns are distributed given the class, as sums: what ``learn`` has added and ``forget`` taken.
+
+    Nothing smoothed is stored: ``solved`` adds the prior's pseudo-sums and returns a :class:`Solution`.
+
+    >>> from suffit.families import Gaussian
+    >>> from suffit.table import Rows
+    >>> X, rows = np.array([[1.0], [2.0], [4.0]]), Rows(Index.of("ab"), np.array([0, 0, 1], np.int32))
+    >>> model = Model.empty(Gaussian(smoothing=1e-9), ["x"]).learn(X, rows)
+    >>> model.counts["n"].tolist(), (model + model).counts["n"].tolist()
+    ([2.0, 1.0], [4.0, 2.0])
+    """
+
+    family: Family
+    columns: Sequence[str]
+    counts: Stats
+    stats: Stats | None = None
+    pinned: frozenset[Hashable] = frozenset()  # classes that stay even without rows
+
+    @classmethod
+    def empty(cls, family: Family, columns: Sequence[str], classes: Sequence[Hashable] = ()) -> Model:
+        """A model that has seen nothing yet; ``classes`` are there from the start."""
+        index = Index.of(classes)
+        counts = Stats(CLASS_COUNTS, {CLASS: index}, {"n": np.zeros(len(index))})
+        return cls(family, columns, counts, None, frozenset(classes))
+
+    @property
+    def classes(self) -> tuple[Hashable, ...]:
+        """The labels, in canonical order."""
+        return self.counts.axes[CLASS].labels
+
+    def collected(self, X: Matrix, rows: Rows) -> Model:
+        """A model of these rows alone, with the same settings."""
+        counts = Stats(CLASS_COUNTS, {CLASS: rows.classes}, {"n": rows.counts()})
+        stats = self.family.collect(X, rows, self.columns)
+        return replace(self, counts=counts, stats=stats)._without_empty(keep=self.pinned)
+
+    def learn(self, X: Matrix, rows: Rows) -> Model:
+        """The model with these rows added."""
+        return self + self.collected(X, rows)
+
+    def forget(self, X: Matrix, rows: Rows) -> Model:
+        """The model with these rows taken away; refused where it cannot have learned them."""
+        return self - self.collected(X, rows)
+
+    def __add__(self, other: Model) -> Model:
+        self._check_alike(other)
+        stats = self.stats if other.stats is None else other.stats if self.stats is None else self.stats + other.stats
+        counts = self.counts + other.counts
+        if stats is not None:
+            stats = stats.on({**stats.axes, CLASS: counts.axes[CLASS]})
+        # an axis that grows (word ids) brings its column names with it
+        columns = self.columns if len(self.columns) >= len(other.columns) else other.columns
+        return replace(self, columns=columns, counts=counts, stats=stats, pinned=self.pinned | other.pinned)
+
+    def __sub__(self, other: Model) -> Model:
+        self._check_alike(other)
+        unknown = [c for c in other.classes if c not in self.counts.axes[CLASS].position]
+        if unknown:
+            raise InputError(f"forget: class {unknown[0]!r} was never learned; the classes are {list(self.classes)}")
+        if other.stats is None or self.stats is None:
+            return self
+        counts, stats = self.counts - other.counts, self.stats - other.stats
+        before = self.counts
+        short = counts["n"] < -_EMPTIED * np.maximum(before["n"], 1.0)
+        if short.any():
+            c = int(np.argmax(short))
+            raise InputError(
+                f"forget: class {self.classes[c]!r} has learned rows of weight {before['n'][c]:g}, and "
+                f"{other.counts.on(before.axes)['n'][c]:g} are to be forgotten"
+            )
+        self.family.check_forgotten(self.stats.on(stats.axes), stats)
+        after = replace(self, counts=_settled(counts, before), stats=_settled(stats, self.stats.on(stats.axes)))
+        return after._without_empty(keep=self.pinned)
+
+    def __mul__(self, factor: float) -> Model:
+        return replace(self, counts=self.counts * factor, stats=None if self.stats is None else self.stats * factor)
+
+    __rmul__ = __mul__
+
+    def _check_alike(self, other: Model) -> None:
+        mine, theirs = self.family.statistic, other.family.statistic
+        if mine != theirs:
+            raise InputError(f"these models keep different sums and cannot be combined: {mine} and {theirs}")
+
+    def _without_empty(self, keep: frozenset[Hashable]) -> Model:
+        """Classes and levels without rows are gone, so that forgetting undoes learning."""
+        stay = [i for i, (c, n) in enumerate(zip(self.classes, self.counts["n"], strict=True)) if n > 0 or c in keep]
+        counts, stats = self.counts, self.stats
+        if len(stay) < len(self.classes):
+            counts = counts.take(CLASS, stay)
+            stats = None if stats is None else stats.take(CLASS, stay)
+        if stats is not None:
+            for axis in stats.axes:
+                if axis == LEVEL:
+                    seen = np.flatnonzero(stats["count"].any(axis=0))
+                    if len(seen) < len(stats.axes[axis]):
+                        stats = stats.take(axis, seen)
+        return replace(self, counts=counts, stats=stats)
+
+    def solved(self, log_prior: Array) -> Solution:
+        """Parameters from sums; ready to score."""
+        if self.stats is None:
+            raise InputError("the model has learned no rows yet")
+        return Solution(self.classes, log_prior, self.family.scorer(self.stats, self.columns), self.columns)
+
+
+def _settled(after: Stats, before: Stats) -> Stats:
+    """Counts that a subtraction brought to rounding distance of 0 are 0."""
+    sums = {
+        k: np.where(np.abs(a) <= _EMPTIED * np.abs(before.sums[k]), 0.0, a) if k in ("n", "count") else a
+        for k, a in after.sums.items()
+    }
+    return replace(after, sums=sums)
+
+
+class Solution:
+    """A solved model: joint, posterior and marginal log-densities, draws, and the logistic form."""
+
+    def __init__(
+        self, classes: tuple[Hashable, ...], log_prior: Array, scorer: Scorer, columns: Sequence[str]
+    ) -> None:
+        self.classes, self.log_prior, self.scorer, self.columns = classes, log_prior, scorer, columns
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters: those of the classes, and k − 1 for their prior."""
+        return self.scorer.n_parameters + len(self.classes) - 1
+
+    def _raw(self, X: Matrix) -> tuple[Array, Array | None]:
+        scores = self.scorer.scores(X)
+        scores += self.log_prior
+        return scores, self.scorer.impossible(X)
+
+    def scores(self, X: Matrix) -> Array:
+        """log p(x, c) up to a constant per row, with a finite maximum in every row.  # → (n, K)"""
+        self.scorer.check(X)
+        scores, impossible = self._raw(X)
+        _take_limit(scores, impossible, self.log_prior)
+        bad = np.flatnonzero(~np.isfinite(scores.max(axis=1, initial=-np.inf)))
+        if len(bad):
+            scores[bad] = self._far(X, bad)
+        return scores
+
+    def _far(self, X: Matrix, rows: NDArray[np.int64]) -> Array:
+        """Scores of rows so far out that their densities vanish even in logs, drawn in along their ray.
+
+        The posterior at the point drawn in is the limit that the posterior has reached long before.
+        """
+        x = X[rows].toarray() if is_sparse(X) else np.asarray(X[rows])
+        if x.dtype.kind == "f":
+            for i, row in enumerate(rows):
+                check_finite(x[i : i + 1], self.columns, int(row), missing=False)
+        scores = np.full((len(rows), len(self.classes)), np.nan)
+        for _ in range(16):
+            x = self.scorer.drawn_in(x)
+            scores, impossible = self._raw(x)
+            _take_limit(scores, impossible, self.log_prior)
+            if np.isfinite(scores.max(axis=1)).all():
+                return scores
+        return np.where(np.isfinite(scores.max(axis=1))[:, None], scores, self.log_prior)
+
+    def posterior(self, X: Matrix) -> Array:
+        """p(c | x).  # → (n, K)"""
+        from .kernels.scores import to_posterior
+
+        scores = self.scores(X)
+        every(lambda a, b: to_posterior(scores[a:b]), row_blocks(*scores.shape))
+        return scores
+
+    def log_posterior(self, X: Matrix) -> Array:
+        """log p(c | x), exact even where p is all but 1.  # → (n, K)"""
+        from .kernels.scores import to_log_posterior
+
+        scores = self.scores(X)
+        every(lambda a, b: to_log_posterior(scores[a:b]), row_blocks(*scores.shape))
+        return scores
+
+    def log_joint(self, X: Matrix) -> Array:
+        """log p(x, c) = log p(x | c) + log p(c).  # → (n, K)"""
+        self.scorer.check(X)
+        scores, impossible = self._raw(X)
+        with np.errstate(invalid="ignore"):
+            scores += self.scorer.log_base(X)[:, None]
+        if impossible is not None:
+            scores[impossible > 0] = -np.inf
+        if np.isnan(scores).any():
+            bad = np.flatnonzero(np.isnan(scores).any(axis=1))
+            x = X[bad].toarray() if is_sparse(X) else np.asarray(X[bad])
+            for i, row in enumerate(bad):
+                check_finite(x[i : i + 1], self.columns, int(row), missing=False)
+            scores[np.isnan(scores)] = -np.inf  # so far out that even the logarithm overflows
+        return scores
+
+    def log_density(self, X: Matrix) -> Array:
+        """log p(x) = log Σ_c p(x, c).  # → (n,)"""
+        with np.errstate(divide="ignore"):
+            return np.asarray(logsumexp(self.log_joint(X), axis=1))
+
+    def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+        """A row from the class of each code."""
+        return self.scorer.sample(codes, rng)
+
+    def draw_classes(self, n: int, rng: np.random.Generator) -> Codes:
+        """Class codes drawn from the prior."""
+        shares = np.exp(self.log_prior)
+        return rng.choice(len(shares), size=n, p=shares / shares.sum()).astype(np.int32)
+
+    def logistic_form(self) -> LogisticForm:
+        """Class scores with the prior in the intercept."""
+        return self.scorer.logistic_form().named(self.classes, self.log_prior)
+
+
+def _take_limit(scores: Array, impossible: Array | None, log_prior: Array) -> None:
+    """Where smoothing is 0: only the classes with the fewest impossible events stay, as the limit α → 0 has it."""
+    if impossible is None:
+        return
+    open_classes = np.where(np.isfinite(log_prior), impossible, np.inf)
+    scores[impossible > open_classes.min(axis=1, keepdims=True)] = -np.inf

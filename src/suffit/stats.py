@@ -1,0 +1,260 @@
+"""Labelled, immutable sums: the only state a fitted model has.
+
+A :class:`Stats` is a handful of float64 arrays of sums whose axes carry labels (:class:`Index`).
+Stats form a vector space: ``a + b`` is the sums of the rows of both, ``a - b`` those of ``a`` without
+the rows of ``b``, and ``a * 0.99`` lets old rows fade.  Labels that one side lacks count as zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Positions = NDArray[np.int64]
+
+CLASS = "class"
+FEATURE = "feature"
+LEVEL = "level"
+
+
+def _order(label: Hashable) -> tuple[Any, ...]:
+    """A total order for labels of any mixture of types: numbers first, then by type name."""
+    if isinstance(label, tuple):
+        return ("tuple", tuple(_order(part) for part in label))
+    if isinstance(label, (bool, int, float)):
+        return ("", label)
+    if isinstance(label, str):
+        return ("str", label)
+    return (type(label).__name__, str(label))
+
+
+class Index:
+    """The labels of one axis: distinct, hashable, in a canonical order.
+
+    The order is that of the labels themselves, never that of arrival, so the same rows give the same
+    sums whatever way they came.
+
+    >>> a, b = Index.of(["ham", "spam"]), Index.of(["eggs", "spam"])
+    >>> a.union(b).labels
+    ('eggs', 'ham', 'spam')
+    >>> a.union(b).positions_of(a).tolist()
+    [1, 2]
+    """
+
+    __slots__ = ("_position", "labels")
+
+    def __init__(self, labels: tuple[Hashable, ...]) -> None:
+        self.labels = labels
+        self._position: dict[Hashable, int] | None = None
+
+    @classmethod
+    def of(cls, labels: Iterable[Hashable]) -> Index:
+        """The index of these labels, sorted, each once."""
+        return cls(tuple(sorted(set(labels), key=_order)))
+
+    @staticmethod
+    @lru_cache(maxsize=64)
+    def range(n: int) -> Index:
+        """The labels 0 … n−1 (one shared object per n, so that equality is one comparison)."""
+        return Index(tuple(range(n)))
+
+    @property
+    def position(self) -> dict[Hashable, int]:
+        """Label → place on the axis."""
+        if self._position is None:
+            self._position = {label: i for i, label in enumerate(self.labels)}
+        return self._position
+
+    def positions_of(self, other: Index) -> Positions:
+        """Where each label of ``other`` stands here; −1 where it does not."""
+        if other is self:
+            return np.arange(len(self))
+        position = self.position
+        return np.fromiter((position.get(label, -1) for label in other.labels), np.int64, len(other))
+
+    def union(self, other: Index) -> Index:
+        """All labels of both; ``self`` itself where ``other`` adds none."""
+        if other is self or all(label in self.position for label in other.labels):
+            return self
+        if all(label in other.position for label in self.labels):
+            return other
+        return Index.of((*self.labels, *other.labels))
+
+    def take(self, places: Iterable[int]) -> Index:
+        """The labels at these places."""
+        return Index(tuple(self.labels[i] for i in places))
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Index) and self.labels == other.labels)
+
+    def __hash__(self) -> int:
+        return hash(self.labels)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(repr, self.labels[:6])) + (", …" if len(self) > 6 else "")
+        return f"Index({len(self)}: {shown})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Index, (self.labels,))
+
+
+Shift = Callable[[Mapping[str, Array], Array], dict[str, Array]]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the sums of a statistic are called, which axes they run along, and how they move.
+
+    ``shift(sums, d)`` rewrites sums of z into sums of z + d, d of shape (class, feature); None for
+    statistics that have no origin (counts).
+    """
+
+    name: str
+    dims: Mapping[str, tuple[str, ...]]
+    shift: Shift | None = None
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (LAYOUTS.__getitem__, (self.name,))
+
+
+LAYOUTS: dict[str, Layout] = {}
+
+
+def layout(name: str, dims: Mapping[str, tuple[str, ...]], shift: Shift | None = None) -> Layout:
+    """Make a layout and enter it under its name, so that files and pickles can name it."""
+    LAYOUTS[name] = Layout(name, dims, shift)
+    return LAYOUTS[name]
+
+
+def _frozen(a: NDArray[Any]) -> Array:
+    a = np.ascontiguousarray(a, dtype=np.float64)
+    if a.flags.writeable:
+        a = a.view()
+        a.flags.writeable = False
+    return a
+
+
+def _spread(a: Array, dims: tuple[str, ...], places: Mapping[str, Positions], sizes: Mapping[str, int]) -> Array:
+    """``a`` laid into zeros of the new sizes, each axis at its new places."""
+    if all(len(places[d]) == sizes[d] and np.array_equal(places[d], np.arange(sizes[d])) for d in dims):
+        return a
+    out = np.zeros([sizes[d] for d in dims])
+    out[np.ix_(*(places[d] for d in dims))] = a
+    return out
+
+
+@dataclass(frozen=True)
+class Stats:
+    """Sums with labelled axes, closed under ``+``, ``−`` and ``*``.
+
+    ``origin`` (class, feature) is the point the moments are taken about.  It is bookkeeping, not a
+    statistic: when two Stats differ in it, the sums of one are shifted to the origin of the other.
+
+    >>> counts = layout("doctest-counts", {"n": ("class",)})
+    >>> a = Stats(counts, {"class": Index.of(["x", "y"])}, {"n": np.array([2.0, 1.0])})
+    >>> b = Stats(counts, {"class": Index.of(["z"])}, {"n": np.array([5.0])})
+    >>> (a + b).axes["class"].labels, (a + b)["n"].tolist()
+    (('x', 'y', 'z'), [2.0, 1.0, 5.0])
+    >>> (a + b - b)["n"].tolist()
+    [2.0, 1.0, 0.0]
+    """
+
+    layout: Layout
+    axes: Mapping[str, Index]
+    sums: Mapping[str, Array]
+    origin: Array | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sums", {name: _frozen(a) for name, a in self.sums.items()})
+        if self.origin is not None:
+            object.__setattr__(self, "origin", _frozen(self.origin))
+
+    def __getitem__(self, name: str) -> Array:
+        return self.sums[name]
+
+    def on(self, axes: Mapping[str, Index]) -> Stats:
+        """The same sums on larger axes, zero where a label is new."""
+        if all(axes[d] is self.axes[d] for d in axes):
+            return self
+        places = {d: axes[d].positions_of(self.axes[d]) for d in axes}
+        sizes = {d: len(axes[d]) for d in axes}
+        sums = {k: _spread(a, self.layout.dims[k], places, sizes) for k, a in self.sums.items()}
+        origin = self.origin
+        if origin is not None:
+            origin = _spread(origin, (CLASS, FEATURE), places, sizes)
+        return Stats(self.layout, dict(axes), sums, origin)
+
+    def about(self, origin: Array) -> Stats:
+        """The same rows, their moments taken about another origin."""
+        shift = self.layout.shift
+        if shift is None or self.origin is None or np.array_equal(origin, self.origin):
+            return self
+        return replace(self, sums=shift(self.sums, self.origin - origin), origin=origin)
+
+    def _aligned(self, other: Stats) -> tuple[Stats, Stats]:
+        if self.layout != other.layout:
+            raise ValueError(f"cannot combine sums of {self.layout.name!r} with sums of {other.layout.name!r}")
+        axes = {d: self.axes[d].union(other.axes[d]) for d in self.axes}
+        a, b = self.on(axes), other.on(axes)
+        if a.origin is None or b.origin is None:
+            return a, b
+        # A cell that only one side has rows for keeps that side's origin: nothing is shifted.
+        mine, theirs = a._known(), b._known()
+        origin = np.where(mine, a.origin, np.where(theirs, b.origin, 0.0))
+        return replace(a, origin=origin), replace(b, origin=np.where(theirs, b.origin, origin)).about(origin)
+
+    def _known(self) -> NDArray[np.bool_]:
+        """Which (class, feature) cells have rows, so that their origin means something."""
+        n = self.sums["n"]
+        return np.broadcast_to((n if n.ndim == 2 else n[:, None]) != 0, np.shape(self.origin))
+
+    def __add__(self, other: Stats) -> Stats:
+        a, b = self._aligned(other)
+        return replace(a, sums={k: a.sums[k] + b.sums[k] for k in a.sums})
+
+    def __sub__(self, other: Stats) -> Stats:
+        a, b = self._aligned(other)
+        return replace(a, sums={k: a.sums[k] - b.sums[k] for k in a.sums})
+
+    def __mul__(self, factor: float) -> Stats:
+        return replace(self, sums={k: a * factor for k, a in self.sums.items()})
+
+    __rmul__ = __mul__
+
+    def take(self, axis: str, places: Iterable[int]) -> Stats:
+        """Only these places of one axis."""
+        where = np.fromiter(places, np.int64)
+        axes = dict(self.axes)
+        axes[axis] = axes[axis].take(where)
+        sums = {}
+        for name, a in self.sums.items():
+            for i, dim in enumerate(self.layout.dims[name]):
+                a = a.take(where, axis=i) if dim == axis else a
+            sums[name] = a
+        origin = self.origin
+        if origin is not None and axis in (CLASS, FEATURE):
+            origin = origin.take(where, axis=(CLASS, FEATURE).index(axis))
+        return Stats(self.layout, axes, sums, origin)
+
+    def isclose(self, other: Stats, rtol: float = 1e-12) -> bool:
+        """Whether both hold the same sums, each array to ``rtol`` of its largest entry."""
+        if self.axes != other.axes or self.layout != other.layout:
+            return False
+        if self.origin is not None:
+            other = other.about(self.origin)
+        return all(
+            np.allclose(a, other.sums[k], rtol=rtol, atol=rtol * np.max(np.abs(a), initial=0.0))
+            for k, a in self.sums.items()
+        )

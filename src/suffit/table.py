@@ -1,0 +1,133 @@
+"""What users hand in, as arrays: row blocks of dense or sparse input, and class labels as codes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .stats import Array, Index
+
+Matrix: TypeAlias = Any  # a 2-d ndarray, or a scipy.sparse CSR matrix or array
+Codes = NDArray[np.int32]
+
+_TABLE_LIMIT = 1 << 16  # integer labels up to this range are coded by table look-up instead of sorting
+_ones = np.ones(0)
+
+
+class InputError(ValueError):
+    """Input that a model cannot take; the message names the column, the value and the way out."""
+
+
+def is_sparse(X: Matrix) -> bool:
+    """Whether X is a scipy.sparse matrix or array."""
+    return sparse.issparse(X)
+
+
+def block(X: Matrix, start: int, stop: int) -> NDArray[Any]:
+    """Rows [start, stop) as a read-only, C-contiguous float32 or float64 array; a view where X is one already."""
+    part = X[start:stop]
+    if sparse.issparse(part):
+        part = part.toarray()
+    if part.dtype not in (np.float32, np.float64):
+        part = part.astype(np.float64)
+    part = np.ascontiguousarray(part).view()
+    part.flags.writeable = False
+    return part
+
+
+def csr(X: Matrix) -> Any:
+    """A sparse matrix in CSR form without duplicate entries, index arrays as they are."""
+    X = X.tocsr()
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def refuse(columns: Sequence[str], j: int, what: str, value: object, row: int, way_out: str) -> InputError:
+    """The error for one cell: column, rule, value, row, way out."""
+    return InputError(f"column {columns[j]!r}: {what}, found {value} in row {row}; {way_out}")
+
+
+def check_finite(X: NDArray[Any], columns: Sequence[str], first_row: int = 0, missing: bool = True) -> None:
+    """Refuse infinities (and NaN where ``missing`` is not allowed), naming the first one."""
+    bad = np.isinf(X) if missing else ~np.isfinite(X)
+    if bad.any():
+        i, j = (int(v) for v in np.argwhere(bad)[0])
+        what = "infinity" if np.isinf(X[i, j]) else "a missing value (NaN)"
+        way = "replace it by a finite number" + (", or by NaN for missing" if missing else "")
+        raise InputError(
+            f"Input X contains {what}: column {columns[j]!r}, found {X[i, j]} in row {first_row + i}; {way}"
+        )
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The labels and weights of some rows: class codes into ``classes`` and one weight per row."""
+
+    classes: Index
+    codes: Codes
+    weights: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def part(self, start: int, stop: int) -> tuple[Codes, Array]:
+        """Codes and weights of the rows [start, stop), read-only."""
+        global _ones
+        if self.weights is not None:
+            return self.codes[start:stop], self.weights[start:stop]
+        if len(_ones) < stop - start:
+            ones = np.ones(stop - start)
+            ones.flags.writeable = False
+            _ones = ones
+        return self.codes[start:stop], _ones[: stop - start]
+
+    def counts(self) -> Array:
+        """Total weight of each class."""
+        return np.bincount(self.codes, self.weights, len(self.classes)).astype(np.float64)
+
+
+def _integer_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes] | None:
+    """Codes of small-range integers by table look-up: one pass, where sorting costs more than a fit."""
+    low, high = int(y.min()), int(y.max())
+    if high - low >= _TABLE_LIMIT:
+        return None
+    shifted = (y - y.dtype.type(low)).astype(np.int32) if low else y.astype(np.int32)
+    seen = np.zeros(high - low + 1, dtype=bool)
+    seen[shifted] = True
+    if seen.all():
+        return np.arange(low, high + 1, dtype=y.dtype), shifted
+    place = np.cumsum(seen, dtype=np.int32) - np.int32(1)
+    return (np.flatnonzero(seen) + low).astype(y.dtype), place[shifted]
+
+
+def encode(y: NDArray[Any]) -> tuple[list[Any], Codes]:
+    """Distinct labels (as Python values, in the order of :class:`Index`) and the code of each row."""
+    if y.size == 0:
+        return [], np.zeros(0, np.int32)
+    coded = None
+    if y.dtype.kind in "iub":
+        coded = _integer_codes(y.view(np.uint8) if y.dtype.kind == "b" else y)
+        if coded is not None and y.dtype.kind == "b":
+            coded = (coded[0].astype(bool), coded[1])
+    if coded is None and y.dtype.kind != "O":
+        values, inverse = np.unique(y, return_inverse=True)
+        coded = values, inverse.reshape(-1).astype(np.int32)
+    if coded is not None:
+        return coded[0].tolist(), coded[1]
+    index = Index.of(y.tolist())
+    position = index.position
+    return list(index.labels), np.fromiter((position[v] for v in y.tolist()), np.int32, len(y))
+
+
+def freeze(a: NDArray[Any]) -> NDArray[Any]:
+    """A read-only view, so that kernels meet one array type."""
+    a = np.ascontiguousarray(a).view()
+    a.flags.writeable = False
+    return a
