@@ -126,7 +126,7 @@ class Layout:
         return hash(self.name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (LAYOUTS.__getitem__, (self.name,))
+        return (layout_named, (self.name,))
 
 
 LAYOUTS: dict[str, Layout] = {}
@@ -135,6 +135,13 @@ LAYOUTS: dict[str, Layout] = {}
 def layout(name: str, dims: Mapping[str, tuple[str, ...]], shift: Shift | None = None) -> Layout:
     """Make a layout and enter it under its name, so that files and pickles can name it."""
     LAYOUTS[name] = Layout(name, dims, shift)
+    return LAYOUTS[name]
+
+
+def layout_named(name: str) -> Layout:
+    """The layout of this name; those of the families are known once the families are imported."""
+    if name not in LAYOUTS:
+        from . import families, model  # noqa: F401  (importing enters them)
     return LAYOUTS[name]
 
 

@@ -142,7 +142,8 @@ def _more_rows_than_classes(model: Model) -> None:
     n = model.counts["n"]
     if n.sum() <= len(n):
         raise ValueError(
-            "The number of samples must be more than the number of classes: a shared covariance needs two rows of some class"
+            f"The number of samples must be more than the number of classes (n_samples={n.sum():g}, {len(n)} classes): a "
+            "shared covariance needs two rows of some class"
         )
 
 

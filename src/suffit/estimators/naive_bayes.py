@@ -31,10 +31,11 @@ class GaussianNB(GenerativeEstimator):
     priors : array-like of shape (n_classes,), optional
         Class prior; by default the class shares.
     var_smoothing : float, default 1e-9
-        Share of a column's total variance that is added to its variance in every class.
+        Share of the largest column's total variance that is added to every variance.
     floor : {"column", "largest"}, default "column"
-        Whose total variance: the column's own, so that a column of small scale keeps its information, or that of the
-        column with the largest, as scikit-learn has it.
+        "column": of no more than a million times the column's own total variance, so that a column of small scale keeps
+        its information; the same as "largest", scikit-learn's rule, where all standard deviations lie within a factor
+        of 1000.
     prior_smoothing : float, default 0
         Added to every class count before the shares are taken (1: Laplace).
 
@@ -583,12 +584,12 @@ def _cells(frame: Any) -> NDArray[Any]:
     import narwhals as nw
 
     native = nw.from_native(frame, eager_only=True)
-    columns = [native[name].to_numpy() for name in native.columns]
+    columns = [column.to_numpy() for column in native.iter_columns()]
     if columns and all(c.dtype.kind in "iu" for c in columns):
         return np.column_stack(columns)
     out = np.empty((len(native), len(columns)), dtype=object)
-    for j, name in enumerate(native.columns):
-        out[:, j] = native[name].to_list()
+    for j, column in enumerate(native.iter_columns()):
+        out[:, j] = column.to_list()
     return out
 
 

@@ -20,6 +20,7 @@ from .gaussian_scores import DiagonalScorer, GaussianScorer, SharedScorer
 
 FIRST_ROWS = 64  # the origin of a class is the mean of its first so many values
 LEAST_SHARE = 1e-9  # variance a class is given where it has none, as a share of the column's total variance
+FAIR_RANGE = 1e6  # columns whose variances lie within this factor of the largest share one floor
 ROUNDING = 64 * float(np.finfo(np.float64).eps)  # sums of squares below this share are rounding, not variance
 
 
@@ -59,8 +60,8 @@ def origin_of(X: Matrix, rows: Rows, warp: Any = None) -> Array:
 class Gaussian(Elementwise):
     """Normal columns, independent given the class: mean and variance of each.
 
-    ``smoothing`` adds that share of a column's total variance to its variance in every class (``floor="largest"``:
-    the share of the largest column's).  ``tie`` moves the variances from each class's own (0) to one shared by all
+    ``smoothing`` adds that share of the largest column's total variance to every variance; with ``floor="column"`` of no
+    more than a million times the column's own, so that a column of small scale keeps its information.  ``tie`` moves the variances from each class's own (0) to one shared by all
     (1); ``spherical`` makes them equal across columns; ``unbiased`` divides by n − 1 (shared: N − k).
     """
 
@@ -203,7 +204,8 @@ class Gaussian(Elementwise):
         var = np.broadcast_to(var, n.shape)
         if self.shrinkage:
             var = (1 - self.shrinkage) * var + self.shrinkage * var.mean(axis=1, keepdims=True)
-        var = var + self.smoothing * (np.max(total, initial=0.0) if self.floor == "largest" else total)
+        largest = np.max(total, initial=0.0)
+        var = var + self.smoothing * (largest if self.floor == "largest" else np.minimum(largest, FAIR_RANGE * total))
         stuck = (var <= 0) & (total > 0)
         if stuck.any():
             c, j = (int(v) for v in np.argwhere(stuck)[0])
