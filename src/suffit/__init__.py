@@ -40,6 +40,7 @@ _HOME = {
     "Stats": "stats",
     "Model": "model",
     "InputError": "table",
+    "normal_logpdf": "density",
     "LogisticForm": "forms",
     "set_threads": "kernels.threads",
 }
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
         NaiveBayes,
         PoissonNB,
     )
+    from .density import normal_logpdf
     from .families import (
         Bernoulli,
         Beta,

@@ -31,11 +31,11 @@ class GaussianNB(GenerativeEstimator):
     priors : array-like of shape (n_classes,), optional
         Class prior; by default the class shares.
     var_smoothing : float, default 1e-9
-        Share of the largest column's total variance that is added to every variance.
-    floor : {"column", "largest"}, default "column"
-        "column": of no more than a million times the column's own total variance, so that a column of small scale keeps
-        its information; the same as "largest", scikit-learn's rule, where all standard deviations lie within a factor
-        of 1000.
+        Share of a total variance that is added to every variance.
+    floor : {"bounded", "own", "largest"}, default "bounded"
+        Whose total variance: that of the column with the largest ("largest", scikit-learn's rule), the same but no more
+        than a million times the column's own, so that a column of small scale keeps its information ("bounded"; equal
+        to "largest" where all standard deviations lie within a factor of 1000), or always the column's own ("own").
     prior_smoothing : float, default 0
         Added to every class count before the shares are taken (1: Laplace).
 
@@ -51,7 +51,7 @@ class GaussianNB(GenerativeEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "priors": ["array-like", None, dict, StrOptions({"uniform"})],
         "var_smoothing": [NON_NEGATIVE],
-        "floor": [StrOptions({"column", "largest"})],
+        "floor": [StrOptions({"bounded", "own", "largest"})],
         "prior_smoothing": [NON_NEGATIVE],
     }
 
@@ -60,7 +60,7 @@ class GaussianNB(GenerativeEstimator):
         *,
         priors: Any = None,
         var_smoothing: float = 1e-9,
-        floor: str = "column",
+        floor: str = "bounded",
         prior_smoothing: float = 0.0,
     ) -> None:
         self.priors = priors

@@ -60,13 +60,13 @@ def origin_of(X: Matrix, rows: Rows, warp: Any = None) -> Array:
 class Gaussian(Elementwise):
     """Normal columns, independent given the class: mean and variance of each.
 
-    ``smoothing`` adds that share of the largest column's total variance to every variance; with ``floor="column"`` of no
-    more than a million times the column's own, so that a column of small scale keeps its information.  ``tie`` moves the variances from each class's own (0) to one shared by all
+    ``smoothing`` adds that share of the column's total variance to its variance in every class (``floor="largest"``: of
+    the largest column's; ``"bounded"``: of the largest, but no more than a million times the column's own).  ``tie`` moves the variances from each class's own (0) to one shared by all
     (1); ``spherical`` makes them equal across columns; ``unbiased`` divides by n − 1 (shared: N − k).
     """
 
     smoothing: float = 0.0
-    floor: str = "column"
+    floor: str = "own"
     tie: float = 0.0
     spherical: bool = False
     unbiased: bool = False
@@ -205,7 +205,8 @@ class Gaussian(Elementwise):
         if self.shrinkage:
             var = (1 - self.shrinkage) * var + self.shrinkage * var.mean(axis=1, keepdims=True)
         largest = np.max(total, initial=0.0)
-        var = var + self.smoothing * (largest if self.floor == "largest" else np.minimum(largest, FAIR_RANGE * total))
+        whose = {"own": total, "largest": largest, "bounded": np.minimum(largest, FAIR_RANGE * total)}[self.floor]
+        var = var + self.smoothing * whose
         stuck = (var <= 0) & (total > 0)
         if stuck.any():
             c, j = (int(v) for v in np.argwhere(stuck)[0])

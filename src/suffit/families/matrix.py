@@ -163,15 +163,22 @@ class MultivariateGaussian(Family):
         flat = total <= 0.0
         classes = stats.axes[CLASS].labels
         if self.tie == 1.0:
-            W, log_det, rank, shared = self._whiten(shared, total, flat, None, "all classes together")
+            W, log_det, rank = self._whiten(shared, flat, "all classes together")
             return SharedScorer(means, shared, W, log_det, rank, columns, K * p + p * (p + 1) // 2)
-        whitened = [
-            self._whiten(own[c], total, flat, (shared, n[c]), f"class {classes[c]!r}") for c in range(K)
-        ]
-        W = np.stack([w for w, _, _, _ in whitened])
-        log_det = np.array([d for _, d, _, _ in whitened])
-        sigma = np.stack([s for _, _, _, s in whitened])
-        return OwnScorer(means, sigma, W, log_det, int((~flat).sum()), columns, K * p * (p + 3) // 2)
+        mended = [c for c in range(K) if self._singular(own[c], flat)]
+        if mended:
+            own = own.copy()
+            own[mended] = [self._mended(own[c], shared, n[c], total, flat) for c in mended]
+            names = ", ".join(repr(classes[c]) for c in mended[:10]) + (" …" if len(mended) > 10 else "")
+            _warn(
+                f"The covariance matrix of class {names} is not full rank ({n[mended].min():g} rows, {int((~flat).sum())} "
+                "columns that vary): it is mixed with the shared one, as p + 1 rows of that would weigh beside its own; tie "
+                "or shrinkage set this by hand"
+            )
+        whitened = [self._whiten(own[c], flat, f"class {classes[c]!r}") for c in range(K)]
+        W = np.stack([w for w, _, _ in whitened])
+        log_det = np.array([d for _, d, _ in whitened])
+        return OwnScorer(means, own, W, log_det, int((~flat).sum()), columns, K * p * (p + 3) // 2)
 
     def _covariances(self, stats: Stats) -> tuple[Array, Array, Array, Array]:
         """Means (K, p), Σ_c as the settings say (K, p, p), the shared Σ (p, p), total variances (p,)."""
@@ -224,66 +231,56 @@ class MultivariateGaussian(Family):
             cov = (1 - self.ridge) * cov + self.ridge * np.eye(cov.shape[-1])
         return cov
 
-    def _whiten(
-        self, cov: Array, total: Array, flat: Array, fallback: tuple[Array, float] | None, who: str
-    ) -> tuple[Array, float, int, Array]:
-        """W with WᵀW = Σ⁻¹, log det Σ and the rank; a singular Σ is mended and the mending is said.
+    def _mended(self, cov: Array, shared: Array, n: float, total: Array, flat: Array) -> Array:
+        """A singular Σ_c, mixed with the shared one; where that is singular too, with a little of the total variances."""
+        p = len(cov)
+        weight = (p + 1) / (n + p + 1)
+        cov = (1 - weight) * cov + weight * shared
+        if self._singular(cov, flat):
+            cov = cov + np.diag(weight * LEAST_SHARE**0.5 * np.where(flat, 0.0, total))
+        return cov
 
-        A class that is singular borrows from the shared covariance, as p + 1 rows of it would weigh beside its own.
-        A shared covariance that is singular leaves out the directions in which nothing varies.
-        """
-        keep = ~np.asarray(flat)
-        p = len(keep)
-        if self.ridge:
-            keep = np.ones(p, dtype=bool)
-        scale = np.sqrt(np.where(keep, np.diagonal(cov), 1.0))
-        if fallback is not None and self._singular(cov, scale, keep):
-            shared, n = fallback
-            weight = (p + 1) / (n + p + 1)
-            warnings.warn(
-                f"The covariance matrix of {who} is not full rank ({n:g} rows, {int(keep.sum())} columns that vary): it "
-                f"is mixed with the shared one, {weight:.3g} of it; tie or shrinkage set this by hand",
-                SingularClassWarning,
-                stacklevel=2,
-            )
-            cov = (1 - weight) * cov + weight * shared
-            scale = np.sqrt(np.where(keep, np.diagonal(cov), 1.0))
-            if self._singular(cov, scale, keep):
-                ridge = weight * LEAST_SHARE**0.5 * total
-                cov = cov + np.diag(np.where(keep, np.maximum(ridge, LEAST_SHARE * total), 0.0))
-                scale = np.sqrt(np.where(keep, np.diagonal(cov), 1.0))
+    def _standardised(self, cov: Array, flat: Array) -> tuple[Array, Array, Array]:
+        """Correlations of the columns that vary, their scales, and which they are."""
+        keep = np.ones(len(cov), dtype=bool) if self.ridge else ~np.asarray(flat)
+        scale = np.sqrt(np.diagonal(cov)[keep])
         scale = np.where(scale > 0, scale, 1.0)
-        R = (cov / scale[:, None] / scale)[np.ix_(keep, keep)]
-        W = np.zeros((p, p))
-        try:
-            L = np.linalg.cholesky(R)
-            if (np.diagonal(L) ** 2 < max(_RANK_TOLERANCE, 2 * self.tolerance)).any():
-                raise np.linalg.LinAlgError  # perhaps singular: look at the eigenvalues
-            W[np.ix_(keep, keep)] = np.linalg.solve(L, np.diag(1 / scale[keep]))
-            return W, float(2 * np.log(np.diagonal(L)).sum() + 2 * np.log(scale[keep]).sum()), int(keep.sum()), cov
-        except np.linalg.LinAlgError:
-            values, vectors = np.linalg.eigh(R)
-            real = values > max(_RANK_TOLERANCE * values.max(initial=0.0), self.tolerance)
-            if not real.all():
-                warnings.warn(
-                    f"The covariance matrix of {who} is not full rank (rank {int(real.sum())} of {int(keep.sum())}): the "
-                    "directions in which nothing varies are left out; shrinkage keeps them",
-                    SingularClassWarning,
-                    stacklevel=2,
-                )
-            half = vectors[:, real] / np.sqrt(values[real])
-            W[: int(real.sum()), keep] = half.T / scale[keep]
-            return W, float(np.log(values[real]).sum() + 2 * np.log(scale[keep]).sum()), int(real.sum()), cov
+        return cov[np.ix_(keep, keep)] / scale[:, None] / scale, scale, keep
 
-    @staticmethod
-    def _singular(cov: Array, scale: Array, keep: Array) -> bool:
-        if (scale[keep] <= 0).any():
-            return True
-        R = (cov / scale[:, None] / scale)[np.ix_(keep, keep)]
-        try:
-            return bool((np.diagonal(np.linalg.cholesky(R)) ** 2 < _RANK_TOLERANCE).any())
-        except np.linalg.LinAlgError:
-            return True
+    def _singular(self, cov: Array, flat: Array) -> bool:
+        return _cholesky(self._standardised(cov, flat)[0], _RANK_TOLERANCE) is None
+
+    def _whiten(self, cov: Array, flat: Array, who: str) -> tuple[Array, float, int]:
+        """W with WᵀW = Σ⁻¹, log det Σ and the rank; directions in which nothing varies are left out, which is said."""
+        R, scale, keep = self._standardised(cov, flat)
+        W = np.zeros(cov.shape)
+        L = _cholesky(R, max(_RANK_TOLERANCE, 2 * self.tolerance))
+        if L is not None:
+            W[np.ix_(keep, keep)] = np.linalg.solve(L, np.diag(1 / scale))
+            return W, float(2 * (np.log(np.diagonal(L)).sum() + np.log(scale).sum())), len(R)
+        values, vectors = np.linalg.eigh(R)
+        real = values > max(_RANK_TOLERANCE * values.max(initial=0.0), self.tolerance)
+        rank = int(real.sum())
+        if rank < len(R):
+            _warn(
+                f"The covariance matrix of {who} is not full rank (rank {rank} of {len(R)}): the directions in which nothing "
+                "varies are left out; shrinkage keeps them"
+            )
+        W[:rank, keep] = (vectors[:, real] / np.sqrt(values[real])).T / scale
+        return W, float(np.log(values[real]).sum() + 2 * np.log(scale).sum()), rank
 
 
 _RANK_TOLERANCE = 1e-12  # share of a column's variance left after regression on the others: less is rounding
+
+
+def _cholesky(R: Array, tolerance: float) -> Array | None:
+    """The factor of a correlation matrix, or None where some column is a combination of the others."""
+    try:
+        L = np.linalg.cholesky(R)
+    except np.linalg.LinAlgError:
+        return None
+    return None if (np.diagonal(L) ** 2 < tolerance).any() else L
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, SingularClassWarning, stacklevel=2)

@@ -1,0 +1,146 @@
+"""One row per family and per estimator: how to make it, and data it can be asked to learn.
+
+The law tests run over every row here.  A family that is registered and has no row fails ``test_every_family_has_a_case``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+import suffit
+
+
+@dataclass(frozen=True)
+class Case:
+    make: Callable[[], Any]  # a fresh estimator
+    draw: Callable[[Generator, int], np.ndarray]  # features of n rows
+    coupled: bool = False  # columns share a variance or its floor: leaving one out changes the others
+    exact: bool = False  # sums of whole numbers: laws hold to the last bit
+    missing: bool = False  # takes NaN as missing
+
+
+def normal(rng: Generator, n: int) -> np.ndarray:
+    mix = np.array([[1.0, 0.3, 0.0], [0.0, 2.0, -0.5], [0.0, 0.0, 0.1]])
+    return rng.normal(size=(n, 3)) @ mix + [0.0, 100.0, -3.0]
+
+
+def positive(rng: Generator, n: int) -> np.ndarray:
+    return rng.gamma(2.0, 1.5, size=(n, 3)) + 0.01
+
+
+def counts(rng: Generator, n: int) -> np.ndarray:
+    return rng.poisson([0.5, 3.0, 8.0, 1.0], size=(n, 4)).astype(float)
+
+
+def shares(rng: Generator, n: int) -> np.ndarray:
+    return np.clip(rng.beta(2.0, 3.0, size=(n, 3)), 1e-6, 1 - 1e-6)
+
+
+def levels(rng: Generator, n: int) -> np.ndarray:
+    return rng.integers(0, [2, 3, 5], size=(n, 3))
+
+
+def words(rng: Generator, n: int) -> np.ndarray:
+    table = np.array([["red", "green", "blue"], ["S", "M", "L"]], dtype=object)
+    return np.column_stack([table[j][rng.integers(0, 3, size=n)] for j in range(2)])
+
+
+def angles(rng: Generator, n: int) -> np.ndarray:
+    return rng.uniform(0, 24, size=(n, 2))
+
+
+FAMILIES: dict[str, Case] = {
+    "gaussian": Case(lambda: suffit.NaiveBayes("gaussian"), normal, missing=True),
+    "lognormal": Case(lambda: suffit.NaiveBayes("lognormal"), positive, missing=True),
+    "bernoulli": Case(lambda: suffit.NaiveBayes("bernoulli"), counts, exact=True, missing=True),
+    "poisson": Case(lambda: suffit.NaiveBayes("poisson"), counts, exact=True, missing=True),
+    "geometric": Case(lambda: suffit.NaiveBayes("geometric"), counts, exact=True, missing=True),
+    "exponential": Case(lambda: suffit.NaiveBayes("exponential"), positive, missing=True),
+    "gamma": Case(lambda: suffit.NaiveBayes("gamma"), positive, missing=True),
+    "beta": Case(lambda: suffit.NaiveBayes("beta"), shares, missing=True),
+    "vonmises": Case(lambda: suffit.NaiveBayes(suffit.VonMises(period=24)), angles, missing=True),
+    "categorical": Case(lambda: suffit.CategoricalNB(), levels, exact=True),
+    "multinomial": Case(lambda: suffit.MultinomialNB(), counts, exact=True),
+    "multivariate_gaussian": Case(lambda: suffit.GDA(), normal),
+}
+
+ESTIMATORS: dict[str, Case] = {
+    "GaussianNB": Case(lambda: suffit.GaussianNB(), normal, coupled=True, missing=True),
+    "GaussianNB-largest": Case(lambda: suffit.GaussianNB(floor="largest"), normal, coupled=True, missing=True),
+    "GaussianNB-own": Case(lambda: suffit.GaussianNB(floor="own"), normal, missing=True),
+    "BernoulliNB": Case(lambda: suffit.BernoulliNB(binarize=2.0), counts, exact=True, missing=True),
+    "MultinomialNB": Case(lambda: suffit.MultinomialNB(alpha=0.3), counts, exact=True),
+    "ComplementNB": Case(lambda: suffit.ComplementNB(), counts, exact=True),
+    "ComplementNB-norm": Case(lambda: suffit.ComplementNB(norm=True), counts, exact=True),
+    "CategoricalNB": Case(lambda: suffit.CategoricalNB(), levels, exact=True),
+    "CategoricalNB-words": Case(lambda: suffit.CategoricalNB(alpha=0.5), words, exact=True),
+    "PoissonNB": Case(lambda: suffit.PoissonNB(), counts, exact=True, missing=True),
+    "LDA": Case(lambda: suffit.LDA(), normal),
+    "LDA-eigen-auto": Case(lambda: suffit.LDA(solver="eigen", shrinkage="auto"), normal),
+    "LDA-lsqr": Case(lambda: suffit.LDA(solver="lsqr", shrinkage=0.2), normal),
+    "QDA": Case(lambda: suffit.QDA(), normal),
+    "QDA-reg": Case(lambda: suffit.QDA(reg_param=0.1), normal),
+    "QDA-auto": Case(lambda: suffit.QDA(solver="eigen", shrinkage="auto"), normal),
+    "GDA-diagonal": Case(lambda: suffit.GDA("diagonal"), normal, missing=True),
+    "GDA-diagonal-shared": Case(lambda: suffit.GDA("diagonal", tie=1.0), normal),
+    "GDA-spherical": Case(lambda: suffit.GDA("spherical"), normal, coupled=True, missing=True),
+    "GDA-spherical-shared": Case(lambda: suffit.GDA("spherical", tie=1.0), normal),
+    "GDA-tied": Case(lambda: suffit.GDA(tie=0.4, shrinkage=0.1, denominator="unbiased"), normal),
+    "GDA-shared": Case(lambda: suffit.GDA(tie=1.0, denominator="unbiased"), normal),
+    "GDA-ledoit-wolf": Case(lambda: suffit.GDA(shrinkage="ledoit-wolf"), normal),
+    "GDA-oas": Case(lambda: suffit.GDA(tie=1.0, shrinkage="oas"), normal),
+}
+
+CASES = {**{f"family-{k}": v for k, v in FAMILIES.items()}, **ESTIMATORS}
+
+
+def data(case: Case, seed: int, n: int = 120, k: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Rows with at least n // (2k) of each class, classes with different distributions."""
+    rng = np.random.default_rng(seed)
+    y = np.concatenate([np.repeat(np.arange(k), n // (2 * k)), rng.integers(0, k, size=n - k * (n // (2 * k)))])
+    rng.shuffle(y)
+    X = np.empty((n, case.draw(rng, 1).shape[1]), dtype=case.draw(rng, 1).dtype)
+    for c in range(k):
+        here = y == c
+        rows = case.draw(np.random.default_rng([seed, c]), 6 * n)
+        if rows.dtype != object:  # classes differ: each takes another part of the rows
+            rows = rows[np.argsort(rows.sum(axis=1), kind="stable")]
+        start = 2 * n * c
+        X[here] = rng.permutation(rows[start : start + 2 * n])[: here.sum()]
+    return X, np.array(["ant", "bee", "cat", "dog"])[y]
+
+
+def parameters(model: Any) -> list[np.ndarray]:
+    """What was learned, as arrays: class prior and the parameters of every class."""
+    solution = model._solved
+    scorer = solution.scorer
+    scorer = getattr(scorer, "inner", scorer)
+    out = [np.exp(solution.log_prior)]
+    if hasattr(scorer, "sigma"):
+        return [*out, scorer.means, scorer.covariances()]
+    if hasattr(scorer, "natural"):
+        return [*out, scorer.natural.theta, scorer.natural.A]
+    if hasattr(scorer, "tables"):
+        return [*out, *scorer.tables]
+    return [*out, scorer.weights]
+
+
+def assert_same(a: Any, b: Any, rtol: float = 1e-12) -> None:
+    """Both estimators have learned the same, each array to ``rtol`` of its size."""
+    assert a.classes_.tolist() == b.classes_.tolist()
+    np.testing.assert_allclose(a.class_count_, b.class_count_, rtol=rtol)
+    for x, z in zip(parameters(a), parameters(b), strict=True):
+        np.testing.assert_allclose(x, z, rtol=rtol, atol=rtol * np.abs(z).max())
+
+
+def assert_identical(a: Any, b: Any) -> None:
+    """The same sums to the last bit."""
+    assert a.classes_.tolist() == b.classes_.tolist()
+    assert a._model.stats.axes == b._model.stats.axes
+    for name, sums in a._model.stats.sums.items():
+        np.testing.assert_array_equal(sums, b._model.stats.sums[name])
