@@ -7,11 +7,11 @@ import pickle
 
 import numpy as np
 import pytest
-from cases import CASES, FAMILIES, Case, assert_identical, assert_same, data, parameters
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import suffit
+from cases import CASES, FAMILIES, Case, assert_identical, assert_same, data, parameters
 from suffit.family import families
 
 pytestmark = pytest.mark.filterwarnings("ignore::suffit.families.gaussian.SingularClassWarning")
@@ -200,7 +200,10 @@ def test_a_missing_column_equals_the_model_without_it(case: Case, seed: int):
     kept = [j for j in range(X.shape[1]) if j != 1]
     whole, without = case.make().fit(X, y), case.make().fit(X[:, kept], y)
     np.testing.assert_allclose(
-        whole.predict_joint_log_proba(hidden), without.predict_joint_log_proba(X[:, kept]), rtol=1e-9, atol=1e-9
+        whole.predict_joint_log_proba(hidden),
+        without.predict_joint_log_proba(X[:, kept]),
+        rtol=1e-9,
+        atol=1e-9,
     )
 
 

@@ -13,14 +13,14 @@ __version__ = "0.1.0"
 _HOME = {
     "GaussianNB": "estimators.naive_bayes",
     "BernoulliNB": "estimators.naive_bayes",
-    "MultinomialNB": "estimators.naive_bayes",
-    "ComplementNB": "estimators.naive_bayes",
-    "CategoricalNB": "estimators.naive_bayes",
+    "MultinomialNB": "estimators.text_counts",
+    "ComplementNB": "estimators.text_counts",
+    "CategoricalNB": "estimators.categorical",
     "PoissonNB": "estimators.naive_bayes",
     "NaiveBayes": "estimators.naive_bayes",
     "GaussianDiscriminantAnalysis": "estimators.discriminant",
-    "LinearDiscriminantAnalysis": "estimators.discriminant",
-    "QuadraticDiscriminantAnalysis": "estimators.discriminant",
+    "LinearDiscriminantAnalysis": "estimators.lda",
+    "QuadraticDiscriminantAnalysis": "estimators.qda",
     "Bernoulli": "families",
     "Beta": "families",
     "Categorical": "families",
@@ -50,24 +50,52 @@ _ALIASES = {
     "GDA": "GaussianDiscriminantAnalysis",
 }
 
-__all__ = [*_HOME, *_ALIASES]  # noqa: PLE0604
+__all__ = [
+    "GDA",
+    "LDA",
+    "QDA",
+    "Bernoulli",
+    "BernoulliNB",
+    "Beta",
+    "Categorical",
+    "CategoricalNB",
+    "ComplementNB",
+    "Exponential",
+    "Family",
+    "Gamma",
+    "Gaussian",
+    "GaussianDiscriminantAnalysis",
+    "GaussianNB",
+    "Geometric",
+    "Index",
+    "InputError",
+    "LinearDiscriminantAnalysis",
+    "LogNormal",
+    "LogisticForm",
+    "Model",
+    "Multinomial",
+    "MultinomialNB",
+    "MultivariateGaussian",
+    "NaiveBayes",
+    "Poisson",
+    "PoissonNB",
+    "QuadraticDiscriminantAnalysis",
+    "SingularClassWarning",
+    "Stats",
+    "VonMises",
+    "normal_logpdf",
+    "register",
+    "set_threads",
+]
 
 if TYPE_CHECKING:
-    from .estimators.discriminant import (
-        GaussianDiscriminantAnalysis,
-        LinearDiscriminantAnalysis,
-        QuadraticDiscriminantAnalysis,
-    )
-    from .estimators.naive_bayes import (
-        BernoulliNB,
-        CategoricalNB,
-        ComplementNB,
-        GaussianNB,
-        MultinomialNB,
-        NaiveBayes,
-        PoissonNB,
-    )
     from .density import normal_logpdf
+    from .estimators.categorical import CategoricalNB
+    from .estimators.discriminant import GaussianDiscriminantAnalysis
+    from .estimators.lda import LinearDiscriminantAnalysis
+    from .estimators.naive_bayes import BernoulliNB, GaussianNB, NaiveBayes, PoissonNB
+    from .estimators.qda import QuadraticDiscriminantAnalysis
+    from .estimators.text_counts import ComplementNB, MultinomialNB
     from .families import (
         Bernoulli,
         Beta,

@@ -69,7 +69,10 @@ def adding_up() -> list[str]:
     """The one idea, shown: parts add up, and rows can be taken out again."""
     X, y = load_digits(return_X_y=True)
     whole = LinearDiscriminantAnalysis().fit(X, y)
-    a, b = LinearDiscriminantAnalysis().fit(X[:900], y[:900]), LinearDiscriminantAnalysis().fit(X[900:], y[900:])
+    a, b = (
+        LinearDiscriminantAnalysis().fit(X[:900], y[:900]),
+        LinearDiscriminantAnalysis().fit(X[900:], y[900:]),
+    )
     gap = np.abs((a + b).predict_proba(X) - whole.predict_proba(X)).max()
     back = (a + b).forget(X[900:], y[900:])
     gone = np.abs(back.predict_proba(X) - a.predict_proba(X)).max()

@@ -1,4 +1,4 @@
-"""The normal log-density, for people: any Σ that is symmetric and positive semi-definite, checked and evaluated stably."""
+"""The normal log-density, for people: any symmetric positive semi-definite Σ, checked and evaluated stably."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _RANK = 1e-10  # eigenvalues (of the correlations) below this share of the large
 
 
 def normal_logpdf(x: ArrayLike, mean: ArrayLike = 0.0, cov: ArrayLike = 1.0) -> Array:
-    """log N(x; mean, Σ) of every row of x, by a Cholesky factor: no inverse, and no determinant to over- or underflow.
+    """Log N(x; mean, Σ) of every row of x, by a Cholesky factor: no inverse, and no determinant to over- or underflow.
 
     Σ may be a number (one column, or the same variance for all), a vector of variances, or a matrix.  A singular Σ
     has its density on the plane it spans; points off the plane have density 0.  A Σ that is not symmetric or not
@@ -38,8 +38,8 @@ def normal_logpdf(x: ArrayLike, mean: ArrayLike = 0.0, cov: ArrayLike = 1.0) -> 
     values, vectors = np.linalg.eigh(R)
     if values.min(initial=0.0) < -_RANK * max(values.max(initial=0.0), 1.0) or (np.abs(sigma[~keep]) > 0).any():
         raise InputError(
-            f"cov is not positive semi-definite: an eigenvalue of its correlations is {values.min(initial=0.0):.3g}; use a "
-            "covariance matrix, or shrink it towards its diagonal"
+            f"cov is not positive semi-definite: an eigenvalue of its correlations is {values.min(initial=0.0):.3g}; "
+            "use a covariance matrix, or shrink it towards its diagonal"
         )
     real = values > _RANK * values.max(initial=0.0)
     u = z[:, keep] / scale[keep]
@@ -68,7 +68,9 @@ def _matrix(sigma: Array, p: int) -> Array:
     """Σ as a (p, p) matrix, refused where it is none or not symmetric."""
     if sigma.ndim < 2:
         if not (sigma >= 0).all():
-            raise InputError(f"cov is not positive semi-definite: found variance {sigma.min():g}; variances are 0 or more")
+            raise InputError(
+                f"cov is not positive semi-definite: found variance {sigma.min():g}; variances are 0 or more"
+            )
         return np.diag(np.broadcast_to(sigma, (p,)))
     if sigma.ndim != 2 or sigma.shape[0] != sigma.shape[1]:
         raise InputError(f"cov must be a number, a vector of variances or a square matrix, got shape {sigma.shape}")
@@ -80,8 +82,8 @@ def _matrix(sigma: Array, p: int) -> Array:
     if (gap > _SYMMETRY * np.maximum(size, np.abs(sigma))).any():
         i, j = (int(v) for v in np.argwhere(gap == gap.max())[0])
         raise InputError(
-            f"cov is not symmetric: cov[{i}, {j}] = {sigma[i, j]:g} but cov[{j}, {i}] = {sigma[j, i]:g}; use (cov + cov.T) / 2 "
-            "if the difference is rounding"
+            f"cov is not symmetric: cov[{i}, {j}] = {sigma[i, j]:g} but cov[{j}, {i}] = {sigma[j, i]:g}; "
+            "use (cov + cov.T) / 2 if the difference is rounding"
         )
     if (np.diagonal(sigma) < 0).any():
         j = int(np.argmin(np.diagonal(sigma)))

@@ -29,7 +29,7 @@ class Scorer(ABC):
 
     @abstractmethod
     def scores(self, X: Matrix) -> Array:
-        """log p(x | c) − log h(x) for every row and class, up to a constant per row.  # → (n, K)"""
+        """Log p(x | c) − log h(x) for every row and class, up to a constant per row.  # → (n, K)"""
 
     def log_base(self, X: Matrix) -> Array:
         """What ``scores`` leaves out of log p(x | c): log h(x), the same for all classes.  # → (n,)"""

@@ -140,9 +140,7 @@ def _settled(after: Stats, before: Stats) -> Stats:
 class Solution:
     """A solved model: joint, posterior and marginal log-densities, draws, and the logistic form."""
 
-    def __init__(
-        self, classes: tuple[Hashable, ...], log_prior: Array, scorer: Scorer, columns: Sequence[str]
-    ) -> None:
+    def __init__(self, classes: tuple[Hashable, ...], log_prior: Array, scorer: Scorer, columns: Sequence[str]) -> None:
         self.classes, self.log_prior, self.scorer, self.columns = classes, log_prior, scorer, columns
 
     @property
@@ -156,7 +154,7 @@ class Solution:
         return scores, self.scorer.impossible(X)
 
     def scores(self, X: Matrix) -> Array:
-        """log p(x, c) up to a constant per row, with a finite maximum in every row.  # → (n, K)"""
+        """Log p(x, c) up to a constant per row, with a finite maximum in every row.  # → (n, K)"""
         self.scorer.check(X)
         scores, impossible = self._raw(X)
         _take_limit(scores, impossible, self.log_prior)
@@ -192,7 +190,7 @@ class Solution:
         return scores
 
     def log_posterior(self, X: Matrix) -> Array:
-        """log p(c | x), exact even where p is all but 1.  # → (n, K)"""
+        """Log p(c | x), exact even where p is all but 1.  # → (n, K)"""
         from .kernels.scores import to_log_posterior
 
         scores = self.scores(X)
@@ -200,7 +198,7 @@ class Solution:
         return scores
 
     def log_joint(self, X: Matrix) -> Array:
-        """log p(x, c) = log p(x | c) + log p(c).  # → (n, K)"""
+        """Log p(x, c) = log p(x | c) + log p(c).  # → (n, K)"""
         self.scorer.check(X)
         scores, impossible = self._raw(X)
         with np.errstate(invalid="ignore"):
@@ -216,7 +214,7 @@ class Solution:
         return scores
 
     def log_density(self, X: Matrix) -> Array:
-        """log p(x) = log Σ_c p(x, c).  # → (n,)"""
+        """Log p(x) = log Σ_c p(x, c).  # → (n,)"""
         with np.errstate(divide="ignore"):
             return np.asarray(logsumexp(self.log_joint(X), axis=1))
 

@@ -225,7 +225,7 @@ class Stats:
     def _known(self) -> NDArray[np.bool_]:
         """Which (class, feature) cells have rows, so that their origin means something."""
         n = self.sums["n"]
-        return np.broadcast_to((n if n.ndim == 2 else n[:, None]) != 0, np.shape(self.origin))
+        return np.broadcast_to((n if n.ndim == 2 else n[:, None]) != 0, np.asarray(self.origin).shape)
 
     def __add__(self, other: Stats) -> Stats:
         a, b = self._aligned(other)

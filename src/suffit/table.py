@@ -32,7 +32,7 @@ def block(X: Matrix, start: int, stop: int) -> NDArray[Any]:
     """Rows [start, stop) as a read-only, C-contiguous float32 or float64 array; a view where X is one already."""
     part = X[start:stop]
     if sparse.issparse(part):
-        part = part.toarray()
+        part = part.toarray()  # type: ignore[attr-defined]
     if part.dtype not in (np.float32, np.float64):
         part = part.astype(np.float64)
     part = np.ascontiguousarray(part).view()

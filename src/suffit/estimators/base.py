@@ -4,46 +4,25 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Self, overload
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, check_consistent_length, check_random_state, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import validate_data
 
 from ..family import Family
 from ..forms import LogisticForm
 from ..model import Model, Solution
 from ..stats import CLASS, Array, Index
 from ..table import InputError, Matrix, Rows, encode, freeze
-
-Prior = Mapping[Hashable, float] | ArrayLike | str | None
-
-
-class ColumnNames(Sequence[str]):
-    """x0, x1, …: names for columns that have none, made when asked for."""
-
-    def __init__(self, n: int) -> None:
-        self.n = n
-
-    def __len__(self) -> int:
-        return self.n
-
-    @overload
-    def __getitem__(self, i: int) -> str: ...
-    @overload
-    def __getitem__(self, i: slice) -> Sequence[str]: ...
-    def __getitem__(self, i: int | slice) -> str | Sequence[str]:
-        if isinstance(i, slice):
-            return tuple(f"x{j}" for j in range(self.n)[i])
-        return f"x{range(self.n)[i]}"
+from .reading import Prior, column_names, common_dtype, prior_in_order, read_labels, read_weight
 
 
 class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -74,9 +53,14 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "fiub" and X.size:
             return X  # what check_array would return after some 40 µs
         X = check_array(
-            X, accept_sparse=self._accept_sparse, dtype="numeric", ensure_all_finite=False, estimator=self, input_name="X"
+            X,
+            accept_sparse=self._accept_sparse,
+            dtype="numeric",
+            ensure_all_finite=False,
+            estimator=self,
+            input_name="X",
         )
-        return X.tocsr() if sparse.issparse(X) else X
+        return X.tocsr() if sparse.issparse(X) else X  # type: ignore[attr-defined]
 
     def _read_X_known(self, X: Any) -> Matrix:
         """X for a fitted estimator: the same columns as before."""
@@ -87,35 +71,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         validate_data(self, X, reset=False, skip_check_array=True)
         return read
 
-    def _read_y(self, y: Any) -> NDArray[Any]:
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None: the labels of the rows"
-            )
-        y = column_or_1d(y, warn=True)
-        if y.dtype.kind in "fcO":
-            missing = [i for i, v in enumerate(y.tolist()) if v is None or v != v]
-            if missing:
-                raise InputError(
-                    f"Input y contains NaN: {len(missing)} labels are missing, the first in row {missing[0]}; drop those rows"
-                )
-        if y.dtype.kind in "fc":
-            if np.isinf(y).any():
-                raise InputError("Input y contains infinity; labels must be finite")
-            check_classification_targets(y)
-        return y
-
-    def _read_weight(self, sample_weight: Any, X: Matrix) -> Array | None:
-        if sample_weight is None:
-            return None
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        if (weight < 0).any():
-            i = int(np.argmax(weight < 0))
-            raise InputError(f"sample_weight: found {weight[i]:g} in row {i}; weights are 0 or more, to take rows out use forget")
-        if len(weight) and not weight.any():
-            raise InputError("sample_weight: all weights are 0, so there is nothing to learn from")
-        return weight
-
     def _read_X_more(self, X: Any) -> Matrix:
         """X of a further batch; where columns may grow, they may here."""
         return self._read_X_known(X)
@@ -123,18 +78,12 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _read(
         self, X: Any, y: Any, sample_weight: Any, read_X: Callable[[Any], Matrix]
     ) -> tuple[Matrix, NDArray[Any], Rows]:
-        y = self._read_y(y)
+        y = read_labels(y, type(self).__name__)
         X = read_X(X)
         check_consistent_length(X, y)
-        weight = self._read_weight(sample_weight, X)
+        weight = read_weight(sample_weight, X)
         labels, codes = encode(y)
         return X, y, Rows(Index(tuple(labels)), freeze(codes), None if weight is None else freeze(weight))
-
-    def _columns(self, X: Any, n_features: int) -> Sequence[str]:
-        names = getattr(X, "columns", None)
-        if names is not None and len(names) == n_features:
-            return tuple(str(c) for c in names)
-        return ColumnNames(n_features)
 
     # --- changing the model: whole or not at all
 
@@ -179,11 +128,12 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Labels of any kind.
         sample_weight : array-like of shape (n_samples,), optional
             A weight of 2 is the row twice.
+
         """
         self._validate_params()
         with self._unchanged_on_error():
             data, labels, rows = self._read(X, y, sample_weight, self._read_X)
-            columns = self._columns(X, data.shape[1])
+            columns = column_names(X, data.shape[1])
             # the family may need to know how many columns there are (alpha by column)
             self.__dict__.pop("_solution", None)
             model = Model.empty(self._family(data.shape[1]), columns).learn(data, rows)
@@ -213,15 +163,15 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             declared = self._declared(classes, rows, labels.dtype) if classes is not None else ()
             family = self._family(data.shape[1])
             if known:
-                columns = self._columns(X, data.shape[1]) if self._grows else self._model.columns
+                columns = column_names(X, data.shape[1]) if self._grows else self._model.columns
                 model = replace(self._model, family=family, columns=columns)
             else:
-                model = Model.empty(family, self._columns(X, data.shape[1]), declared)
+                model = Model.empty(family, column_names(X, data.shape[1]), declared)
             model = model.learn(data, rows)
             if not known:
                 self._remember_columns(X, data)
                 self._dtype = np.dtype(np.float32) if data.dtype == np.float32 else np.dtype(np.float64)
-            dtype = labels.dtype if not known else _common(self._label_dtype, labels.dtype)
+            dtype = labels.dtype if not known else common_dtype(self._label_dtype, labels.dtype)
             self._adopt(model, dtype)
         return self
 
@@ -268,10 +218,15 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise InputError(
                     f"one model has {merged.n_features_in_} columns, the other {other.n_features_in_}; they must match"
                 )
-            names, theirs = getattr(merged, "feature_names_in_", None), getattr(other, "feature_names_in_", None)
+            names, theirs = (
+                getattr(merged, "feature_names_in_", None),
+                getattr(other, "feature_names_in_", None),
+            )
             if names is not None and theirs is not None and list(names) != list(theirs):
-                raise InputError(f"the columns differ: {list(names)[:5]} and {list(theirs)[:5]}; they must match, in order")
-            merged._adopt(merged._model + other._model, _common(merged._label_dtype, other._label_dtype))
+                raise InputError(
+                    f"the columns differ: {list(names)[:5]} and {list(theirs)[:5]}; they must match, in order"
+                )
+            merged._adopt(merged._model + other._model, common_dtype(merged._label_dtype, other._label_dtype))
             merged.n_features_in_ = max(merged.n_features_in_, other.n_features_in_)
         return merged
 
@@ -305,23 +260,8 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _checked_prior(self, prior: Prior, classes: tuple[Hashable, ...]) -> Array | None:
         """A prior as an array in class order, checked."""
-        if prior is None:
-            return None
-        if isinstance(prior, str):
-            if prior != "uniform":
-                raise ValueError(f"prior={prior!r}: give probabilities, or 'uniform'")
-            return np.full(len(classes), 1 / len(classes))
-        if isinstance(prior, Mapping):
-            odd = [c for c in prior if c not in classes] + [c for c in classes if c not in prior]
-            if odd:
-                raise ValueError(f"the prior must name every class once: {odd[0]!r} is out of place; classes {list(classes)}")
-            prior = [prior[c] for c in classes]
-        p = np.array(prior, dtype=np.float64).reshape(-1)
-        if len(p) != len(classes):
-            raise ValueError(
-                f"Number of priors must match number of classes: {len(p)} priors, {len(classes)} classes {list(classes)}"
-            )
-        return self._normalised_prior(p)
+        p = prior_in_order(prior, classes)
+        return None if p is None else self._normalised_prior(p)
 
     def _normalised_prior(self, p: Array) -> Array:
         if not (p >= 0).all():
@@ -402,12 +342,12 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._solved.posterior(X)
 
     def predict_log_proba(self, X: Any) -> Array:
-        """log p(class | x)."""
+        """Log p(class | x)."""
         X = self._read_X_known(X)
         return self._solved.log_posterior(X)
 
     def predict_joint_log_proba(self, X: Any) -> Array:
-        """log p(x, class)."""
+        """Log p(x, class)."""
         X = self._read_X_known(X)
         return self._solved.log_joint(X)
 
@@ -418,7 +358,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._solved
 
     def score_samples(self, X: Any) -> Array:
-        """log p(x) of each row."""
+        """Log p(x) of each row."""
         X = self._read_X_known(X)
         return self._density_solution().log_density(X)
 
@@ -430,7 +370,9 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         at = self._model.counts.axes[CLASS].positions_of(rows.classes)[rows.codes]
         each = np.where(at >= 0, joint[np.arange(len(at)), at], -np.inf)
         weight = np.ones(len(each)) if rows.weights is None else rows.weights
-        return math.fsum((each * weight)[weight > 0].tolist()) if np.isfinite(each).all() else float((each * weight).sum())
+        return (
+            math.fsum((each * weight)[weight > 0].tolist()) if np.isfinite(each).all() else float((each * weight).sum())
+        )
 
     def aic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Akaike's criterion, 2·parameters − 2·log-likelihood; lower is better."""
@@ -462,7 +404,9 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if unknown:
                 raise ValueError(f"sample: no class {unknown[0]!r}; the classes are {list(self._model.classes)}")
             if len(wanted) != n:
-                raise ValueError(f"sample: y names {len(wanted)} classes for n = {n} rows; give one class, or n of them")
+                raise ValueError(
+                    f"sample: y names {len(wanted)} classes for n = {n} rows; give one class, or n of them"
+                )
             codes = np.array([position[c] for c in wanted], np.int32)
         return solution.sample(codes, rng), self.classes_[codes]
 
@@ -477,14 +421,3 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _common(a: np.dtype[Any] | None, b: np.dtype[Any] | None) -> np.dtype[Any] | None:
-    """A label type that holds both; objects where they are of different kinds."""
-    if a is None or b is None:
-        return None
-    if a.kind in "US" and b.kind in "US":
-        return np.dtype("U")
-    if a.kind in "iufb" and b.kind in "iufb":
-        return np.result_type(a, b)
-    return np.dtype(object)

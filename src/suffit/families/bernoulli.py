@@ -21,8 +21,9 @@ class Bernoulli(Elementwise):
     Values are made 0 or 1 by ``x > threshold``; with ``threshold=None`` they must lie in [0, 1] already.
     α = 0 is maximum likelihood, and predictions are then the limit α → 0.
 
-    >>> Bernoulli(alpha=1.0).solve(np.array([3.0]), np.array([[0.0]])).A  # −log(1 − φ), φ → 0
-    array([-0.])
+    >>> theta, A, *_ = Bernoulli().solve(np.array([4.0]), np.array([[1.0]]))
+    >>> np.exp(theta[0]), np.exp(-A)  # the odds of presence, and the probability of absence
+    (array([0.33333333]), array([0.75]))
     """
 
     threshold: float | None = 0.0

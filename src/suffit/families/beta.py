@@ -58,7 +58,7 @@ class Beta(Elementwise):
         return np.stack([np.log(x), np.log1p(-x)], axis=-1)
 
     def names(self, columns: tuple[str, ...]) -> tuple[str, ...]:  # type: ignore[override]
-        """log x and log(1 − x) of each column."""
+        """Log x and log(1 − x) of each column."""
         return tuple(name for c in columns for name in (f"log {c}", f"log(1 - {c})"))
 
     def solve(self, n: Array, t: Array) -> Natural:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,8 +43,8 @@ def column_codes(column: NDArray[Any]) -> tuple[list[Hashable], Codes]:
     if column.dtype.kind in "iub":
         return encode(column)
     if column.dtype.kind == "f":
-        values, codes = np.unique(column, return_inverse=True)  # NaN sorts last
-        codes = codes.reshape(-1).astype(np.int32)
+        values, places = np.unique(column, return_inverse=True)  # NaN sorts last
+        codes = places.reshape(-1).astype(np.int32)
         here = values == values
         return [plain(v) for v in values[here].tolist()], np.where(codes < here.sum(), codes, -1).astype(np.int32)
     if column.dtype.kind != "O":
@@ -120,8 +120,8 @@ class Categorical(Family):
     def _stats(self, rows: Rows, levels: Sequence[Sequence[Hashable]], count: Array) -> Stats:
         """Sums on an axis of (column, level) pairs; levels no row takes are left out."""
         labels = [(j, v) for j, values in enumerate(levels) for v in values]
-        seen = count.any(axis=0)
-        found = {label: i for i, label in enumerate(labels) if seen[i]}
+        seen = np.asarray(count.any(axis=0))
+        found: dict[Hashable, int] = {label: i for i, label in enumerate(labels) if seen[i]}
         index = Index.of(found)
         places = np.fromiter((found[label] for label in index.labels), np.int64, len(index))
         return Stats(LEVELS, {CLASS: rows.classes, LEVEL: index}, {"count": count[:, places]})
@@ -130,7 +130,7 @@ class Categorical(Family):
         """No level can occur less than never."""
         if (after["count"] < -1e-9 * np.maximum(before["count"], 1.0)).any():
             c, v = (int(i) for i in np.argwhere(after["count"] < 0)[0])
-            j, level = after.axes[LEVEL].labels[v]  # type: ignore[misc]
+            j, level = cast(tuple[int, Hashable], after.axes[LEVEL].labels[v])
             raise InputError(
                 f"forget: class {after.axes[CLASS].labels[c]!r} never learned that many rows with level {level!r} in "
                 f"column number {j}"
@@ -139,17 +139,17 @@ class Categorical(Family):
     def levels(self, stats: Stats, n_columns: int) -> list[list[Hashable]]:
         """The levels of every column, those of an integer coding that no row took among them."""
         found: list[list[Hashable]] = [[] for _ in range(n_columns)]
-        for j, v in stats.axes[LEVEL].labels:  # type: ignore[misc]
+        for j, v in cast(tuple[tuple[int, Hashable], ...], stats.axes[LEVEL].labels):
             found[j].append(v)
         least = self.least_levels
         for j, values in enumerate(found):
-            whole = all(isinstance(v, int) and v >= 0 for v in values)
-            if not whole:
+            whole = [v for v in values if isinstance(v, int) and v >= 0]
+            if len(whole) < len(values):
                 continue
-            top = max(values, default=-1)
+            top = max(whole, default=-1)
             n = (least[j] if isinstance(least, tuple) else least) or 0
-            if top < DENSE_LIMIT:  # type: ignore[operator]
-                found[j] = list(range(max(top + 1, n)))  # type: ignore[operator]
+            if top < DENSE_LIMIT:
+                found[j] = list(range(max(top + 1, n)))
         return found
 
     def counts(self, stats: Stats, levels: Sequence[Sequence[Hashable]]) -> list[Array]:
@@ -182,14 +182,13 @@ class CategoricalScorer(Scorer):
         out = np.empty(X.shape, np.int32)
         for j, position in enumerate(self.positions):
             column = X[:, j]
-            if column.dtype.kind in "iub" and position and all(type(v) is int for v in position):
-                low, high = min(position), max(position)  # type: ignore[type-var]
-                if high - low < DENSE_LIMIT:  # type: ignore[operator]
-                    table = np.full(high - low + 3, -1, np.int32)  # type: ignore[operator]
-                    for v, i in position.items():
-                        table[v - low + 1] = i  # type: ignore[operator]
-                    out[:, j] = table[np.clip(column.astype(np.int64) - low + 1, 0, len(table) - 1)]  # type: ignore[operator]
-                    continue
+            whole = [v for v in position if type(v) is int] if column.dtype.kind in "iub" else []
+            if whole and len(whole) == len(position) and max(whole) - min(whole) < DENSE_LIMIT:
+                low = min(whole)
+                table = np.full(max(whole) - low + 3, -1, np.int32)  # a −1 at either end for what lies beyond
+                table[np.array(whole) - low + 1] = list(position.values())
+                out[:, j] = table[np.clip(column.astype(np.int64) - low + 1, 0, len(table) - 1)]
+                continue
             values, codes = column_codes(column)
             lookup = np.array([position.get(v, -1) for v in values] + [-1], np.int32)
             out[:, j] = lookup[codes]

@@ -6,6 +6,7 @@ the array code is here.
 
 from __future__ import annotations
 
+import itertools
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -39,7 +40,7 @@ def class_ranges(codes: Codes, n_classes: int) -> list[tuple[int, int]]:
     parts = min(cores(), n_classes)
     cuts = np.searchsorted(rows, rows[-1] * np.arange(1, parts) / parts) + 1 if len(rows) else np.array([])
     edges = [0, *np.unique(np.clip(cuts, 1, n_classes)).astype(int).tolist(), n_classes]
-    return [(a, b) for a, b in zip(edges, edges[1:], strict=False) if a < b]
+    return [(a, b) for a, b in itertools.pairwise(edges) if a < b]
 
 
 def entry_blocks(indptr: NDArray[Any]) -> list[tuple[int, int]]:
@@ -47,7 +48,7 @@ def entry_blocks(indptr: NDArray[Any]) -> list[tuple[int, int]]:
     n = len(indptr) - 1
     edges = np.searchsorted(indptr, np.arange(0, int(indptr[-1]) + 1, BLOCK_CELLS))
     edges = np.unique(np.concatenate([[0], edges, np.arange(0, n, BLOCK_CELLS), [n]]))
-    return [(int(a), int(b)) for a, b in zip(edges, edges[1:], strict=False)]
+    return [(int(a), int(b)) for a, b in itertools.pairwise(edges)]
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Elementwise(Family):
         return np.zeros(x.shape, dtype=bool)
 
     def log_base(self, x: Array) -> Array:
-        """log h(x), the part all classes share.  # (n, p) → (n, p)"""
+        """Log h(x), the part all classes share.  # (n, p) → (n, p)"""
         return np.zeros(x.shape)
 
     def names(self, columns: Sequence[str]) -> tuple[str, ...]:
@@ -164,7 +165,7 @@ class Elementwise(Family):
     def scorer(self, stats: Stats, columns: Sequence[str]) -> ElementwiseScorer:
         """Solve the smoothed sums; a column without any value is left out."""
         n, t = self.smooth(stats["n"], stats["t"])
-        empty = np.isnan(t).any(axis=-1)  # (K, p)
+        empty = np.asarray(np.isnan(t).any(axis=-1))  # (K, p)
         with np.errstate(all="ignore"):
             natural = self.solve(n, t)
         parts = [None if a is None else np.where(_like(empty, a), 0.0, a) for a in natural]

@@ -34,7 +34,7 @@ class Exponential(Elementwise):
         return x < 0
 
     def T(self, x: Array) -> Array:
-        """x."""
+        """X."""
         return x[..., None]
 
     def solve(self, n: Array, t: Array) -> Natural:

@@ -32,7 +32,7 @@ class Gamma(Elementwise):
 
     >>> theta, A, *_ = Gamma().solve(np.array([2.0]), np.array([[4.0, 2 * np.log(2) - 0.5]]))
     >>> (theta[0, 1] + 1).round(4), (-theta[0, 0]).round(4)  # shape and rate
-    (np.float64(2.1547), np.float64(1.0774))
+    (np.float64(2.1518), np.float64(1.0759))
     """
 
     order: ClassVar[int] = 2
@@ -49,7 +49,7 @@ class Gamma(Elementwise):
         return np.stack([x, np.log(x)], axis=-1)
 
     def names(self, columns: tuple[str, ...]) -> tuple[str, ...]:  # type: ignore[override]
-        """x and log x of each column."""
+        """X and log x of each column."""
         return tuple(name for c in columns for name in (c, f"log {c}"))
 
     def solve(self, n: Array, t: Array) -> Natural:

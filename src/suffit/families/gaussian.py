@@ -34,7 +34,7 @@ def shift_moments(sums: dict[str, Array], d: Array) -> dict[str, Array]:
     return {"n": n, "x": x + n * d, "xx": xx + d * (2 * x + n * d)}
 
 
-MOMENTS = layout("moments", {k: (CLASS, FEATURE) for k in ("n", "x", "xx")}, shift_moments)  # type: ignore[arg-type]
+MOMENTS = layout("moments", dict.fromkeys(("n", "x", "xx"), (CLASS, FEATURE)), shift_moments)  # type: ignore[arg-type]
 
 
 def origin_of(X: Matrix, rows: Rows, warp: Any = None) -> Array:
@@ -60,9 +60,10 @@ def origin_of(X: Matrix, rows: Rows, warp: Any = None) -> Array:
 class Gaussian(Elementwise):
     """Normal columns, independent given the class: mean and variance of each.
 
-    ``smoothing`` adds that share of the column's total variance to its variance in every class (``floor="largest"``: of
-    the largest column's; ``"bounded"``: of the largest, but no more than a million times the column's own).  ``tie`` moves the variances from each class's own (0) to one shared by all
-    (1); ``spherical`` makes them equal across columns; ``unbiased`` divides by n − 1 (shared: N − k).
+    ``smoothing`` adds that share of the column's total variance to its variance in every class (``floor="largest"``:
+    of the largest column's; ``"bounded"``: of the largest, but no more than a million times the column's own).
+    ``tie`` moves the variances from each class's own (0) to one shared by all (1); ``spherical`` makes them equal
+    across columns; ``unbiased`` divides by n − 1 (shared: N − k).
     """
 
     smoothing: float = 0.0
@@ -174,8 +175,8 @@ class Gaussian(Elementwise):
         means = np.where(n > 0, means, middle)
         between = np.where(np.abs(means - middle) > 4e-16 * np.abs(middle), (means - middle) ** 2, 0.0)
         total = np.divide(ss.sum(axis=0) + (n * between).sum(axis=0), N, out=np.zeros(p), where=N > 0)
-        flat = total <= 0.0  # a constant column says nothing about the class
         variances = self._variances(stats.axes[CLASS], columns, n, ss, total)
+        flat = (total <= 0.0) & ~(variances > 0.0).any(axis=0)  # a constant column says nothing about the class
         shared = self.tie == 1.0
         per_class = 1 if self.spherical else p
         n_parameters = K * p + (per_class if shared else K * per_class)
@@ -205,7 +206,11 @@ class Gaussian(Elementwise):
         if self.shrinkage:
             var = (1 - self.shrinkage) * var + self.shrinkage * var.mean(axis=1, keepdims=True)
         largest = np.max(total, initial=0.0)
-        whose = {"own": total, "largest": largest, "bounded": np.minimum(largest, FAIR_RANGE * total)}[self.floor]
+        whose: Array = {
+            "own": total,
+            "bounded": np.minimum(largest, FAIR_RANGE * total),
+            "largest": np.full_like(total, largest),
+        }[self.floor]
         var = var + self.smoothing * whose
         stuck = (var <= 0) & (total > 0)
         if stuck.any():
@@ -225,9 +230,7 @@ class Gaussian(Elementwise):
         """η = (μ/σ², −½/σ²), A = ½μ²/σ² + log σ√2π, from raw sums of x and x²."""
         mean = t[..., 0] / n
         var = t[..., 1] / n - mean**2
-        return Natural(
-            np.stack([mean / var, -0.5 / var], axis=-1), 0.5 * (mean**2 / var + np.log(2 * np.pi * var))
-        )
+        return Natural(np.stack([mean / var, -0.5 / var], axis=-1), 0.5 * (mean**2 / var + np.log(2 * np.pi * var)))
 
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
         """Normal variates."""
@@ -264,7 +267,7 @@ class WarpedScorer(Scorer):
         return np.concatenate(parts)
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
-        """exp of normal draws."""
+        """Exp of normal draws."""
         return np.exp(self.inner.sample(codes, rng))
 
     def logistic_form(self) -> LogisticForm:
@@ -289,7 +292,7 @@ class LogNormal(Gaussian):
     way_out: ClassVar[str] = "use gaussian, shift the column, or drop the row"
 
     def warp(self, x: NDArray[Any]) -> NDArray[Any]:
-        """log x."""
+        """Log x."""
         return np.log(np.asarray(x, dtype=np.float64))
 
     def outside(self, x: Array) -> NDArray[np.bool_]:

@@ -20,12 +20,13 @@ LOG_2PI = float(np.log(2 * np.pi))
 
 def centred(X: Matrix, start: int, stop: int, mean: Array, W: Array) -> Array:
     """(x − mean)·Wᵀ for some rows, W (r, p), or (p,) for a diagonal; sparse rows are never made dense."""
-    if is_sparse(X):
-        if W.ndim == 1:
-            W = np.diag(W)
-        return np.asarray(X[start:stop] @ W.T) - mean @ W.T
-    z = block(X, start, stop) - mean
-    return z * W if W.ndim == 1 else z @ W.T
+    with np.errstate(over="ignore", invalid="ignore"):  # far rows overflow here and are drawn in later
+        if is_sparse(X):
+            if W.ndim == 1:
+                W = np.diag(W)
+            return np.asarray(X[start:stop] @ W.T) - mean @ W.T
+        z = block(X, start, stop) - mean
+        return z * W if W.ndim == 1 else z @ W.T
 
 
 class GaussianScorer(Scorer):
@@ -55,21 +56,23 @@ class GaussianScorer(Scorer):
         return np.asarray(self.means.mean(axis=0))
 
     def drawn_in(self, X: NDArray[Any]) -> NDArray[Any]:
-        """x → centre + (x − centre)·1e−50."""
+        """X → centre + (x − centre)·1e−50."""
         return np.asarray(self.centre * (1 - 1e-50) + np.asarray(X, dtype=np.float64) * 1e-50)
 
 
 class DiagonalScorer(GaussianScorer):
     """log p(x | c) = −Σ_j ½(x_j − μ_cj)²/σ²_cj + log σ_cj√2π; the sum runs over the values present."""
 
-    def __init__(self, means: Array, variances: Array, flat: Array, columns: Sequence[str], n_parameters: int) -> None:
+    def __init__(
+        self, means: Array, variances: Array, flat: NDArray[np.bool_], columns: Sequence[str], n_parameters: int
+    ) -> None:
         self.means, self.variances, self.columns = freeze(means), variances, tuple(columns)
         self.sigma = variances
         self.flat = flat  # (p,) columns without variance in any class
         var = np.maximum(variances, np.finfo(float).tiny)
-        self.half_precision = freeze(np.where(flat, 0.0, 0.5 / var))
+        self.root = freeze(np.where(flat, 0.0, np.sqrt(0.5) / np.sqrt(var)))  # 1/(σ√2): squares of z·root, not of z
         self.log_scale = freeze(np.where(flat, 0.0, 0.5 * (np.log(var) + LOG_2PI)))
-        self.rank = int((~np.asarray(flat)).sum())
+        self.rank = int((~flat).sum())
         self.n_parameters = n_parameters
 
     def scores(self, X: Matrix) -> Array:
@@ -85,9 +88,9 @@ class DiagonalScorer(GaussianScorer):
 
         def work(a: int, b: int) -> None:
             x = block(X, a, b)
-            gaussian_scores(x, self.means, self.half_precision, start_full, out[a:b])
+            gaussian_scores(x, self.means, self.root, start_full, out[a:b])
             if np.isnan(out[a:b]).any():
-                gaussian_scores_present(x, self.means, self.half_precision, self.log_scale, zeros, out[a:b])
+                gaussian_scores_present(x, self.means, self.root, self.log_scale, zeros, out[a:b])
 
         every(work, row_blocks(*X.shape))
         return out
@@ -95,7 +98,7 @@ class DiagonalScorer(GaussianScorer):
     def _sparse(self, X: Matrix, start: Array, out: Array) -> None:
         from ..kernels.counts import csr_gaussian_scores
 
-        zero_row = freeze(start - (self.means**2 * self.half_precision).sum(axis=1))
+        zero_row = freeze(start - ((self.means * self.root) ** 2).sum(axis=1))
         indptr = X.indptr.astype(np.int64)
 
         def work(a: int, b: int) -> None:
@@ -103,7 +106,7 @@ class DiagonalScorer(GaussianScorer):
             data = freeze(np.asarray(X.data[e:f], dtype=np.float64))
             indices = freeze(X.indices[e:f].astype(np.int32, copy=False))
             local = freeze(indptr[a : b + 1] - e)
-            csr_gaussian_scores(local, indices, data, self.means, self.half_precision, zero_row, out[a:b])
+            csr_gaussian_scores(local, indices, data, self.means, self.root, zero_row, out[a:b])
 
         every(work, entry_blocks(indptr))
 
@@ -114,8 +117,8 @@ class DiagonalScorer(GaussianScorer):
 
     def logistic_form(self) -> LogisticForm:
         """Q = −½/σ² (diagonal), w = μ/σ², b = −Σ ½μ²/σ² + log σ√2π."""
-        h = self.half_precision
-        b = -(self.means**2 * h + self.log_scale).sum(axis=1)
+        h = self.root**2
+        b = -((self.means * self.root) ** 2 + self.log_scale).sum(axis=1)
         return LogisticForm(self.columns, 2 * h * self.means, b, _identity, -h)
 
 
@@ -227,8 +230,10 @@ class SharedScorer(GaussianScorer):
         out = np.full(X.shape[0], -0.5 * (self.log_det + self.rank * LOG_2PI))
         rows = csr(X) if is_sparse(X) else X
         for a, b in row_blocks(*X.shape):
-            U = centred(rows, a, b, self.middle, self.W) - self.whitened_means[nearest[a:b]]
-            out[a:b] -= 0.5 * np.einsum("ij,ij->i", U, U)
+            U = centred(rows, a, b, self.middle, self.W)
+            with np.errstate(over="ignore", invalid="ignore"):
+                U -= self.whitened_means[nearest[a:b]]
+                out[a:b] -= 0.5 * np.einsum("ij,ij->i", U, U)
         return out
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..family import Family, Scorer, register
 from ..kernels.threads import in_order, one_blas_thread, row_blocks
@@ -21,6 +22,7 @@ from .gaussian_scores import OwnScorer, SharedScorer
 from .shrinkage import class_shrinkage, shift_fourth, shrink_to_identity
 
 Sums = dict[str, Array]
+Flags = NDArray[np.bool_]
 
 
 def shift_own(sums: Mapping[str, Array], d: Array) -> Sums:
@@ -91,7 +93,8 @@ class MultivariateGaussian(Family):
         total: Sums | None = None
 
         def work(start: int, stop: int) -> Sums:
-            return self._block_sums(rows_of, rows, columns, origin, start, stop)
+            with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found and named below
+                return self._block_sums(rows_of, rows, columns, origin, start, stop)
 
         with one_blas_thread():
             for part in in_order(work, row_blocks(*X.shape)):
@@ -107,9 +110,7 @@ class MultivariateGaussian(Family):
         size = {CLASS: K, FEATURE: p}
         return {name: np.zeros([size[d] for d in dims]) for name, dims in self._layout().dims.items()}
 
-    def _block_sums(
-        self, X: Matrix, rows: Rows, columns: Sequence[str], origin: Array, start: int, stop: int
-    ) -> Sums:
+    def _block_sums(self, X: Matrix, rows: Rows, columns: Sequence[str], origin: Array, start: int, stop: int) -> Sums:
         from ..kernels.moments import gather_by_class
 
         K, p = origin.shape
@@ -160,7 +161,7 @@ class MultivariateGaussian(Family):
         """Scatter about the means, tied, shrunk and factored."""
         n, K, p = stats["n"], len(stats.axes[CLASS]), len(columns)
         means, own, shared, total = self._covariances(stats)
-        flat = total <= 0.0
+        flat = np.asarray(total <= 0.0)
         classes = stats.axes[CLASS].labels
         if self.tie == 1.0:
             W, log_det, rank = self._whiten(shared, flat, "all classes together")
@@ -171,14 +172,14 @@ class MultivariateGaussian(Family):
             own[mended] = [self._mended(own[c], shared, n[c], total, flat) for c in mended]
             names = ", ".join(repr(classes[c]) for c in mended[:10]) + (" …" if len(mended) > 10 else "")
             _warn(
-                f"The covariance matrix of class {names} is not full rank ({n[mended].min():g} rows, {int((~flat).sum())} "
-                "columns that vary): it is mixed with the shared one, as p + 1 rows of that would weigh beside its own; tie "
-                "or shrinkage set this by hand"
+                f"The covariance matrix of class {names} is not full rank ({n[mended].min():g} rows, "
+                f"{int((~flat).sum())} columns that vary): it is mixed with the shared one, as p + 1 rows of that "
+                "would weigh beside its own; tie or shrinkage set this by hand"
             )
         whitened = [self._whiten(own[c], flat, f"class {classes[c]!r}") for c in range(K)]
-        W = np.stack([w for w, _, _ in whitened])
-        log_det = np.array([d for _, d, _ in whitened])
-        return OwnScorer(means, own, W, log_det, int((~flat).sum()), columns, K * p * (p + 3) // 2)
+        whitenings = np.stack([w for w, _, _ in whitened])
+        log_dets = np.array([d for _, d, _ in whitened])
+        return OwnScorer(means, own, whitenings, log_dets, int((~flat).sum()), columns, K * p * (p + 3) // 2)
 
     def _covariances(self, stats: Stats) -> tuple[Array, Array, Array, Array]:
         """Means (K, p), Σ_c as the settings say (K, p, p), the shared Σ (p, p), total variances (p,)."""
@@ -192,7 +193,7 @@ class MultivariateGaussian(Family):
         if xx.ndim == 2:
             S = xx - shift.T @ x
             squares, rounding = np.diagonal(S), ROUNDING * np.diagonal(xx)
-            own = np.zeros((0,) + S.shape)
+            own = np.zeros((0, *S.shape))
         else:
             own = xx - np.einsum("ci,cj->cij", shift, x)
             diag = np.einsum("cii->ci", own)
@@ -207,12 +208,17 @@ class MultivariateGaussian(Family):
         shared = S / (d.sum() or 1.0)
         if self.pool is not None and xx.ndim == 3:
             share = np.asarray(self.pool)[:, None, None]
-            shared = (share * np.divide(own, d[:, None, None], out=np.zeros_like(own), where=d[:, None, None] > 0)).sum(0)
+            shared = (share * np.divide(own, d[:, None, None], out=np.zeros_like(own), where=d[:, None, None] > 0)).sum(
+                0
+            )
         if self.tie < 1.0:
             denominator = (1 - self.tie) * d + self.tie * d.sum()
             scatter = (1 - self.tie) * own + self.tie * S
             own = np.divide(
-                scatter, denominator[:, None, None], out=np.zeros_like(own), where=denominator[:, None, None] > 0
+                scatter,
+                denominator[:, None, None],
+                out=np.zeros_like(own),
+                where=denominator[:, None, None] > 0,
             )
         return means, self._regular(own), self._regular(shared), total
 
@@ -231,8 +237,8 @@ class MultivariateGaussian(Family):
             cov = (1 - self.ridge) * cov + self.ridge * np.eye(cov.shape[-1])
         return cov
 
-    def _mended(self, cov: Array, shared: Array, n: float, total: Array, flat: Array) -> Array:
-        """A singular Σ_c, mixed with the shared one; where that is singular too, with a little of the total variances."""
+    def _mended(self, cov: Array, shared: Array, n: float, total: Array, flat: Flags) -> Array:
+        """A singular Σ_c, mixed with the shared one; if that is singular too, with a little of the total variances."""
         p = len(cov)
         weight = (p + 1) / (n + p + 1)
         cov = (1 - weight) * cov + weight * shared
@@ -240,17 +246,17 @@ class MultivariateGaussian(Family):
             cov = cov + np.diag(weight * LEAST_SHARE**0.5 * np.where(flat, 0.0, total))
         return cov
 
-    def _standardised(self, cov: Array, flat: Array) -> tuple[Array, Array, Array]:
+    def _standardised(self, cov: Array, flat: Flags) -> tuple[Array, Array, Flags]:
         """Correlations of the columns that vary, their scales, and which they are."""
-        keep = np.ones(len(cov), dtype=bool) if self.ridge else ~np.asarray(flat)
+        keep = np.ones(len(cov), dtype=bool) if self.ridge else ~flat
         scale = np.sqrt(np.diagonal(cov)[keep])
         scale = np.where(scale > 0, scale, 1.0)
         return cov[np.ix_(keep, keep)] / scale[:, None] / scale, scale, keep
 
-    def _singular(self, cov: Array, flat: Array) -> bool:
+    def _singular(self, cov: Array, flat: Flags) -> bool:
         return _cholesky(self._standardised(cov, flat)[0], _RANK_TOLERANCE) is None
 
-    def _whiten(self, cov: Array, flat: Array, who: str) -> tuple[Array, float, int]:
+    def _whiten(self, cov: Array, flat: Flags, who: str) -> tuple[Array, float, int]:
         """W with WᵀW = Σ⁻¹, log det Σ and the rank; directions in which nothing varies are left out, which is said."""
         R, scale, keep = self._standardised(cov, flat)
         W = np.zeros(cov.shape)
@@ -263,8 +269,8 @@ class MultivariateGaussian(Family):
         rank = int(real.sum())
         if rank < len(R):
             _warn(
-                f"The covariance matrix of {who} is not full rank (rank {rank} of {len(R)}): the directions in which nothing "
-                "varies are left out; shrinkage keeps them"
+                f"The covariance matrix of {who} is not full rank (rank {rank} of {len(R)}): the directions in which "
+                "nothing varies are left out; shrinkage keeps them"
             )
         W[:rank, keep] = (vectors[:, real] / np.sqrt(values[real])).T / scale
         return W, float(np.log(values[real]).sum() + 2 * np.log(scale).sum()), rank
@@ -276,7 +282,7 @@ _RANK_TOLERANCE = 1e-12  # share of a column's variance left after regression on
 def _cholesky(R: Array, tolerance: float) -> Array | None:
     """The factor of a correlation matrix, or None where some column is a combination of the others."""
     try:
-        L = np.linalg.cholesky(R)
+        L: Array = np.linalg.cholesky(R).astype(np.float64, copy=False)
     except np.linalg.LinAlgError:
         return None
     return None if (np.diagonal(L) ** 2 < tolerance).any() else L

@@ -64,7 +64,11 @@ class Multinomial(Family):
             count = sparse_class_sums(X, rows)
         else:
             count = dense_class_sums(X, rows, lambda x, start: self.check(x, columns, start))
-        return Stats(WORDS, {CLASS: rows.classes, FEATURE: Index.range(X.shape[1])}, {"count": count, "n": rows.counts()})
+        return Stats(
+            WORDS,
+            {CLASS: rows.classes, FEATURE: Index.range(X.shape[1])},
+            {"count": count, "n": rows.counts()},
+        )
 
     def check_forgotten(self, before: Stats, after: Stats) -> None:
         """No word can occur less than never."""
@@ -75,13 +79,15 @@ class Multinomial(Family):
             )
 
     def scorer(self, stats: Stats, columns: Sequence[str]) -> MultinomialScorer:
-        """log φ of every class, or the weights of the complement."""
+        """Log φ of every class, or the weights of the complement."""
         count = np.maximum(stats["count"], 0.0)
         alpha = np.broadcast_to(np.asarray(self.alpha, dtype=np.float64), count.shape[-1:])
         log_phi, never = log_shares(count, alpha)
         if self.complement:
             weights, never = log_shares(count.sum(axis=0) - count, alpha)
-            weights, never = (weights / weights.sum(axis=1, keepdims=True), 0 * never) if self.norm else (-weights, -never)
+            weights, never = (
+                (weights / weights.sum(axis=1, keepdims=True), 0 * never) if self.norm else (-weights, -never)
+            )
         else:
             weights = log_phi
         n = np.maximum(stats["n"], 0.0)
@@ -93,7 +99,13 @@ class MultinomialScorer(Scorer):
     """Scores linear in the counts."""
 
     def __init__(
-        self, family: Multinomial, weights: Array, never: Array, log_phi: Array, length: Array, columns: tuple[str, ...]
+        self,
+        family: Multinomial,
+        weights: Array,
+        never: Array,
+        log_phi: Array,
+        length: Array,
+        columns: tuple[str, ...],
     ) -> None:
         self.family, self.weights, self.never, self.log_phi = family, weights, never, log_phi
         self.length, self.columns = length, columns

@@ -33,7 +33,7 @@ class Poisson(Elementwise):
         return x < 0
 
     def T(self, x: Array) -> Array:
-        """x."""
+        """X."""
         return x[..., None]
 
     def solve(self, n: Array, t: Array) -> Natural:

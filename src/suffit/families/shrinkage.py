@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..stats import Array
+from ..table import InputError
 
 
 def shrink_to_identity(cov: Array, s: float) -> Array:
@@ -79,5 +80,8 @@ def class_shrinkage(how: str, sums: Mapping[str, Array], c: int, S: Array, n: fl
     else:
         one = {k: sums[k][c : c + 1] for k in ("n", "x", "xx", "xxy", "xxyy")}
         about_mean = shift_fourth(one, -shift[None])["xxyy"][0]
-        amount = ledoit_wolf_amount(R, float((about_mean / scale[:, None] ** 2 / scale**2).sum()), n)
+        fourth = float((about_mean / scale[:, None] ** 2 / scale**2).sum())
+        if fourth < 0.5 * n * np.trace(R) ** 2:  # below what Cauchy's inequality allows: the sums have underflowed
+            raise InputError("values so small that their fourth powers underflow; rescale the columns")
+        amount = ledoit_wolf_amount(R, fourth, n)
     return np.asarray(n * shrink_to_identity(R, amount) * scale[:, None] * scale)

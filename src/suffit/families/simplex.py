@@ -17,7 +17,7 @@ Check = Callable[[NDArray[Any], int], None]
 
 
 def log_shares(count: Array, alpha: Array, axis: int = -1) -> tuple[Array, Array]:
-    """log (count + α)/Σ(count + α), and where that is log 0: 1, with the finite part of log α − log Σ in its place.
+    """Log (count + α)/Σ(count + α), and where that is log 0: 1, with the finite part of log α − log Σ in its place.
 
     A row without any count and without α is uniform.
     """
@@ -96,7 +96,9 @@ def linear_scores(X: Matrix, weights: Array, sparse_rows: bool) -> Array:
 def draw_shares(shares: Array, rng: np.random.Generator) -> NDArray[np.int64]:
     """One place on the axis for each row of probabilities.  # (n, L) → (n,)"""
     edges = np.cumsum(shares, axis=1)
-    return np.asarray((rng.random(len(shares))[:, None] * edges[:, -1:] >= edges).sum(axis=1).clip(0, shares.shape[1] - 1))
+    return np.asarray(
+        (rng.random(len(shares))[:, None] * edges[:, -1:] >= edges).sum(axis=1).clip(0, shares.shape[1] - 1)
+    )
 
 
 def names_of(columns: Sequence[str], levels: Sequence[Sequence[Any]]) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ class VonMises(Elementwise):
         return np.stack([np.cos(a), np.sin(a)], axis=-1)
 
     def names(self, columns: tuple[str, ...]) -> tuple[str, ...]:  # type: ignore[override]
-        """cos and sin of each column."""
+        """Cos and sin of each column."""
         return tuple(name for c in columns for name in (f"cos {c}", f"sin {c}"))
 
     def solve(self, n: Array, t: Array) -> Natural:

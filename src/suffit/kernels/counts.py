@@ -89,7 +89,7 @@ def csr_scores(indptr, indices, T, theta, start, out):  # type: ignore[no-untype
 
 
 @jit
-def csr_gaussian_scores(indptr, indices, data, mean, half_precision, start, out):  # type: ignore[no-untyped-def]
+def csr_gaussian_scores(indptr, indices, data, mean, root, start, out):  # type: ignore[no-untyped-def]
     """Gaussian scores of sparse rows: start holds the score of a row of zeros, each entry its difference."""
     rows = out.shape[0]
     K = start.shape[0]
@@ -100,4 +100,5 @@ def csr_gaussian_scores(indptr, indices, data, mean, half_precision, start, out)
             j = indices[e]
             x = np.float64(data[e])
             for c in range(K):
-                out[i, c] -= x * (x - 2.0 * mean[c, j]) * half_precision[c, j]
+                r = root[c, j]
+                out[i, c] -= (x * r) * ((x - 2.0 * mean[c, j]) * r)

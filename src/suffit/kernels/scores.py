@@ -10,21 +10,21 @@ fast = njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "c
 
 
 @fast
-def gaussian_scores(X, mean, half_precision, start, out):  # type: ignore[no-untyped-def]
-    """out[i, c] = start[c] − Σ_j ½ (x − μ)²/σ² of class c."""
+def gaussian_scores(X, mean, root, start, out):  # type: ignore[no-untyped-def]
+    """out[i, c] = start[c] − Σ_j ((x − μ)·root)² with root = 1/(σ√2)."""
     rows, p = X.shape
     K = mean.shape[0]
     for i in range(rows):
         for c in range(K):
             q = 0.0
             for j in range(p):
-                z = np.float64(X[i, j]) - mean[c, j]
-                q += (z * z) * half_precision[c, j]
+                z = (np.float64(X[i, j]) - mean[c, j]) * root[c, j]
+                q += z * z
             out[i, c] = start[c] - q
 
 
 @jit
-def gaussian_scores_present(X, mean, half_precision, log_scale, start, out):  # type: ignore[no-untyped-def]
+def gaussian_scores_present(X, mean, root, log_scale, start, out):  # type: ignore[no-untyped-def]
     """The same where values may be missing: a NaN drops its term and its log σ√2π."""
     rows, p = X.shape
     K = mean.shape[0]
@@ -32,9 +32,9 @@ def gaussian_scores_present(X, mean, half_precision, log_scale, start, out):  # 
         for c in range(K):
             q = 0.0
             for j in range(p):
-                z = np.float64(X[i, j]) - mean[c, j]
+                z = (np.float64(X[i, j]) - mean[c, j]) * root[c, j]
                 if z == z:
-                    q += (z * z) * half_precision[c, j] + log_scale[c, j]
+                    q += z * z + log_scale[c, j]
             out[i, c] = start[c] - q
 
 

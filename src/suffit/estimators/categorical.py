@@ -1,0 +1,170 @@
+"""Naive Bayes on columns of levels."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+from sklearn.utils._param_validation import Interval
+
+from ..families import Categorical
+from ..family import Family
+from ..stats import Array
+from ..table import InputError, Matrix
+from .smoothed import NON_NEGATIVE, SmoothedNB
+
+
+class CategoricalNB(SmoothedNB):
+    """Categorical naive Bayes: columns of levels of any kind, with their conditional probability tables.
+
+    A level never seen, and a missing value (NaN, None), drop out of the sum.  A column of whole numbers 0 … max has
+    max + 1 levels, as in scikit-learn.
+
+    Parameters
+    ----------
+    alpha : float, default 1.0
+        P(level | class) = (rows at the level + α)/(rows + α·levels).
+    force_alpha, fit_prior, class_prior, prior_smoothing
+        As in :class:`BernoulliNB`.
+    min_categories : int or array-like of shape (n_features,), optional
+        The least number of levels a column of whole numbers has.
+
+    Examples
+    --------
+    >>> X = [["red", "S"], ["red", "M"], ["blue", "M"], ["green", None]]
+    >>> model = CategoricalNB().fit(X, ["no", "no", "yes", "yes"])
+    >>> model.categories_[0].tolist(), model.predict([["blue", "XXL"]]).tolist()
+    (['blue', 'green', 'red'], ['yes'])
+
+    """
+
+    _accept_sparse = False
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **SmoothedNB._parameter_constraints,
+        "alpha": [NON_NEGATIVE],
+        "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        min_categories: Any = None,
+        prior_smoothing: float = 0.0,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.min_categories = min_categories
+        self.prior_smoothing = prior_smoothing
+
+    def _family(self, n_features: int) -> Family:
+        least = self.min_categories
+        if least is not None:
+            least = np.asarray(least)
+            if not np.issubdtype(least.dtype, np.integer):
+                raise ValueError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
+            if least.ndim and least.shape != (n_features,):
+                raise ValueError(
+                    f"'min_categories' should have shape ({n_features},) when an array-like is provided. Got "
+                    f"{least.shape} instead."
+                )
+            least = tuple(least.tolist()) if least.ndim else int(least)
+        return Categorical(alpha=float(self._smoothing(n_features)), least_levels=least)
+
+    def _read_X(self, X: Any) -> Matrix:
+        if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "iu" and X.size:
+            return X
+        if isinstance(X, (list, tuple)):
+            cells = np.array(X, dtype=object)
+            numbers = cells.ndim != 2 or all(isinstance(v, (Real, type(None))) for v in cells.reshape(-1))
+            X = np.array(X) if numbers and not (cells == None).any() else cells  # noqa: E711  (elementwise)
+        elif hasattr(X, "columns"):
+            X = _cells(X)
+        if getattr(X, "dtype", None) is not None and X.dtype.kind in "OUS":
+            if X.ndim != 2 or 0 in X.shape:
+                check_array(np.zeros(X.shape), estimator=self, input_name="X")  # the usual words for a wrong shape
+            _refuse_nested(X)
+            return X
+        X = check_array(X, dtype=None, accept_sparse=False, ensure_all_finite=False, estimator=self, input_name="X")
+        if X.dtype.kind == "f" and np.isinf(X).any():
+            i, j = (int(v) for v in np.argwhere(np.isinf(X))[0])
+            raise InputError(
+                f"Input X contains infinity: column 'x{j}', row {i}; replace it by a level, or by NaN for missing"
+            )
+        return X
+
+    @property
+    def categories_(self) -> list[NDArray[Any]]:
+        """The levels of each column."""
+        out = []
+        for levels in self._fitted(lambda: self._solved.scorer).levels:
+            values = np.array(levels) if len({type(v) for v in levels}) <= 1 else np.empty(len(levels), dtype=object)
+            values[:] = levels
+            out.append(values)
+        return out
+
+    @property
+    def n_categories_(self) -> NDArray[np.int64]:
+        """Number of levels of each column."""
+        return np.array([len(v) for v in self._fitted(lambda: self._solved.scorer).levels])
+
+    @property
+    def category_count_(self) -> list[Array]:
+        """Rows at each level in each class, one table per column."""
+        scorer = self._fitted(lambda: self._solved.scorer)
+        return self._model.family.counts(self._model.stats, scorer.levels)  # type: ignore[attr-defined, no-any-return]
+
+    @property
+    def feature_log_prob_(self) -> list[Array]:
+        """Log P(level | class), one table per column."""
+        scorer = self._fitted(lambda: self._solved.scorer)
+        return [np.where(z > 0, -np.inf, t) for t, z in zip(scorer.tables, scorer.never, strict=True)]
+
+    @property
+    def feature_count_(self) -> Array:
+        """Not there: the counts of categorical columns are in ``category_count_``."""
+        raise AttributeError("CategoricalNB has category_count_, one table per column, instead of feature_count_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.sparse = False
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _cells(frame: Any) -> NDArray[Any]:
+    """A data frame as an array of its cells: numbers where all columns are, else Python values."""
+    import narwhals as nw
+
+    native = nw.from_native(frame, eager_only=True)
+    columns = [column.to_numpy() for column in native.iter_columns()]
+    if columns and all(c.dtype.kind in "iu" for c in columns):
+        return np.column_stack(columns)
+    out = np.empty((len(native), len(columns)), dtype=object)
+    for j, column in enumerate(native.iter_columns()):
+        out[:, j] = column.to_list()
+    return out
+
+
+def _refuse_nested(X: NDArray[Any]) -> None:
+    if X.dtype.kind != "O":
+        return
+    for i, row in enumerate(X):
+        for j, v in enumerate(row):
+            try:
+                hash(v)
+            except TypeError as error:
+                raise InputError(
+                    f"column 'x{j}': a level must be a single value, found {type(v).__name__} in row {i}; "
+                    f"flatten the column. argument must be a string or a number ({error})"
+                ) from None

@@ -1,0 +1,258 @@
+"""Linear discriminant analysis under scikit-learn's name, with its attributes computed from the sums."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import linalg
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from ..families import MultivariateGaussian
+from ..families.gaussian_scores import centred
+from ..families.shrinkage import class_shrinkage, shrink_to_identity
+from ..family import Family
+from ..kernels.threads import row_blocks
+from ..model import Model
+from ..stats import Array
+from ..table import Matrix, check_finite
+from .discriminant import PRIORS, UNIT, WithCovarianceEstimator, more_rows_than_classes
+
+
+class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WithCovarianceEstimator):  # type: ignore[misc]
+    """Linear discriminant analysis: one covariance for all classes, a linear boundary, and ``transform``.
+
+    Parameters and attributes are scikit-learn's.  Every ``solver`` is the same exact solve of the same sums; the
+    choice keeps its meaning for ``priors`` ("lsqr" and "eigen" weigh class covariances by them), for ``transform``
+    and for which attributes there are.
+
+    Parameters
+    ----------
+    solver : {"svd", "lsqr", "eigen"}, default "svd"
+    shrinkage : "auto" or float in [0, 1], optional
+        Not with "svd".  "auto" is Ledoit–Wolf on standardised columns.
+    priors : array-like, dict or "uniform", optional
+    n_components : int, optional
+        Dimensions that ``transform`` keeps.
+    store_covariance : bool, default False
+        Whether "svd" has ``covariance_`` too.
+    tol : float, default 1e-4
+        Directions with a standard deviation below it, in standardised columns, do not count ("svd").
+    covariance_estimator : object with ``fit`` and ``covariance_``, optional
+    prior_smoothing : float, default 0
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> lda = LinearDiscriminantAnalysis().fit(X, y)
+    >>> lda.score(X, y), lda.transform(X).shape
+    (0.98, (150, 2))
+
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "solver": [StrOptions({"svd", "lsqr", "eigen"})],
+        "shrinkage": [StrOptions({"auto"}), UNIT, None],
+        "priors": PRIORS,
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "store_covariance": ["boolean"],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "covariance_estimator": [HasMethods("fit"), None],
+        "prior_smoothing": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        solver: str = "svd",
+        shrinkage: Any = None,
+        priors: Any = None,
+        n_components: int | None = None,
+        store_covariance: bool = False,
+        tol: float = 1e-4,
+        covariance_estimator: Any = None,
+        prior_smoothing: float = 0.0,
+    ) -> None:
+        self.solver = solver
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.n_components = n_components
+        self.store_covariance = store_covariance
+        self.tol = tol
+        self.covariance_estimator = covariance_estimator
+        self.prior_smoothing = prior_smoothing
+
+    def _family(self, n_features: int) -> Family:
+        self._check_settings("covariance estimator is not supported with svd solver. Try another solver")
+        shrinkage = self._shrinkage()
+        # a shared covariance needs only pooled sums, unless classes are weighed or shrunk one by one
+        by_class = isinstance(shrinkage, str) or (self.solver != "svd" and self.priors is not None)
+        by_class = by_class or self.covariance_estimator is not None
+        return MultivariateGaussian(
+            tie=1.0,
+            shrinkage=shrinkage,
+            pooled=not by_class,
+            tolerance=self.tol**2 if self.solver == "svd" else 0.0,
+        )
+
+    def _normalised_prior(self, p: Array) -> Array:
+        if (p < 0).any():
+            raise ValueError(f"priors must be non-negative, found {p.min():g}")
+        if abs(p.sum() - 1.0) > 1e-5:
+            warnings.warn(f"The priors do not sum to 1 ({p.sum():g}). Renormalizing", UserWarning, stacklevel=2)
+            p = p / p.sum()
+        return p
+
+    def _adopt(self, model: Model, label_dtype: np.dtype[Any] | None) -> None:
+        if self.solver != "svd" and self.priors is not None:
+            shares = self._checked_prior(self._prior(), model.classes)
+            model = replace(model, family=replace(model.family, pool=tuple(np.asarray(shares).tolist())))  # type: ignore[type-var]
+        super()._adopt(model, label_dtype)
+
+    def _check_fit(self, X: Matrix, model: Model) -> None:
+        more_rows_than_classes(model)
+        most = min(len(model.classes) - 1, X.shape[1])
+        if self.n_components is not None and self.n_components > most:
+            raise ValueError(
+                f"n_components cannot be larger than min(n_features, n_classes - 1): {self.n_components} > {most}."
+            )
+
+    # --- scikit-learn's attributes, from the sums
+
+    @property
+    def _max_components(self) -> int:
+        most = min(len(self._model.classes) - 1, self.n_features_in_)
+        return most if self.n_components is None else min(self.n_components, most)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self._fitted(lambda: self.explained_variance_ratio_.shape[0]))
+
+    @property
+    def covariance_(self) -> Array:
+        """The shared Σ ("svd": with ``store_covariance`` only)."""
+        if self.solver == "svd" and not self.store_covariance:
+            raise AttributeError("covariance_ is there with store_covariance=True, or another solver")
+        return self._cast(self._scorer().covariances()[0])
+
+    @property
+    def xbar_(self) -> Array:
+        """The mean of the class means under the prior ("svd" only)."""
+        if self.solver != "svd":
+            raise AttributeError("xbar_ is an attribute of solver='svd'")
+        return self._cast(self._middle())
+
+    def _middle(self) -> Array:
+        scorer = self._scorer()
+        return (
+            np.asarray(self._class_shares() @ scorer.means) if self.solver == "svd" else np.zeros(scorer.means.shape[1])
+        )
+
+    def _linear(self) -> tuple[Array, Array]:
+        """Weights Σ⁻¹(μ_c − m) and scores of m itself, per class."""
+        scorer = self._scorer()
+        W = scorer.W  # type: ignore[attr-defined]
+        V = (scorer.means - self._middle()) @ W.T
+        with np.errstate(divide="ignore"):
+            return V @ W, np.log(self._class_shares()) - 0.5 * (V * V).sum(axis=1)
+
+    @property
+    def coef_(self) -> Array:
+        """Weights of the linear boundary: (1, n_features) for two classes, else (n_classes, n_features)."""
+        w, _ = self._linear()
+        return self._cast(w[1:] - w[:1] if len(w) == 2 else w)
+
+    @property
+    def intercept_(self) -> Array:
+        """Intercepts that go with ``coef_``."""
+        w, b = self._linear()
+        b = b - w @ self._middle()
+        return self._cast(b[1:] - b[:1] if len(b) == 2 else b)
+
+    def decision_function(self, X: Any) -> Array:
+        """X·coef_ᵀ + intercept_, computed about the middle of the means."""
+        X = self._read_X_known(X)
+        w, b = self._linear()
+        if len(w) == 2:
+            return super().decision_function(X)
+        m = self._middle()
+        return np.concatenate([centred(X, s, e, m, w) for s, e in row_blocks(*X.shape)]) + b
+
+    def _directions(self) -> tuple[Array, Array]:
+        """Discriminant directions and the share of the between-class variance along each."""
+        if self.solver == "lsqr":
+            raise AttributeError("solver='lsqr' has no discriminant directions; use 'svd' or 'eigen'")
+        self._require_fitted()
+        return self._directions_svd() if self.solver == "svd" else self._directions_eigen()
+
+    def _directions_svd(self) -> tuple[Array, Array]:
+        scorer = self._scorer()
+        sigma = scorer.covariances()[0]
+        std = np.sqrt(np.diagonal(sigma))
+        std = np.where(std > 0, std, 1.0)
+        values, vectors = np.linalg.eigh(sigma / std[:, None] / std)
+        values, vectors = values[::-1], vectors[:, ::-1]
+        keep = values > max(self.tol**2, 0.0)
+        scalings = vectors[:, keep] / std[:, None] / np.sqrt(values[keep])
+        shares = self._class_shares()
+        K = len(shares)
+        N = self._model.counts["n"].sum()
+        between = np.sqrt(N * shares / max(K - 1, 1))[:, None] * (scorer.means - shares @ scorer.means)
+        _, S, Vt = np.linalg.svd(between @ scalings, full_matrices=False)
+        total = (S**2).sum()
+        ratio = (S**2 / total if total > 0 else np.zeros_like(S))[: self._max_components]
+        rank = int((self.tol * S[0] < S).sum()) if len(S) else 0
+        return scalings @ Vt.T[:, :rank], ratio
+
+    def _directions_eigen(self) -> tuple[Array, Array]:
+        within = self._scorer().covariances()[0]
+        values, vectors = linalg.eigh(self._total_covariance() - within, within)
+        values, vectors = values[::-1], vectors[:, ::-1]
+        return vectors, (values / values.sum())[: self._max_components]
+
+    def _total_covariance(self) -> Array:
+        """The covariance of all rows, shrunk as the settings say: the class sums, moved to one common mean."""
+        if self.__dict__.get("_total") is not None:
+            return np.asarray(self._total)
+        stats = self._model.stats
+        assert stats is not None
+        n, N = stats["n"], float(stats["n"].sum())
+        origin = np.asarray(stats.origin)
+        middle = ((n[:, None] * origin + stats["x"]) / N).sum(axis=0)
+        about = stats.about(np.broadcast_to(middle, origin.shape))
+        S = about["xx"] if about["xx"].ndim == 2 else about["xx"].sum(axis=0)
+        shrinkage = self._shrinkage()
+        if isinstance(shrinkage, str):
+            sums = {k: a.sum(axis=0, keepdims=True) for k, a in about.sums.items()}
+            return class_shrinkage(shrinkage, sums, 0, S, N, np.zeros(len(S))) / N
+        return shrink_to_identity(S / N, shrinkage)
+
+    @property
+    def scalings_(self) -> Array:
+        """Directions that tell the classes apart, scaled to unit within-class variance."""
+        return self._fitted(lambda: self._cast(self._directions()[0]))  # type: ignore[no-any-return]
+
+    @property
+    def explained_variance_ratio_(self) -> Array:
+        """Share of the between-class variance along each direction."""
+        return self._fitted(lambda: self._directions()[1])  # type: ignore[no-any-return]
+
+    def transform(self, X: Any) -> Array:
+        """Project on the directions that tell the classes apart."""
+        if self.solver == "lsqr":
+            raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
+        X = self._read_X_known(X)
+        P = self._directions()[0][:, : self._max_components].T
+        out = np.concatenate([centred(X, a, b, self._middle(), P) for a, b in row_blocks(*X.shape)])
+        if not np.isfinite(out).all():
+            check_finite(np.asarray(X.toarray() if hasattr(X, "toarray") else X), self._model.columns, 0, missing=False)
+        return self._cast(out)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,109 @@
+"""Quadratic discriminant analysis under scikit-learn's name."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from ..families import MultivariateGaussian
+from ..family import Family
+from ..model import Model
+from ..stats import Array
+from ..table import Matrix
+from .discriminant import PRIORS, UNIT, WithCovarianceEstimator
+
+
+class QuadraticDiscriminantAnalysis(WithCovarianceEstimator):
+    """Quadratic discriminant analysis: a covariance for each class, a quadratic boundary.
+
+    Parameters and attributes are scikit-learn's.  A class whose covariance is singular (fewer rows than columns, a
+    column that does not vary) is mixed with the covariance shared by all, with a warning that names it.
+
+    Parameters
+    ----------
+    solver : {"svd", "eigen"}, default "svd"
+        The same exact solve of the same sums; "eigen" takes ``shrinkage``.
+    shrinkage : "auto" or float in [0, 1], optional
+    priors : array-like, dict or "uniform", optional
+    reg_param : float in [0, 1], default 0
+        Σ_c becomes (1 − r)·Σ_c + r·I.
+    store_covariance : bool, default False
+        Whether there is ``covariance_``.
+    tol : float, default 1e-4
+        Kept for scikit-learn's sake; a class is singular here where a Cholesky factor says so.
+    covariance_estimator : object with ``fit`` and ``covariance_``, optional
+    prior_smoothing : float, default 0
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> QuadraticDiscriminantAnalysis().fit(X, y).score(X, y)
+    0.98
+
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "solver": [StrOptions({"svd", "eigen"})],
+        "shrinkage": [StrOptions({"auto"}), UNIT, None],
+        "priors": PRIORS,
+        "reg_param": [UNIT],
+        "store_covariance": ["boolean"],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "covariance_estimator": [HasMethods("fit"), None],
+        "prior_smoothing": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        solver: str = "svd",
+        shrinkage: Any = None,
+        priors: Any = None,
+        reg_param: float = 0.0,
+        store_covariance: bool = False,
+        tol: float = 1e-4,
+        covariance_estimator: Any = None,
+        prior_smoothing: float = 0.0,
+    ) -> None:
+        self.solver = solver
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.reg_param = reg_param
+        self.store_covariance = store_covariance
+        self.tol = tol
+        self.covariance_estimator = covariance_estimator
+        self.prior_smoothing = prior_smoothing
+
+    def _family(self, n_features: int) -> Family:
+        self._check_settings("covariance_estimator is not supported with solver='svd'. Try solver='eigen' instead.")
+        return MultivariateGaussian(
+            shrinkage=self._shrinkage(), ridge=float(self.reg_param) if self.solver == "svd" else 0.0
+        )
+
+    def _check_fit(self, X: Matrix, model: Model) -> None:
+        if len(model.classes) < 2:
+            raise ValueError(f"The number of classes has to be greater than one. Got {len(model.classes)} class.")
+
+    @property
+    def covariance_(self) -> list[Array]:
+        """Σ of each class (with ``store_covariance`` only)."""
+        if not self.store_covariance:
+            raise AttributeError("covariance_ is there with store_covariance=True")
+        return [self._cast(c) for c in self._scorer().covariances()]
+
+    def _axes(self) -> list[tuple[Array, Array]]:
+        return [np.linalg.eigh(c) for c in self._fitted(self._scorer).covariances()]
+
+    @property
+    def rotations_(self) -> list[Array]:
+        """Principal axes of each class, by falling variance."""
+        return [vectors[:, ::-1] for _, vectors in self._axes()]
+
+    @property
+    def scalings_(self) -> list[Array]:
+        """Variances along the principal axes."""
+        return [values[::-1] for values, _ in self._axes()]

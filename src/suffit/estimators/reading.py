@@ -1,0 +1,111 @@
+"""Labels, weights, column names and priors as users give them, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight
+
+from ..stats import Array
+from ..table import InputError, Matrix
+
+Prior = Mapping[Hashable, float] | ArrayLike | str | None
+
+
+class ColumnNames(Sequence[str]):
+    """x0, x1, …: names for columns that have none, made when asked for."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def __len__(self) -> int:
+        return self.n
+
+    @overload
+    def __getitem__(self, i: int) -> str: ...
+    @overload
+    def __getitem__(self, i: slice) -> Sequence[str]: ...
+    def __getitem__(self, i: int | slice) -> str | Sequence[str]:
+        if isinstance(i, slice):
+            return tuple(f"x{j}" for j in range(self.n)[i])
+        return f"x{range(self.n)[i]}"
+
+
+def column_names(X: Any, n: int) -> Sequence[str]:
+    """The names of a data frame's columns, or x0, x1, …"""
+    names = getattr(X, "columns", None)
+    if names is not None and len(names) == n:
+        return tuple(str(c) for c in names)
+    return ColumnNames(n)
+
+
+def read_labels(y: Any, who: str) -> NDArray[Any]:
+    """One label per row: finite, none missing, not the values of a regression."""
+    if y is None:
+        raise ValueError(f"{who} requires y to be passed, but the target y is None: the labels of the rows")
+    y = column_or_1d(y, warn=True)
+    if y.dtype.kind in "fcO":
+        missing = [i for i, v in enumerate(y.tolist()) if v is None or v != v]
+        if missing:
+            raise InputError(
+                f"Input y contains NaN: {len(missing)} labels are missing, the first in row {missing[0]}; drop them"
+            )
+    if y.dtype.kind in "fc":
+        if np.isinf(y).any():
+            raise InputError("Input y contains infinity; labels must be finite")
+        check_classification_targets(y)
+    return y
+
+
+def read_weight(sample_weight: Any, X: Matrix) -> Array | None:
+    """One weight per row, 0 or more, not all 0."""
+    if sample_weight is None:
+        return None
+    weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    if (weight < 0).any():
+        i = int(np.argmax(weight < 0))
+        raise InputError(
+            f"sample_weight: found {weight[i]:g} in row {i}; weights are 0 or more, to take rows out use forget"
+        )
+    if len(weight) and not weight.any():
+        raise InputError("sample_weight: all weights are 0, so there is nothing to learn from")
+    return weight
+
+
+def prior_in_order(prior: Prior, classes: tuple[Hashable, ...]) -> Array | None:
+    """A class prior, by label, in class order or "uniform", as an array in class order."""
+    if prior is None:
+        return None
+    if isinstance(prior, str):
+        if prior != "uniform":
+            raise ValueError(f"prior={prior!r}: give probabilities, or 'uniform'")
+        return np.full(len(classes), 1 / len(classes))
+    if isinstance(prior, Mapping):
+        odd = [c for c in prior if c not in classes] + [c for c in classes if c not in prior]
+        if odd:
+            raise ValueError(
+                f"the prior must name every class once: {odd[0]!r} is out of place; the classes are {list(classes)}"
+            )
+        prior = [prior[c] for c in classes]
+    p = np.array(prior, dtype=np.float64).reshape(-1)
+    if len(p) != len(classes):
+        raise ValueError(
+            f"Number of priors must match number of classes: {len(p)} priors, {len(classes)} classes: {list(classes)}"
+        )
+    return p
+
+
+def common_dtype(a: np.dtype[Any] | None, b: np.dtype[Any] | None) -> np.dtype[Any] | None:
+    """A label type that holds both; objects where they are of different kinds."""
+    if a is None or b is None:
+        return None
+    if a.kind in "US" and b.kind in "US":
+        return np.dtype("U")
+    if a.kind in "iufb" and b.kind in "iufb":
+        return np.result_type(a, b)
+    return np.dtype(object)

@@ -1,0 +1,90 @@
+"""What the naive Bayes models with counts share: smoothing and the class prior, as scikit-learn names them."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+
+from ..stats import Array
+from .base import GenerativeEstimator
+from .reading import Prior
+
+NON_NEGATIVE = Interval(Real, 0, None, closed="left")
+
+
+class SmoothedNB(GenerativeEstimator):
+    """What the naive Bayes models with counts share: ``alpha`` and the class prior, as scikit-learn names them."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "alpha": [NON_NEGATIVE, "array-like"],
+        "fit_prior": ["boolean"],
+        "class_prior": ["array-like", None, dict],
+        "force_alpha": ["boolean"],
+        "prior_smoothing": [NON_NEGATIVE],
+    }
+    alpha: Any
+    force_alpha: bool
+    fit_prior: bool
+    class_prior: Any
+
+    def _check_alpha(self) -> Any:
+        """``alpha`` as a number or an array by column; below 1e-10 only where ``force_alpha`` says so."""
+        alpha: Any = self.alpha if isinstance(self.alpha, Real) else np.asarray(self.alpha, dtype=np.float64)
+        least = np.min(alpha)
+        if isinstance(alpha, np.ndarray):
+            if alpha.shape[0] != self.n_features_in_:
+                raise ValueError(
+                    "When alpha is an array, it should contains `n_features`. "
+                    f"Got {alpha.shape[0]} elements instead of {self.n_features_in_}."
+                )
+            if least < 0:
+                raise ValueError(f"All values in alpha must be greater than 0. Found {least:g}.")
+        if least < 1e-10 and not self.force_alpha:
+            warnings.warn(
+                "alpha too small will result in numeric errors, setting alpha = 1.0e-10. "
+                "Use `force_alpha=True` to keep alpha unchanged.",
+                stacklevel=2,
+            )
+            return np.maximum(alpha, 1e-10)
+        return alpha
+
+    def _smoothing(self, n_features: int) -> Any:
+        before = self.__dict__.get("n_features_in_")
+        self.n_features_in_ = n_features
+        try:
+            return self._check_alpha()
+        finally:
+            if before is None:
+                del self.n_features_in_
+            else:
+                self.n_features_in_ = before
+
+    def _prior(self) -> Prior:
+        if self.class_prior is not None:
+            return self.class_prior  # type: ignore[no-any-return]
+        return None if self.fit_prior else "uniform"
+
+    def _normalised_prior(self, p: Array) -> Array:
+        if not (p >= 0).all():
+            raise ValueError(f"Priors must be non-negative, found {p[np.argmin(p >= 0)]:g}.")
+        return p
+
+    @property
+    def class_log_prior_(self) -> Array:
+        """Log p(class)."""
+        return self._fitted(lambda: self._solved.log_prior.copy())  # type: ignore[no-any-return]
+
+    @property
+    def feature_count_(self) -> Array:
+        """Σ of each column in each class."""
+        stats = self._fitted(lambda: self._model.stats)
+        return stats["count"].copy() if "count" in stats.sums else stats["t"][..., 0].copy()  # type: ignore[no-any-return]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags

@@ -1,0 +1,213 @@
+"""Naive Bayes on documents: word counts, or sequences of word ids; multinomial, and its complement."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils._param_validation import StrOptions
+
+from ..families import Multinomial
+from ..family import Family
+from ..model import Solution
+from ..stats import Array
+from ..table import InputError, Matrix, is_sparse
+from .smoothed import SmoothedNB
+
+
+class MultinomialNB(SmoothedNB):
+    """Multinomial naive Bayes: a document is the sequence of its words.
+
+    Parameters
+    ----------
+    alpha : float or array-like of shape (n_features,), default 1.0
+        φ_w = (occurrences of w + α)/(all words of the class + α·vocabulary).
+    force_alpha, fit_prior, class_prior, prior_smoothing
+        As in :class:`BernoulliNB`.
+    input : {"counts", "sequences"}, default "counts"
+        What X holds: a matrix of word counts (dense or sparse), or documents as sequences of word ids.  With sequences
+        the vocabulary grows with the ids seen; ids beyond it at prediction are left out.
+
+    Examples
+    --------
+    >>> documents = [[0, 0, 1], [2, 1], [2, 2, 2, 3]]
+    >>> model = MultinomialNB(input="sequences").fit(documents, ["ham", "spam", "spam"])
+    >>> model.predict([[0, 1, 99], [3]])
+    array(['ham', 'spam'], dtype='<U4')
+
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **SmoothedNB._parameter_constraints,
+        "input": [StrOptions({"counts", "sequences"})],
+    }
+    input: str
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        input: str = "counts",
+        prior_smoothing: float = 0.0,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.input = input
+        self.prior_smoothing = prior_smoothing
+
+    def _alpha_setting(self, n_features: int) -> Any:
+        alpha = self._smoothing(n_features)
+        return float(alpha) if np.ndim(alpha) == 0 else tuple(np.asarray(alpha).tolist())
+
+    def _family(self, n_features: int) -> Family:
+        return Multinomial(alpha=self._alpha_setting(n_features))
+
+    @property
+    def _grows(self) -> bool:  # type: ignore[override]
+        return self.input == "sequences"
+
+    def _read_X(self, X: Any) -> Matrix:
+        return word_counts(X) if self._grows else super()._read_X(X)
+
+    def _read_X_more(self, X: Any) -> Matrix:
+        return word_counts(X, at_least=self.n_features_in_) if self._grows else super()._read_X_more(X)
+
+    def _read_X_known(self, X: Any) -> Matrix:
+        if not self._grows:
+            return super()._read_X_known(X)
+        self._require_fitted()
+        return word_counts(X, at_least=self.n_features_in_)[:, : self.n_features_in_]
+
+    def _remember_columns(self, X: Any, data: Matrix) -> None:
+        super()._remember_columns(data if self._grows else X, data)
+
+    @property
+    def feature_log_prob_(self) -> Array:
+        """Log φ of every word."""
+        with np.errstate(divide="ignore"):
+            scorer = self._fitted(lambda: self._solved.scorer)
+            return np.where(scorer.never > 0, -np.inf, scorer.weights)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+class ComplementNB(MultinomialNB):
+    """Complement naive Bayes: each class scored against the words of all others; steadier on uneven classes.
+
+    The complement weights are a decision rule, not a density: ``score_samples``, ``log_likelihood`` and ``sample`` use
+    the multinomial model of the same counts, and the class prior takes no part in predictions.
+
+    Parameters
+    ----------
+    alpha, force_alpha, fit_prior, class_prior, input, prior_smoothing
+        As in :class:`MultinomialNB`.
+    norm : bool, default False
+        Whether the weights of each class are normalised.
+
+    Examples
+    --------
+    >>> X = np.array([[2, 1, 0], [0, 1, 3]])
+    >>> ComplementNB().fit(X, ["a", "b"]).predict([[1, 0, 0]])
+    array(['a'], dtype='<U1')
+
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **MultinomialNB._parameter_constraints,
+        "norm": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        norm: bool = False,
+        input: str = "counts",
+        prior_smoothing: float = 0.0,
+    ) -> None:
+        super().__init__(
+            alpha=alpha,
+            force_alpha=force_alpha,
+            fit_prior=fit_prior,
+            class_prior=class_prior,
+            input=input,
+            prior_smoothing=prior_smoothing,
+        )
+        self.norm = norm
+
+    def _family(self, n_features: int) -> Family:
+        return Multinomial(alpha=self._alpha_setting(n_features), complement=True, norm=self.norm)
+
+    @property
+    def _solved(self) -> Solution:
+        if "_solution" in self.__dict__:
+            return self._solution
+        solution = super()._solved
+        alone = len(solution.classes) == 1
+        # a prior takes no part in the rule: it is there for the densities, and where there is nothing to decide
+        weightless = solution.log_prior if alone else np.zeros_like(solution.log_prior)
+        self._solution = Solution(solution.classes, weightless, solution.scorer, solution.columns)
+        return self._solution
+
+    def _density_solution(self) -> Solution:
+        self._require_fitted()
+        with np.errstate(divide="ignore"):
+            log_prior = np.log(self._class_shares())
+        return replace(self._model, family=replace(self._model.family, complement=False)).solved(log_prior)  # type: ignore[type-var]
+
+    @property
+    def class_log_prior_(self) -> Array:
+        """Log p(class)."""
+        with np.errstate(divide="ignore"):
+            return self._fitted(lambda: np.log(self._class_shares()))  # type: ignore[no-any-return]
+
+    @property
+    def feature_all_(self) -> Array:
+        """Occurrences of each word in all classes."""
+        return np.asarray(self.feature_count_.sum(axis=0))
+
+    @property
+    def feature_log_prob_(self) -> Array:
+        """The weight of every word for every class."""
+        scorer = self._fitted(lambda: self._solved.scorer)
+        return np.where(scorer.never < 0, np.inf, scorer.weights)
+
+
+def word_counts(documents: Any, at_least: int = 0) -> Matrix:
+    """Documents as sequences of word ids → CSR counts, as wide as the largest id (and ``at_least``) asks.
+
+    >>> word_counts([[0, 2, 2], [1]]).toarray()
+    array([[1., 0., 2.],
+           [0., 1., 0.]])
+    """
+    if is_sparse(documents) or isinstance(documents, str) or not hasattr(documents, "__len__"):
+        raise InputError("input='sequences' takes a list of documents, each a sequence of word ids")
+    if len(documents) == 0:
+        raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required: no documents")
+    parts = []
+    for i, document in enumerate(documents):
+        ids = np.asarray(document)
+        if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
+            raise InputError(f"document {i}: word ids must be a flat sequence of integers, found {document!r}")
+        if ids.size and ids.min() < 0:
+            raise InputError(f"document {i}: word ids are 0 or more, found {ids.min()}")
+        parts.append(ids.astype(np.int64))
+    indptr = np.concatenate([[0], np.cumsum([len(part) for part in parts])])
+    indices = np.concatenate(parts)
+    width = max(int(indices.max(initial=-1)) + 1, at_least, 1)
+    counts = sparse.csr_matrix((np.ones(len(indices)), indices, indptr), shape=(len(parts), width))
+    counts.sum_duplicates()
+    return counts
