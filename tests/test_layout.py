@@ -1,0 +1,101 @@
+"""The layout of the code: imports point one way, README and CONTRIBUTING run as written, the import is light."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import suffit
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src" / "suffit"
+# What each part may import (itself aside): everything to its left.
+ORDER = [
+    "kernels",
+    "stats",
+    "table",
+    "forms",
+    "family",
+    "families",
+    "density",
+    "model",
+    "estimators",
+    "demo",
+    "__main__",
+]
+
+
+def part_of(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imported_parts(path: Path) -> set[str]:
+    package = ("suffit", *path.relative_to(SOURCE).parts[:-1])
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = package[: len(package) - node.level + 1]
+            target = [*base, *(node.module or "").split(".")] if node.module else [*base, node.names[0].name]
+            found.add(target[1])
+    return found
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE)))
+def test_imports_point_one_way(path: Path):
+    part = part_of(path)
+    if part == "__init__":
+        return  # names are imported lazily, from anywhere
+    lazily = {"stats.py": {"families", "model"}, "family.py": {"families"}}  # to enter what they register
+    for other in imported_parts(path) - lazily.get(path.name if path.parent == SOURCE else "", set()):
+        if other in GENERATED_NAMES:
+            continue
+        assert ORDER.index(other) <= ORDER.index(part), f"{path.name} imports {other}, which stands above it"
+
+
+GENERATED_NAMES = set(suffit.__all__)  # the demo imports public names from the package itself
+
+
+def test_only_estimators_use_the_base_classes_of_scikit_learn():
+    for path in SOURCE.rglob("*.py"):
+        if re.search(r"from sklearn\.base|import sklearn", path.read_text(encoding="utf-8")):
+            assert part_of(path) in ("estimators", "demo"), path
+
+
+def test_the_readme_runs_as_written():
+    result = doctest.testfile(str(ROOT / "README.md"), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert result.attempted >= 10
+    assert result.failed == 0
+
+
+def test_the_family_in_contributing_works_as_written():
+    code = re.search(r"```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), flags=re.S)
+    assert code is not None
+    script = code[1].replace("suffit.NaiveBayes(", "print(suffit.NaiveBayes(").rstrip() + ")"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[0]"
+
+
+def test_import_is_light():
+    script = "import sys, suffit; print([m for m in ('sklearn', 'numba', 'scipy', 'pandas') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_public_name_is_there_and_documented():
+    for name in suffit.__all__:
+        assert getattr(suffit, name).__doc__, name
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = suffit.nonsense
+
+
+def test_the_demo_prints_its_reports():
+    done = subprocess.run([sys.executable, "-m", "suffit", "demo"], capture_output=True, text=True, check=True)
+    for word in ("iris", "digits", "LDA", "QDA", "naive Bayes", "logistic", "log-loss"):
+        assert word in done.stdout
+    assert len(re.findall(r"posteriors\s+differ by \de-1\d", done.stdout)) == 2
