@@ -34,6 +34,7 @@ from suffit import (
     GDA,
     LDA,
     QDA,
+    Bernoulli,
     BernoulliNB,
     CategoricalNB,
     ComplementNB,
@@ -63,12 +64,13 @@ DEFAULTS = {
 }
 VARIANTS = {
     **DEFAULTS,
+    "BernoulliNB": BernoulliNB(binarize=0.45),
     "GaussianNB-largest": GaussianNB(floor="largest"),
     "NaiveBayes-vonmises": NaiveBayes(VonMises(period=24)),
     "NaiveBayes-poisson": NaiveBayes("poisson"),
     "NaiveBayes-exponential": NaiveBayes("exponential"),
     "NaiveBayes-geometric": NaiveBayes("geometric"),
-    "NaiveBayes-bernoulli": NaiveBayes("bernoulli"),
+    "NaiveBayes-bernoulli": NaiveBayes(Bernoulli(threshold=0.45)),
     "NaiveBayes-gamma": NaiveBayes("gamma"),
     "NaiveBayes-beta": NaiveBayes("beta"),
     "NaiveBayes-lognormal": NaiveBayes("lognormal"),
@@ -84,13 +86,17 @@ VARIANTS = {
     "LDA-estimator": LDA("eigen", covariance_estimator=OAS()),
     "QDA-eigen": QDA(solver="eigen", shrinkage="auto"),
 }
-NEEDS_POSITIVE = {"NaiveBayes-poisson", "NaiveBayes-exponential", "NaiveBayes-geometric", "NaiveBayes-gamma"}
-CHECKED = [e for k, e in VARIANTS.items() if k not in NEEDS_POSITIVE | {"NaiveBayes-beta", "NaiveBayes-lognormal"}]
+# the checks use negative values; "lsqr" has no transform and a covariance estimator takes no weights, as in scikit-learn
+NOT_CHECKED = [
+    *(f"NaiveBayes-{k}" for k in ("poisson", "exponential", "geometric", "gamma", "beta", "lognormal"))
+]
+NOT_CHECKED += ["LDA-lsqr", "LDA-estimator"]
+CHECKED = [*DEFAULTS.values(), *(e for k, e in VARIANTS.items() if k not in {*DEFAULTS, *NOT_CHECKED})]
 
 # one decimal in (0, 1): in the support of every family, levels and counts included
 rng = np.random.default_rng(1)
 CODES = np.repeat([0, 1, 2], 20)
-X = np.round(rng.beta(1 + 3 * CODES[:, None], 5, (60, 4)).clip(0.1, 0.9), 1)
+X = np.round(rng.beta(np.array([[1, 4, 7, 2], [4, 7, 1, 3], [7, 1, 4, 5]])[CODES], 4).clip(0.1, 0.9), 1)
 Y = np.array(["ham", "spam", "eggs"])[CODES]
 COLUMNS = ["a", "b", "c", "d"]
 
@@ -103,7 +109,9 @@ def make(name, **params):
 
 def same(a, b, rows=X, exact=True):
     """Both estimators answer alike."""
-    compare = np.testing.assert_array_equal if exact else lambda p, q: np.testing.assert_allclose(p, q, atol=1e-9)
+    compare = (
+        np.testing.assert_array_equal if exact else lambda p, q: np.testing.assert_allclose(p, q, atol=1e-9)
+    )
     compare(a.predict_proba(rows), b.predict_proba(rows))
     np.testing.assert_array_equal(a.predict(rows), b.predict(rows))
     compare(a.score_samples(rows), b.score_samples(rows))
@@ -134,7 +142,8 @@ def test_every_public_estimator_is_checked():
 def test_parameters_and_clone(name):
     est = VARIANTS[name]
     params = est.get_params()
-    assert type(est)(**params).get_params() == params
+    shallow = est.get_params(deep=False)
+    assert type(est)(**shallow).get_params() == params
     fitted = make(name).fit(X, Y)
     assert fitted.get_params().keys() == params.keys()
     copied = clone(fitted)
@@ -175,7 +184,18 @@ def test_repr_and_html(name):
         assert type(est).__name__ in estimator_html_repr(est)
         assert type(est).__name__ in est._repr_html_()
     text = repr(make(name))
-    assert repr(eval(text, {**vars(suffit), **{k: getattr(suffit, k) for k in suffit.__all__}, "OAS": OAS})) == text
+    assert (
+        repr(eval(text, {**vars(suffit), **{k: getattr(suffit, k) for k in suffit.__all__}, "OAS": OAS}))
+        == text
+    )
+
+
+@pytest.mark.parametrize("make_model", [LDA, QDA])
+def test_a_covariance_estimator_stays_as_it_was_given(make_model):
+    given = OAS()
+    model = make_model(solver="eigen", covariance_estimator=given).fit(X, Y)
+    assert model.covariance_estimator is given
+    assert vars(given) == vars(OAS())
 
 
 # --- pipelines, searches, ensembles
@@ -194,7 +214,7 @@ def test_pipelines_and_cross_validation(name):
 
 
 GRIDS = {
-    "GaussianNB": {"var_smoothing": [1e-9, 1e-2], "floor": ["column", "largest"], "priors": [None, "uniform"]},
+    "GaussianNB": {"var_smoothing": [1e-9, 1e-2], "prior_smoothing": [0, 1.0], "priors": [None, "uniform"]},
     "BernoulliNB": {"binarize": [0.3, 0.5], "alpha": [0, 1.0]},
     "MultinomialNB": {"alpha": [0, 0.5, 1.0], "fit_prior": [True, False]},
     "ComplementNB": {"norm": [True, False]},
@@ -234,7 +254,10 @@ CODES_OF_Y = np.unique(Y, return_inverse=True)[1]
 
 
 def test_words_through_a_vectorizer():
-    texts, labels = ["spam and eggs", "eggs and ham", "cheap pills now", "pills now now"], ["food", "food", "ad", "ad"]
+    texts, labels = (
+        ["spam and eggs", "eggs and ham", "cheap pills now", "pills now now"],
+        ["food", "food", "ad", "ad"],
+    )
     for model in (MultinomialNB(), ComplementNB(), BernoulliNB()):
         piped = make_pipeline(CountVectorizer(), model).fit(texts, labels)
         assert piped.predict(["eggs", "pills pills"]).tolist() == ["food", "ad"]
@@ -253,9 +276,8 @@ def test_lda_transforms_in_unions_and_column_transformers(solver):
     np.testing.assert_array_equal(union.transform(X)[:, :2], alone)
     frame = pd.DataFrame(X, columns=COLUMNS)
     columns = ColumnTransformer([("lda", lda, ["a", "b", "c"]), ("scale", StandardScaler(), ["d"])])
-    np.testing.assert_array_equal(
-        columns.fit_transform(frame, Y)[:, :2], clone(lda).fit(frame[["a", "b", "c"]], Y).transform(frame[["a", "b", "c"]])
-    )
+    part = frame[["a", "b", "c"]]
+    np.testing.assert_array_equal(columns.fit_transform(frame, Y)[:, :2], clone(lda).fit_transform(part, Y))
     names = ["lda__lineardiscriminantanalysis0", "lda__lineardiscriminantanalysis1", "scale__d"]
     assert columns.get_feature_names_out().tolist() == names
     assert make_pipeline(columns, GaussianNB()).fit(frame, Y).score(frame, Y) > 0.6
@@ -283,12 +305,10 @@ def test_only_lda_transforms():
 # --- metadata
 
 
-@every
+@pytest.mark.parametrize("name", [k for k in VARIANTS if k != "LDA-estimator"])
 def test_weights_are_routed_through_a_pipeline(name):
     weight = rng.integers(0, 3, 60).astype(float)
     scaled = MinMaxScaler((0.1, 0.9)).fit(X).transform(X)
-    if name == "LDA-estimator":
-        return test_weights_are_refused_beside_a_covariance_estimator()
     with sklearn.config_context(enable_metadata_routing=True):
         asks = make(name).set_fit_request(sample_weight=True)
         piped = make_pipeline(MinMaxScaler((0.1, 0.9)), asks).fit(X, Y, sample_weight=weight)
@@ -304,8 +324,10 @@ def test_weights_are_routed_through_a_pipeline(name):
             error_score="raise",
         )
         assert search.fit(X, Y, sample_weight=weight).best_score_ > 0.3
-        make(name).set_partial_fit_request(sample_weight=True, classes=True)
-    return None
+        requests = (
+            make(name).set_partial_fit_request(sample_weight=True, classes=False).get_metadata_routing()
+        )
+        assert requests.partial_fit.requests == {"sample_weight": True, "classes": False}
 
 
 def test_weights_are_refused_beside_a_covariance_estimator():
@@ -331,7 +353,9 @@ def test_feature_names(name, library):
         with pytest.raises(ValueError, match="must be in the same order"):
             getattr(est, method)(frame[COLUMNS[::-1]])
         with pytest.raises(ValueError, match=r"Feature names unseen at fit time:\n- z"):
-            getattr(est, method)(frame.rename({"b": "z"}) if library is pl else frame.rename(columns={"b": "z"}))
+            getattr(est, method)(
+                frame.rename({"b": "z"}) if library is pl else frame.rename(columns={"b": "z"})
+            )
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         np.testing.assert_array_equal(est.predict_proba(X), p)
     if name != "LDA-estimator":
@@ -391,7 +415,8 @@ def test_labels_of_any_kind(name, kind):
     plain = make(name).fit(X, codes)
     np.testing.assert_array_equal(est.predict_proba(X), plain.predict_proba(X))
     assert est.predict(X).tolist() == [est.classes_.tolist()[c] for c in plain.predict(X)]
-    assert 0.5 < est.score(X, y) <= 1 or kind in ("mixed", "tuples", "dates")
+    if kind not in ("mixed", "tuples", "bytes"):  # no kinds of scikit-learn's accuracy
+        assert 0.5 < est.score(X, y) <= 1
     assert est.sample(3, y=[y.tolist()[0]] * 3, random_state=0)[1].tolist() == [y.tolist()[0]] * 3
 
 
@@ -444,7 +469,9 @@ def test_containers_of_rows_give_the_same_model(name, container, tmp_path):
 WHOLE = 1 + rng.integers(0, 5, (60, 4)) + 3 * CODES[:, None]
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64", "uint64", "float16", "float32", "longdouble"])
+@pytest.mark.parametrize(
+    "dtype", ["int8", "uint8", "int32", "int64", "uint64", "float16", "float32", "longdouble"]
+)
 @every
 def test_types_of_numbers_give_the_same_model(name, dtype):
     if name == "NaiveBayes-beta":
@@ -453,7 +480,9 @@ def test_types_of_numbers_give_the_same_model(name, dtype):
         rows = WHOLE.astype(dtype)
     est, plain = make(name).fit(rows, Y), make(name).fit(rows.astype(np.float64), Y)
     tolerance = 1e-4 if rows.dtype == np.float32 else 1e-9
-    np.testing.assert_allclose(est.predict_proba(rows), plain.predict_proba(rows.astype(np.float64)), atol=tolerance)
+    np.testing.assert_allclose(
+        est.predict_proba(rows), plain.predict_proba(rows.astype(np.float64)), atol=tolerance
+    )
     np.testing.assert_array_equal(est.predict(rows), plain.predict(rows.astype(np.float64)))
     assert est.predict_proba(rows).dtype == np.float64
 
@@ -500,19 +529,13 @@ def _unsorted(a):
 
 
 @pytest.mark.parametrize("kind", SPARSE)
-@every
+@pytest.mark.parametrize("name", [k for k in VARIANTS if k != "CategoricalNB"])
 def test_sparse_equals_dense(name, kind):
-    if name == "CategoricalNB":
-        with pytest.raises(TypeError, match="[Ss]parse"):
-            make(name).fit(SPARSE[kind](X), Y)
-        return
-    positive = name in ("NaiveBayes-gamma", "NaiveBayes-beta", "NaiveBayes-lognormal")
-    rows = X.copy() if positive else np.where(X > 0.3, X, 0.0)
-    matrix = SPARSE[kind](rows)
     if name == "NaiveBayes-beta" and kind == "integers":
-        return test_integers_are_no_shares(matrix)
-    dense = matrix.toarray()
-    before = matrix.data.copy()
+        pytest.skip("integers are no shares")
+    positive = name in ("NaiveBayes-gamma", "NaiveBayes-beta", "NaiveBayes-lognormal")
+    matrix = SPARSE[kind](X.copy() if positive else np.where(X > 0.3, X, 0.0))
+    dense, before = matrix.toarray(), matrix.data.copy()
     est, plain = make(name).fit(matrix, Y), make(name).fit(dense, Y)
     tolerance = {"rtol": 1e-4, "atol": 1e-5} if dense.dtype == np.float32 else {"rtol": 1e-8, "atol": 1e-9}
     np.testing.assert_allclose(est.predict_proba(matrix), plain.predict_proba(dense), **tolerance)
@@ -524,12 +547,12 @@ def test_sparse_equals_dense(name, kind):
         np.testing.assert_allclose(est.predict_proba(matrix), plain.predict_proba(dense), **tolerance)
     if hasattr(est, "transform") and est.solver != "lsqr":
         np.testing.assert_allclose(est.transform(matrix), plain.transform(dense), atol=1e-4)
-    return None
 
 
-def test_integers_are_no_shares(matrix=None):
-    with pytest.raises(ValueError, match="beta needs 0 < x < 1"):
-        make("NaiveBayes-beta").fit(SPARSE["integers"](X) if matrix is None else matrix, Y)
+@pytest.mark.parametrize("kind", SPARSE)
+def test_levels_are_not_sparse(kind):
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        CategoricalNB().fit(SPARSE[kind](X), Y)
 
 
 def test_pickle_is_as_small_as_the_sums():
