@@ -1,6 +1,6 @@
 """One row per family and per estimator: how to make it, and data it can be asked to learn.
 
-The law tests run over every row here.  A family that is registered and has no row fails ``test_every_family_has_a_case``.
+The law tests run over every row; a family that is registered and has none fails ``test_every_family_has_a_case``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Bad input, on every public estimator: a clear error that changes nothing, or the documented answer; never NaN."""
+"""Bad input to every public estimator: a clear error that changes nothing, or a documented answer; no NaN."""
 
 from __future__ import annotations
 
@@ -123,11 +123,7 @@ def fitted(name, X=X, y=Y, *, all_estimators=VARIANTS, **params):
 
 
 def state(est):
-    answers = (
-        est.predict_proba(est._probe).tobytes()
-        if est.__sklearn_is_fitted__() and hasattr(est, "_probe")
-        else b""
-    )
+    answers = est.predict_proba(est._probe).tobytes() if est.__sklearn_is_fitted__() and hasattr(est, "_probe") else b""
     return sorted(est.__dict__.keys() - {"_solution"}), pickle.dumps(est.__getstate__()), answers
 
 
@@ -214,9 +210,7 @@ MISSING_LABELS = {
 def test_missing_labels_are_refused(name, case):
     for est in both_states(name):
         for method in changing(name):
-            message = refused(
-                est, lambda e, m=method: getattr(e, m)(X, MISSING_LABELS[case]), "missing|NaN|NaT"
-            )
+            message = refused(est, lambda e, m=method: getattr(e, m)(X, MISSING_LABELS[case]), "missing|NaN|NaT")
             assert re.search("drop|row", message), message
 
 
@@ -246,9 +240,7 @@ def test_weights_of_zero_leave_their_rows_and_classes_out():
     for name in BATCHED:
         est = clone(CORE[name]).fit(X, Y, sample_weight=weight)
         assert est.classes_.tolist() == ["a", "b"], name
-        np.testing.assert_allclose(
-            est.predict_proba(X), fitted(name, X[:16], Y[:16]).predict_proba(X), err_msg=name
-        )
+        np.testing.assert_allclose(est.predict_proba(X), fitted(name, X[:16], Y[:16]).predict_proba(X), err_msg=name)
 
 
 @pytest.mark.parametrize("columns", [1, 2, 4])
@@ -281,10 +273,7 @@ def test_wrong_shapes_are_refused_at_predict(name, bad):
 def test_nothing_works_before_a_fit(name):
     est = clone(CORE[name])
     calls = [
-        *(
-            lambda e, m=m: getattr(e, m)(X)
-            for m in ("predict", "predict_proba", "predict_log_proba", "score_samples")
-        ),
+        *(lambda e, m=m: getattr(e, m)(X) for m in ("predict", "predict_proba", "predict_log_proba", "score_samples")),
         *(lambda e, m=m: getattr(e, m)(X, Y) for m in ("forget", "log_likelihood", "aic", "bic")),
         lambda e: e.sample(),
         lambda e: e.with_prior("uniform"),
@@ -328,12 +317,7 @@ def test_a_constant_column(name, level):
     assert np.isfinite(est.predict_proba(wide)).all()
     assert not np.isnan(est.score_samples(wide)).any()
     gaussian = get_tags(est).input_tags.sparse and ("GDA" in name or "DA" in name or "Gaussian" in name)
-    if (
-        gaussian
-        and est.get_params().get("shrinkage") is None
-        and "reg" not in name
-        and "spherical" not in name
-    ):
+    if gaussian and est.get_params().get("shrinkage") is None and "reg" not in name and "spherical" not in name:
         np.testing.assert_allclose(est.predict_proba(wide), fitted(name).predict_proba(X), atol=1e-9)
         if "largest" in name:
             return  # scikit-learn's rule gives a constant column a variance
@@ -356,17 +340,13 @@ def with_cell(value, row=2, column=1):
 @pytest.mark.parametrize("value", [np.inf, -np.inf])
 @pytest.mark.parametrize("name", CORE)
 def test_infinities_are_refused_by_column_value_and_way_out(name, value, container):
-    make, column = {"array": (np.asarray, "x1"), "frame": (frame, "two"), "csr": (sparse.csr_array, "x1")}[
-        container
-    ]
+    make, column = {"array": (np.asarray, "x1"), "frame": (frame, "two"), "csr": (sparse.csr_array, "x1")}[container]
     if container == "csr" and (name == "CategoricalNB" or "estimator" in name):
         pytest.skip("takes no sparse input")
     bad = make(with_cell(value))
     for est in both_states(name, make(X)):
         for method in changing(name):
-            names_cell(
-                refused(est, lambda e, m=method: getattr(e, m)(bad, Y), "inf", InputError), column, value, 2
-            )
+            names_cell(refused(est, lambda e, m=method: getattr(e, m)(bad, Y), "inf", InputError), column, value, 2)
     names_cell(refused(est, lambda e: e.forget(bad, Y), "inf", InputError), column, value, 2)
     methods = [
         *ROWWISE,
@@ -378,9 +358,7 @@ def test_infinities_are_refused_by_column_value_and_way_out(name, value, contain
 
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("name", ["GDA-tied", "GDA-diagonal-tied", "LDA", "LDA-lsqr", "LDA-eigen"])
-@pytest.mark.parametrize(
-    "labels", [Y, np.repeat("only", 24), np.repeat(["c", "a", "b"], 8), np.tile(["a", "b"], 12)]
-)
+@pytest.mark.parametrize("labels", [Y, np.repeat("only", 24), np.repeat(["c", "a", "b"], 8), np.tile(["a", "b"], 12)])
 def test_infinities_are_refused_by_linear_models_wherever_the_classes_lie(name, sign, labels):
     est = fitted(name, y=labels)
     for column in range(3):
@@ -399,17 +377,13 @@ def test_nan_is_missing_where_the_tags_say_so_and_refused_elsewhere(name, contai
         assert np.isfinite(est.predict_proba(bad)).all()
         assert np.isfinite(est.score_samples(bad)).all() or name.endswith("-0")
         blank = make(np.full((1, 3), np.nan))
-        np.testing.assert_allclose(
-            est.predict_proba(blank), [est.with_prior(None)._class_shares()], atol=1e-12
-        )
+        np.testing.assert_allclose(est.predict_proba(blank), [est.with_prior(None)._class_shares()], atol=1e-12)
         est.forget(bad[:3], Y[:3]).partial_fit(bad[:3], Y[:3])
         np.testing.assert_allclose(est.predict_proba(X), fitted(name, bad).predict_proba(X), atol=1e-9)
         return
     for est in both_states(name, make(X)):
         for method in changing(name):
-            names_cell(
-                refused(est, lambda e, m=method: getattr(e, m)(bad, Y), "NaN", InputError), column, np.nan, 2
-            )
+            names_cell(refused(est, lambda e, m=method: getattr(e, m)(bad, Y), "NaN", InputError), column, np.nan, 2)
     for method in ROWWISE:
         names_cell(refused(est, lambda e, m=method: getattr(e, m)(bad), "NaN", InputError), column, np.nan, 2)
 
@@ -456,9 +430,7 @@ def test_values_outside_the_support(name, value, match, container):
     if container == "csr" and value == 0:
         zeros = sparse.csr_array(with_cell(0.0))
         for est in both_states(name):
-            refused(
-                est, lambda e: e.fit(zeros, Y), f"sparse input holds zeros: {match}.*use gaussian", InputError
-            )
+            refused(est, lambda e: e.fit(zeros, Y), f"{match}, found 0.0 in row .*use gaussian", InputError)
         refused(est, lambda e: e.predict(zeros), match, InputError)
         return
     bad = make(with_cell(value))
@@ -495,9 +467,7 @@ def test_words_are_no_numbers():
     for est in both_states("CategoricalNB"):
         message = refused(est, lambda e: e.fit(nested, Y), "a level must be a single value", InputError)
         names_cell(message.replace("list", "1"), "x1", 1, 2)
-        message = refused(
-            est, lambda e: e.fit(frame(nested), Y), "a level must be a single value", InputError
-        )
+        message = refused(est, lambda e: e.fit(frame(nested), Y), "a level must be a single value", InputError)
         assert "'two'" in message, message
         refused(est, lambda e: e.fit(sparse.csr_array(X), Y), "[Ss]parse", TypeError)
 
@@ -513,7 +483,7 @@ def test_categorical_int8_levels_do_not_wrap():
 # --- word ids
 
 BAD_DOCUMENTS = {
-    "negative id": ([[0, 1], [2, -1]], "document 1: word ids are 0 or more, found -1"),
+    "negative id": ([[0, 1], [2, -1]], "document 1: word ids lie from 0 to 2147483646, found -1"),
     "fraction": ([[0, 1], [0.5]], r"document 1: word ids must be a flat sequence of integers, found \[0.5\]"),
     "word": ([[0, 1], ["spam"]], "document 1: .*integers, found.*spam"),
     "text": ([[0, 1], "spam"], "document 1: .*integers, found 'spam'"),
@@ -798,9 +768,7 @@ def test_declared_classes(name):
 @pytest.mark.parametrize("name", CORE)
 def test_forgetting_what_cannot_have_been_learned(name):
     est = both_states(name)[1]
-    refused(
-        est, lambda e: e.forget(X[:1], ["zebra"]), r"forget: class 'zebra' was never learned.*'a', 'b', 'c'"
-    )
+    refused(est, lambda e: e.forget(X[:1], ["zebra"]), r"forget: class 'zebra' was never learned.*'a', 'b', 'c'")
     refused(
         est,
         lambda e: e.forget(np.r_[X, X[:8]], np.r_[Y, Y[:8]]),
@@ -914,9 +882,7 @@ def test_bad_samples(name):
     for n in (0, -1, 2.5, "two", None):
         refused(est, lambda e, n=n: e.sample(n), f"at least 1, got {n!r}")
     refused(est, lambda e: e.sample(2, y="zebra"), r"no class 'zebra'; the classes are \['a', 'b', 'c'\]")
-    refused(
-        est, lambda e: e.sample(3, y=["a", "b"]), "2 classes for n = 3 rows; give one class, or n of them"
-    )
+    refused(est, lambda e: e.sample(3, y=["a", "b"]), "2 classes for n = 3 rows; give one class, or n of them")
     refused(est, lambda e: e.sample(1, y=[]), "0 classes for n = 1")
     refused(est, lambda e: e.sample(1, random_state="now"), "seed", ValueError)
     rows, labels = est.sample(5, y="b", random_state=0)

@@ -84,9 +84,7 @@ def test_a_tiny_spread_beside_far_means_keeps_its_digits(place):
         suffit.GDA("diagonal").fit(X, y),
         suffit.QDA().fit(X, y),
     ):
-        var = (
-            model.var_ if hasattr(model, "var_") else np.array(list(model._scorer().covariances())).reshape(2, 1)
-        )
+        var = model.var_ if hasattr(model, "var_") else np.array(list(model._scorer().covariances())).reshape(2, 1)
         for c in (0, 1):
             exact = np.var((X[y == c] - X[y == c][0]).astype(np.longdouble))
             assert abs(var[c, 0] / exact - 1) < 1e-9

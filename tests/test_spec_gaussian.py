@@ -40,9 +40,7 @@ def expected_covariances(X, y, structure, tie, unbiased=False):
     labels = np.unique(y)
     S = np.array([scatter(X[y == c]) for c in labels])
     d = np.array([(y == c).sum() - unbiased for c in labels], dtype=float)
-    mixed = [
-        ((1 - tie) * S[i] + tie * S.sum(0)) / ((1 - tie) * d[i] + tie * d.sum()) for i in range(len(labels))
-    ]
+    mixed = [((1 - tie) * S[i] + tie * S.sum(0)) / ((1 - tie) * d[i] + tie * d.sum()) for i in range(len(labels))]
     p = X.shape[1]
     reduce = {
         "full": lambda C: C,
@@ -384,15 +382,11 @@ def test_G7_posterior_by_log_sum_exp_where_every_density_underflows(tie):
     joint = expected_joint(X, y, Q, "full", tie)
     assert (joint < -745).all()  # exp of any of them is 0
     model = GDA(tie=tie).fit(X, y)
-    assert_allclose(
-        model.predict_log_proba(Q), joint - logsumexp(joint, axis=1, keepdims=True), rtol=1e-9, atol=1e-12
-    )
+    assert_allclose(model.predict_log_proba(Q), joint - logsumexp(joint, axis=1, keepdims=True), rtol=1e-9, atol=1e-12)
     assert (model.predict_proba(Q).sum(axis=1) == 1.0).all()
 
 
-@pytest.mark.parametrize(
-    "model", [GDA(), GDA(tie=1), GDA("diagonal"), GDA("spherical", tie=0.5), suffit.GaussianNB()]
-)
+@pytest.mark.parametrize("model", [GDA(), GDA(tie=1), GDA("diagonal"), GDA("spherical", tie=0.5), suffit.GaussianNB()])
 def test_G7_posterior_is_finite_however_far_away(model):
     X, y = blobs(18)
     for far in (1e10, 1e160, 1e300, np.finfo(float).max):

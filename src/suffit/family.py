@@ -26,6 +26,7 @@ class Scorer(ABC):
     """A solved family: log p(x | c) of every class, and the model read backwards."""
 
     n_parameters: int
+    takes_missing: bool = False  # whether a NaN is a missing value that drops out
 
     @abstractmethod
     def scores(self, X: Matrix) -> Array:
@@ -77,8 +78,19 @@ class Family(ABC):
     def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:
         """Solve sums (+ pseudo-sums) into parameters, ready to score."""
 
-    def check_forgotten(self, before: Stats, after: Stats) -> None:
+    def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
         """Refuse a subtraction that cannot have been a forgetting: sums no set of rows could have."""
+
+
+def least(family: Family, name: str, value: Any, low: float, high: float = np.inf, open_low: bool = False) -> None:
+    """Refuse a setting of a family that is not a finite number (or numbers) in [low, high]."""
+    v = np.asarray(value, dtype=np.float64)
+    if not (v.size and np.isfinite(v).all() and ((v > low) if open_low else (v >= low)).all() and (v <= high).all()):
+        upper = "" if np.isinf(high) else f" and at most {high:g}"
+        raise ValueError(
+            f"{type(family).__name__}({name}={value!r}): {name} must be finite, {'above' if open_low else 'at least'} "
+            f"{low:g}{upper}"
+        )
 
 
 _registry: dict[str, type[Family]] = {}

@@ -92,7 +92,7 @@ class Model:
                 f"forget: class {self.classes[c]!r} has learned rows of weight {before['n'][c]:g}, and "
                 f"{other.counts.on(before.axes)['n'][c]:g} are to be forgotten"
             )
-        self.family.check_forgotten(self.stats.on(stats.axes), stats)
+        self.family.check_forgotten(self.stats.on(stats.axes), stats, self.columns)
         after = replace(self, counts=_settled(counts, before), stats=_settled(stats, self.stats.on(stats.axes)))
         return after._without_empty(keep=self.pinned)
 
@@ -169,9 +169,7 @@ class Solution:
         The posterior at the point drawn in is the limit that the posterior has reached long before.
         """
         x = X[rows].toarray() if is_sparse(X) else np.asarray(X[rows])
-        if x.dtype.kind == "f":
-            for i, row in enumerate(rows):
-                check_finite(x[i : i + 1], self.columns, int(row), missing=False)
+        self._check_rows(x, rows)
         scores = np.full((len(rows), len(self.classes)), np.nan)
         for _ in range(16):
             x = self.scorer.drawn_in(x)
@@ -180,6 +178,12 @@ class Solution:
             if np.isfinite(scores.max(axis=1)).all():
                 return scores
         return np.where(np.isfinite(scores.max(axis=1))[:, None], scores, self.log_prior)
+
+    def _check_rows(self, x: NDArray[Any], rows: NDArray[np.int64]) -> None:
+        """Refuse infinities, and missing values where the model takes none, by the number of the row."""
+        if x.dtype.kind == "f":
+            for i, row in enumerate(rows):
+                check_finite(x[i : i + 1], self.columns, int(row), missing=self.scorer.takes_missing)
 
     def posterior(self, X: Matrix) -> Array:
         """p(c | x).  # → (n, K)"""
@@ -205,11 +209,9 @@ class Solution:
             scores += self.scorer.log_base(X)[:, None]
         if impossible is not None:
             scores[impossible > 0] = -np.inf
-        if np.isnan(scores).any():
-            bad = np.flatnonzero(np.isnan(scores).any(axis=1))
-            x = X[bad].toarray() if is_sparse(X) else np.asarray(X[bad])
-            for i, row in enumerate(bad):
-                check_finite(x[i : i + 1], self.columns, int(row), missing=False)
+        if not np.isfinite(scores).all():
+            bad = np.flatnonzero(~np.isfinite(scores).all(axis=1))
+            self._check_rows(X[bad].toarray() if is_sparse(X) else np.asarray(X[bad]), bad)
             scores[np.isnan(scores)] = -np.inf  # so far out that even the logarithm overflows
         return scores
 

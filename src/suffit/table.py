@@ -93,12 +93,23 @@ class Rows:
         return np.bincount(self.codes, self.weights, len(self.classes)).astype(np.float64)
 
 
+def is_missing(level: Any) -> bool:
+    """None, NaN and the missing markers of data frames (anything not equal to itself)."""
+    if level is None:
+        return True
+    try:
+        return bool(level != level)
+    except (TypeError, ValueError):  # pandas.NA: its truth is undefined
+        return True
+
+
 def _integer_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes] | None:
     """Codes of small-range integers by table look-up: one pass, where sorting costs more than a fit."""
     low, high = int(y.min()), int(y.max())
-    if high - low >= _TABLE_LIMIT:
+    if high - low >= _TABLE_LIMIT or high > np.iinfo(np.int64).max:
         return None
-    shifted = (y - y.dtype.type(low)).astype(np.int32) if low else y.astype(np.int32)
+    wide = y if y.dtype.itemsize > 2 else y.astype(np.int32)  # a difference of int8 values may not be one
+    shifted = (wide - wide.dtype.type(low)).astype(np.int32)
     seen = np.zeros(high - low + 1, dtype=bool)
     seen[shifted] = True
     if seen.all():

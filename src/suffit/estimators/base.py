@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self
@@ -133,7 +133,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._validate_params()
         with self._unchanged_on_error():
             data, labels, rows = self._read(X, y, sample_weight, self._read_X)
-            columns = column_names(X, data.shape[1])
+            columns = self._names(X, data.shape[1])
             # the family may need to know how many columns there are (alpha by column)
             self.__dict__.pop("_solution", None)
             model = Model.empty(self._family(data.shape[1]), columns).learn(data, rows)
@@ -163,10 +163,15 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             declared = self._declared(classes, rows, labels.dtype) if classes is not None else ()
             family = self._family(data.shape[1])
             if known:
-                columns = column_names(X, data.shape[1]) if self._grows else self._model.columns
+                if family.statistic != self._model.family.statistic:
+                    raise InputError(
+                        f"the settings have changed what the sums mean, from {self._model.family.statistic} to "
+                        f"{family.statistic}; set them back, or use fit to begin anew"
+                    )
+                columns = self._names(X, data.shape[1]) if self._grows else self._model.columns
                 model = replace(self._model, family=family, columns=columns)
             else:
-                model = Model.empty(family, column_names(X, data.shape[1]), declared)
+                model = Model.empty(family, self._names(X, data.shape[1]), declared)
             model = model.learn(data, rows)
             if not known:
                 self._remember_columns(X, data)
@@ -178,7 +183,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _declared(self, classes: Any, rows: Rows, dtype: np.dtype[Any]) -> tuple[Hashable, ...]:
         declared = column_or_1d(np.asarray(classes)).tolist()
         if "_model" in self.__dict__:
-            if declared != list(self._model.classes):
+            if len(declared) != len(self._model.classes) or Index.of(declared).labels != self._model.classes:
                 raise ValueError(
                     f"`classes={classes!r}` is not the same as on last call to partial_fit, was: "
                     f"{self.classes_!r}; leave classes out: new ones are taken as they come"
@@ -230,6 +235,9 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             merged.n_features_in_ = max(merged.n_features_in_, other.n_features_in_)
         return merged
 
+    def _names(self, X: Any, n: int) -> Sequence[str]:
+        return column_names(X, n, "word " if self._grows else "x")
+
     _grows = False  # whether the number of columns may grow (word ids)
 
     def __add__(self, other: object) -> Self:
@@ -250,10 +258,9 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._require_fitted()
         new = copy.copy(self)
         new._given_prior = self._checked_prior(prior, self._model.classes)
-        solved = self.__dict__.get("_solution")
-        if solved is not None and new._given_prior is not None:
-            with np.errstate(divide="ignore"):
-                new._solution = Solution(solved.classes, np.log(new._given_prior), solved.scorer, solved.columns)
+        solved = new.__dict__.pop("_solution", None)
+        if solved is not None:
+            new._solution = Solution(solved.classes, new._decision_log_prior(), solved.scorer, solved.columns)
         return new
 
     # --- the class prior
@@ -279,6 +286,11 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n = self._model.counts["n"] + getattr(self, "prior_smoothing", 0.0)
         return np.asarray(n / n.sum())
 
+    def _decision_log_prior(self) -> Array:
+        """The log prior that predictions use."""
+        with np.errstate(divide="ignore"):
+            return np.log(self._class_shares())
+
     # --- solving, lazily
 
     @property
@@ -286,10 +298,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._require_fitted()
         solution: Solution | None = self.__dict__.get("_solution")
         if solution is None:
-            with np.errstate(divide="ignore"):
-                log_prior = np.log(self._class_shares())
-            solution = self._model.solved(log_prior)
-            self._solution = solution
+            solution = self._solution = self._model.solved(self._decision_log_prior())
         return solution
 
     def __getstate__(self) -> dict[str, Any]:
@@ -397,9 +406,10 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if y is None:
             codes = solution.draw_classes(n, rng)
         else:
-            wanted = np.asarray(y, dtype=object).reshape(-1).tolist()
-            wanted = wanted * n if len(wanted) == 1 else wanted
             position = self._model.counts.axes[CLASS].position
+            one = isinstance(y, Hashable) and (y in position or not isinstance(y, tuple))
+            wanted = [y] * n if one else y.tolist() if isinstance(y, np.ndarray) else list(y)
+            wanted = wanted * n if len(wanted) == 1 else wanted
             unknown = [c for c in wanted if c not in position]
             if unknown:
                 raise ValueError(f"sample: no class {unknown[0]!r}; the classes are {list(self._model.classes)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -14,6 +15,7 @@ from ..families import Categorical
 from ..family import Family
 from ..stats import Array
 from ..table import InputError, Matrix
+from .reading import column_names
 from .smoothed import NON_NEGATIVE, SmoothedNB
 
 
@@ -80,6 +82,7 @@ class CategoricalNB(SmoothedNB):
         return Categorical(alpha=float(self._smoothing(n_features)), least_levels=least)
 
     def _read_X(self, X: Any) -> Matrix:
+        given = X
         if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "iu" and X.size:
             return X
         if isinstance(X, (list, tuple)):
@@ -91,7 +94,7 @@ class CategoricalNB(SmoothedNB):
         if getattr(X, "dtype", None) is not None and X.dtype.kind in "OUS":
             if X.ndim != 2 or 0 in X.shape:
                 check_array(np.zeros(X.shape), estimator=self, input_name="X")  # the usual words for a wrong shape
-            _refuse_nested(X)
+            _check_cells(X, column_names(given, X.shape[1]))
             return X
         X = check_array(X, dtype=None, accept_sparse=False, ensure_all_finite=False, estimator=self, input_name="X")
         if X.dtype.kind == "f" and np.isinf(X).any():
@@ -156,15 +159,21 @@ def _cells(frame: Any) -> NDArray[Any]:
     return out
 
 
-def _refuse_nested(X: NDArray[Any]) -> None:
+def _check_cells(X: NDArray[Any], columns: Sequence[str]) -> None:
+    """Refuse cells that are no levels: lists and the like, and infinities."""
     if X.dtype.kind != "O":
         return
     for i, row in enumerate(X):
         for j, v in enumerate(row):
+            if isinstance(v, float) and np.isinf(v):
+                raise InputError(
+                    f"Input X contains infinity: column {columns[j]!r}, row {i}; "
+                    "replace it by a level, or by None for missing"
+                )
             try:
                 hash(v)
             except TypeError as error:
                 raise InputError(
-                    f"column 'x{j}': a level must be a single value, found {type(v).__name__} in row {i}; "
-                    f"flatten the column. argument must be a string or a number ({error})"
+                    f"column {columns[j]!r}: a level must be a single value, found {type(v).__name__} in row {i}; "
+                    f"make it one value per cell. argument must be a string or a number ({error})"
                 ) from None

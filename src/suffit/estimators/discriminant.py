@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -129,6 +130,11 @@ class GaussianDiscriminantAnalysis(GaussianEstimator):
         if self.tie == 1.0:
             more_rows_than_classes(model)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.covariance != "full" and self.tie < 1
+        return tags
+
     @property
     def covariance_(self) -> Array:
         """Σ of each class (n_classes, n_features, n_features), or the one shared by all (n_features, n_features)."""
@@ -159,6 +165,7 @@ def _with_covariances(X: NDArray[Any], rows: Rows, estimator: Any) -> Stats:
 
 
 def _estimated(estimator: Any, X: NDArray[Any]) -> Array:
+    estimator = copy.deepcopy(estimator)  # the user's own stays as it was
     estimator.fit(X)
     if not hasattr(estimator, "covariance_"):
         raise ValueError(f"{type(estimator).__name__} does not have a covariance_ attribute")
@@ -174,9 +181,10 @@ class WithCovarianceEstimator(GaussianEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add up the sums of these rows, forgetting everything learned before."""
-        self._total = None
         if self.covariance_estimator is None:
-            return super().fit(X, y, sample_weight)
+            with self._unchanged_on_error():
+                self._total = None
+                return super().fit(X, y, sample_weight)
         self._validate_params()
         if sample_weight is not None:
             raise ValueError("covariance_estimator takes no sample_weight; leave one of the two out")

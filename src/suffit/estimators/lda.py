@@ -19,7 +19,7 @@ from ..family import Family
 from ..kernels.threads import row_blocks
 from ..model import Model
 from ..stats import Array
-from ..table import Matrix, check_finite
+from ..table import Matrix, block, check_finite
 from .discriminant import PRIORS, UNIT, WithCovarianceEstimator, more_rows_than_classes
 
 
@@ -91,13 +91,17 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         shrinkage = self._shrinkage()
         # a shared covariance needs only pooled sums, unless classes are weighed or shrunk one by one
         by_class = isinstance(shrinkage, str) or (self.solver != "svd" and self.priors is not None)
-        by_class = by_class or self.covariance_estimator is not None
+        by_class = by_class or self.covariance_estimator is not None or self._stores_by_prior()
         return MultivariateGaussian(
             tie=1.0,
             shrinkage=shrinkage,
             pooled=not by_class,
             tolerance=self.tol**2 if self.solver == "svd" else 0.0,
         )
+
+    def _stores_by_prior(self) -> bool:
+        """Whether "svd" is asked for the covariance that scikit-learn stores: class covariances weighed by priors."""
+        return self.solver == "svd" and self.store_covariance and self.priors is not None
 
     def _normalised_prior(self, p: Array) -> Array:
         if (p < 0).any():
@@ -137,6 +141,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """The shared Σ ("svd": with ``store_covariance`` only)."""
         if self.solver == "svd" and not self.store_covariance:
             raise AttributeError("covariance_ is there with store_covariance=True, or another solver")
+        if self._stores_by_prior():  # as scikit-learn has it: not the one that predictions use
+            family = replace(self._fitted(lambda: self._model.family), pool=tuple(self._class_shares().tolist()))
+            return self._cast(family.covariances(self._model.stats)[2])
         return self._cast(self._scorer().covariances()[0])
 
     @property
@@ -179,8 +186,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         w, b = self._linear()
         if len(w) == 2:
             return super().decision_function(X)
-        m = self._middle()
-        return np.concatenate([centred(X, s, e, m, w) for s, e in row_blocks(*X.shape)]) + b
+        return self._projected(X, w) + b
 
     def _directions(self) -> tuple[Array, Array]:
         """Discriminant directions and the share of the between-class variance along each."""
@@ -246,11 +252,16 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if self.solver == "lsqr":
             raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
         X = self._read_X_known(X)
-        P = self._directions()[0][:, : self._max_components].T
-        out = np.concatenate([centred(X, a, b, self._middle(), P) for a, b in row_blocks(*X.shape)])
+        return self._cast(self._projected(X, self._directions()[0][:, : self._max_components].T))
+
+    def _projected(self, X: Matrix, P: Array) -> Array:
+        """(x − middle)·Pᵀ, with infinities and missing values refused."""
+        middle = self._middle()
+        out = np.concatenate([centred(X, a, b, middle, P) for a, b in row_blocks(*X.shape)])
         if not np.isfinite(out).all():
-            check_finite(np.asarray(X.toarray() if hasattr(X, "toarray") else X), self._model.columns, 0, missing=False)
-        return self._cast(out)
+            for a, b in row_blocks(*X.shape):
+                check_finite(block(X, a, b), self._model.columns, a, missing=False)
+        return out
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

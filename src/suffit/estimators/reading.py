@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from ..stats import Array
-from ..table import InputError, Matrix
+from ..table import InputError, Matrix, is_missing
 
 Prior = Mapping[Hashable, float] | ArrayLike | str | None
 
@@ -20,8 +20,8 @@ Prior = Mapping[Hashable, float] | ArrayLike | str | None
 class ColumnNames(Sequence[str]):
     """x0, x1, …: names for columns that have none, made when asked for."""
 
-    def __init__(self, n: int) -> None:
-        self.n = n
+    def __init__(self, n: int, prefix: str = "x") -> None:
+        self.n, self.prefix = n, prefix
 
     def __len__(self) -> int:
         return self.n
@@ -32,25 +32,27 @@ class ColumnNames(Sequence[str]):
     def __getitem__(self, i: slice) -> Sequence[str]: ...
     def __getitem__(self, i: int | slice) -> str | Sequence[str]:
         if isinstance(i, slice):
-            return tuple(f"x{j}" for j in range(self.n)[i])
-        return f"x{range(self.n)[i]}"
+            return tuple(f"{self.prefix}{j}" for j in range(self.n)[i])
+        return f"{self.prefix}{range(self.n)[i]}"
 
 
-def column_names(X: Any, n: int) -> Sequence[str]:
+def column_names(X: Any, n: int, prefix: str = "x") -> Sequence[str]:
     """The names of a data frame's columns, or x0, x1, …"""
     names = getattr(X, "columns", None)
     if names is not None and len(names) == n:
         return tuple(str(c) for c in names)
-    return ColumnNames(n)
+    return ColumnNames(n, prefix)
 
 
 def read_labels(y: Any, who: str) -> NDArray[Any]:
     """One label per row: finite, none missing, not the values of a regression."""
     if y is None:
         raise ValueError(f"{who} requires y to be passed, but the target y is None: the labels of the rows")
+    given = y
     y = column_or_1d(y, warn=True)
-    if y.dtype.kind in "fcO":
-        missing = [i for i, v in enumerate(y.tolist()) if v is None or v != v]
+    if y.dtype.kind in "fcOMm" or (isinstance(given, list | tuple) and y.dtype.kind in "US"):
+        cells = given if isinstance(given, list | tuple) else y.tolist() if y.dtype.kind not in "Mm" else y
+        missing = [i for i, v in enumerate(cells) if is_missing(v)]
         if missing:
             raise InputError(
                 f"Input y contains NaN: {len(missing)} labels are missing, the first in row {missing[0]}; drop them"
@@ -97,6 +99,8 @@ def prior_in_order(prior: Prior, classes: tuple[Hashable, ...]) -> Array | None:
         raise ValueError(
             f"Number of priors must match number of classes: {len(p)} priors, {len(classes)} classes: {list(classes)}"
         )
+    if not np.isfinite(p).all() or not p.any():
+        raise ValueError(f"Priors must be finite and not all 0, found {p.tolist()}.")
     return p
 
 

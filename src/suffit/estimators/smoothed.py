@@ -34,6 +34,8 @@ class SmoothedNB(GenerativeEstimator):
     def _check_alpha(self) -> Any:
         """``alpha`` as a number or an array by column; below 1e-10 only where ``force_alpha`` says so."""
         alpha: Any = self.alpha if isinstance(self.alpha, Real) else np.asarray(self.alpha, dtype=np.float64)
+        if isinstance(alpha, np.ndarray) and not (alpha.size and np.isfinite(alpha).all()):
+            raise ValueError(f"alpha={self.alpha!r}: give one finite number, or one for each column")
         least = np.min(alpha)
         if isinstance(alpha, np.ndarray):
             if alpha.shape[0] != self.n_features_in_:
@@ -71,7 +73,7 @@ class SmoothedNB(GenerativeEstimator):
     def _normalised_prior(self, p: Array) -> Array:
         if not (p >= 0).all():
             raise ValueError(f"Priors must be non-negative, found {p[np.argmin(p >= 0)]:g}.")
-        return p
+        return np.asarray(p / p.sum())  # scikit-learn takes any scale; as a density it must sum to 1
 
     @property
     def class_log_prior_(self) -> Array:

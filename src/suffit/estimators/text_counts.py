@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +14,8 @@ from ..model import Solution
 from ..stats import Array
 from ..table import InputError, Matrix, is_sparse
 from .smoothed import SmoothedNB
+
+MOST_WORDS = 2**31 - 1
 
 
 class MultinomialNB(SmoothedNB):
@@ -151,28 +152,19 @@ class ComplementNB(MultinomialNB):
     def _family(self, n_features: int) -> Family:
         return Multinomial(alpha=self._alpha_setting(n_features), complement=True, norm=self.norm)
 
-    @property
-    def _solved(self) -> Solution:
-        if "_solution" in self.__dict__:
-            return self._solution
-        solution = super()._solved
-        alone = len(solution.classes) == 1
-        # a prior takes no part in the rule: it is there for the densities, and where there is nothing to decide
-        weightless = solution.log_prior if alone else np.zeros_like(solution.log_prior)
-        self._solution = Solution(solution.classes, weightless, solution.scorer, solution.columns)
-        return self._solution
+    def _decision_log_prior(self) -> Array:
+        """0 for every class: the rule takes no prior, except where there is nothing to decide."""
+        return super()._decision_log_prior() if len(self._model.classes) == 1 else np.zeros(len(self._model.classes))
 
     def _density_solution(self) -> Solution:
-        self._require_fitted()
-        with np.errstate(divide="ignore"):
-            log_prior = np.log(self._class_shares())
-        return replace(self._model, family=replace(self._model.family, complement=False)).solved(log_prior)  # type: ignore[type-var]
+        solution = self._solved
+        scorer = solution.scorer.as_density()  # type: ignore[attr-defined]
+        return Solution(solution.classes, super()._decision_log_prior(), scorer, solution.columns)
 
     @property
     def class_log_prior_(self) -> Array:
         """Log p(class)."""
-        with np.errstate(divide="ignore"):
-            return self._fitted(lambda: np.log(self._class_shares()))  # type: ignore[no-any-return]
+        return self._fitted(super()._decision_log_prior)
 
     @property
     def feature_all_(self) -> Array:
@@ -202,8 +194,11 @@ def word_counts(documents: Any, at_least: int = 0) -> Matrix:
         ids = np.asarray(document)
         if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
             raise InputError(f"document {i}: word ids must be a flat sequence of integers, found {document!r}")
-        if ids.size and ids.min() < 0:
-            raise InputError(f"document {i}: word ids are 0 or more, found {ids.min()}")
+        if ids.size and (ids.min() < 0 or ids.max() >= MOST_WORDS):
+            odd = ids.min() if ids.min() < 0 else ids.max()
+            raise InputError(
+                f"document {i}: word ids lie from 0 to {MOST_WORDS - 1}, found {odd}; number the words anew"
+            )
         parts.append(ids.astype(np.int64))
     indptr = np.concatenate([[0], np.cumsum([len(part) for part in parts])])
     indices = np.concatenate(parts)

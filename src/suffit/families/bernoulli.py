@@ -41,26 +41,41 @@ class Bernoulli(Elementwise):
         """Without a threshold, values must be shares."""
         return (x < 0) | (x > 1) if self.threshold is None else np.zeros(x.shape, dtype=bool)
 
+    def infeasible(self, n: Array, t: Array) -> NDArray[np.bool_]:
+        """0 ≤ Σx ≤ n."""
+        return (t[..., 0] < -1e-9 * np.maximum(n, 1.0)) | (t[..., 0] > n * (1 + 1e-9))
+
     def T(self, x: Array) -> Array:
         """1{x > threshold}."""
         return (x if self.threshold is None else (x > self.threshold).astype(np.float64))[..., None]
 
     def smooth(self, n: Array, t: Array) -> tuple[Array, Array]:
         """α imagined rows with the feature and α without it."""
-        a = np.broadcast_to(np.asarray(self.alpha, dtype=np.float64), n.shape[-1:])
-        blank = (n == 0) & (a == 0)  # a class without rows says nothing: φ = ½
-        a = np.where(blank, 1.0, a)
+        a = self._alpha(n)
         return n + 2 * a, t + a[..., None]
 
+    def _alpha(self, n: Array) -> Array:
+        a = np.broadcast_to(np.asarray(self.alpha, dtype=np.float64), n.shape)
+        return np.where((n == 0) & (a == 0), 1.0, a)  # a class without rows says nothing: φ = ½
+
+    def solve_smoothed(self, n: Array, t: Array) -> Natural:
+        """Present and absent rows are smoothed each, so that a small α is not lost beside n."""
+        a = self._alpha(n)
+        return _odds(t[..., 0] + a, (n - t[..., 0]) + a, n + 2 * a)
+
     def solve(self, n: Array, t: Array) -> Natural:
-        """θ = log φ/(1−φ), A = −log(1−φ); a φ of 0 or 1 keeps the finite part of log α − log n."""
-        yes, no = t[..., 0], n - t[..., 0]
-        log_n = np.log(n)
-        log_yes = np.where(yes > 0, np.log(yes), 0.0) - log_n
-        log_no = np.where(no > 0, np.log(no), 0.0) - log_n
-        never, always = (yes <= 0).astype(np.float64), (no <= 0).astype(np.float64)
-        return Natural((log_yes - log_no)[..., None], -log_no, (never - always)[..., None], always)
+        """θ = log φ/(1−φ), A = −log(1−φ)."""
+        return _odds(t[..., 0], n - t[..., 0], n)
 
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
         """Present with probability φ = 1/(1 + e^−θ)."""
         return (rng.random(theta.shape[:-1]) * (1 + np.exp(-theta[..., 0])) < 1).astype(np.float64)
+
+
+def _odds(yes: Array, no: Array, n: Array) -> Natural:
+    """θ = log yes/no, A = −log(no/n); where one of them is 0, the finite part of log α − log n and the event counted."""
+    log_n = np.log(n)
+    log_yes = np.where(yes > 0, np.log(yes), 0.0) - log_n
+    log_no = np.where(no > 0, np.log(no), 0.0) - log_n
+    never, always = (yes <= 0).astype(np.float64), (no <= 0).astype(np.float64)
+    return Natural((log_yes - log_no)[..., None], -log_no, (never - always)[..., None], always)

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import Family, Scorer, register
+from ..family import Family, Scorer, least, register
 from ..forms import LogisticForm
 from ..kernels.threads import every, in_order, row_blocks
 from ..stats import CLASS, LEVEL, Array, Index, Stats, layout
-from ..table import Codes, InputError, Rows, encode, freeze
+from ..table import Codes, InputError, Rows, encode, freeze, is_missing
 from .simplex import draw_shares, log_shares, names_of
 
 LEVELS = layout("levels", {"count": (CLASS, LEVEL)})
@@ -26,16 +26,6 @@ def plain(level: Any) -> Hashable:
     if isinstance(level, float) and level.is_integer():
         return int(level)
     return level  # type: ignore[no-any-return]
-
-
-def is_missing(level: Any) -> bool:
-    """None, NaN and the missing markers of data frames (anything not equal to itself)."""
-    if level is None:
-        return True
-    try:
-        return bool(level != level)
-    except (TypeError, ValueError):  # pandas.NA: its truth is undefined
-        return True
 
 
 def column_codes(column: NDArray[Any]) -> tuple[list[Hashable], Codes]:
@@ -69,6 +59,9 @@ class Categorical(Family):
     least_levels: int | tuple[int, ...] | None = None
 
     key: ClassVar[str] = "categorical"
+
+    def __post_init__(self) -> None:
+        least(self, "alpha", self.alpha, 0.0)
 
     def collect(self, X: NDArray[Any], rows: Rows, columns: Sequence[str]) -> Stats:
         """Rows of every class at every level of every column."""
@@ -108,7 +101,7 @@ class Categorical(Family):
 
         def work(start: int, stop: int) -> Array:
             part = np.zeros_like(total)
-            codes = freeze((X[start:stop] - low).astype(np.int32))
+            codes = freeze((X[start:stop].astype(np.int64) - low.astype(np.int64)).astype(np.int32))
             level_counts(codes, offsets, *rows.part(start, stop), part)
             return part
 
@@ -126,14 +119,14 @@ class Categorical(Family):
         places = np.fromiter((found[label] for label in index.labels), np.int64, len(index))
         return Stats(LEVELS, {CLASS: rows.classes, LEVEL: index}, {"count": count[:, places]})
 
-    def check_forgotten(self, before: Stats, after: Stats) -> None:
+    def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
         """No level can occur less than never."""
         if (after["count"] < -1e-9 * np.maximum(before["count"], 1.0)).any():
             c, v = (int(i) for i in np.argwhere(after["count"] < 0)[0])
             j, level = cast(tuple[int, Hashable], after.axes[LEVEL].labels[v])
             raise InputError(
                 f"forget: class {after.axes[CLASS].labels[c]!r} never learned that many rows with level {level!r} in "
-                f"column number {j}"
+                f"column {columns[j]!r}; forget only rows that were learned"
             )
 
     def levels(self, stats: Stats, n_columns: int) -> list[list[Hashable]]:
@@ -167,6 +160,8 @@ class Categorical(Family):
 
 class CategoricalScorer(Scorer):
     """Σ_j log P(x_j | c), by table look-up."""
+
+    takes_missing = True
 
     def __init__(
         self, levels: list[list[Hashable]], tables: list[Array], never: list[Array], columns: tuple[str, ...]

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import Family, Scorer
+from ..family import Family, Scorer, least
 from ..forms import LogisticForm
 from ..kernels.threads import BLOCK_CELLS, cores, every, in_order, row_blocks
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
@@ -56,6 +56,9 @@ class Elementwise(Family):
     """Independent columns.  ``alpha`` pseudo-rows, spread like all rows of all classes, smooth every class."""
 
     alpha: float | Array = field(default=1.0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        least(self, "alpha", self.alpha, 0.0)
 
     order: ClassVar[int] = 1
     support: ClassVar[str] = "needs a finite number"
@@ -102,11 +105,14 @@ class Elementwise(Family):
             bad = ~np.isfinite(data) | self.outside(data[None])[0]
             if bad.any():
                 e = int(np.argmax(bad)) + int(X.indptr[a])
-                i = int(np.searchsorted(X.indptr, e, side="right")) - 1
-                what = f"Input X contains NaN or infinity: {self.key}" if not np.isfinite(X.data[e]) else self.key
-                raise refuse(columns, int(X.indices[e]), f"{what} {self.support}", X.data[e], i, self.way_out)
-        if X.nnz < X.shape[0] * X.shape[1] and self.outside(np.zeros((1, 1))).any():
-            raise InputError(f"sparse input holds zeros: {self.key} {self.support}; {self.way_out}")
+                i, j = int(np.searchsorted(X.indptr, e, side="right")) - 1, int(X.indices[e])
+                check_finite(np.array([[X.data[e]]], dtype=np.float64), [columns[j]], i, missing=False)
+                raise refuse(columns, j, f"{self.key} {self.support}", X.data[e], i, self.way_out)
+
+    @property
+    def has_zero(self) -> bool:
+        """Whether 0 lies in the support: sparse rows are then added up without being made dense."""
+        return not self.outside(np.zeros((1, 1))).any()
 
     def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
         """n[c, j] = Σ w and t[c, j] = Σ w T(x) over the present values."""
@@ -114,7 +120,7 @@ class Elementwise(Family):
 
         K, p = len(rows.classes), X.shape[1]
         axes = {CLASS: rows.classes, FEATURE: Index.range(p), ORDER: Index.range(self.order)}
-        if is_sparse(X):
+        if is_sparse(X) and self.has_zero:
             return Stats(ELEMENTWISE, axes, self._sparse_sums(csr(X), rows, columns))
 
         def work(start: int, stop: int) -> tuple[Array, Array]:
@@ -162,19 +168,49 @@ class Elementwise(Family):
         a = np.where(n > 0, self.alpha, np.maximum(self.alpha, 1.0))  # (K, p)
         return n + a, t + a[..., None] * mean
 
+    def solve_smoothed(self, n: Array, t: Array) -> Natural:
+        """Natural parameters of the smoothed sums."""
+        natural = self.solve(*self.smooth(n, t))
+        if natural.zero is None:
+            return natural
+        pooled = t.sum(axis=0) / n.sum(axis=0)[:, None]  # (p, order)
+        return natural._replace(theta=natural.theta + natural.zero * self.limit(pooled))
+
+    def limit(self, pooled: Array) -> Array:
+        """The finite part that the pooled pseudo-rows leave in θ of an event of probability 0 as α → 0."""
+        return np.zeros_like(pooled)
+
     def scorer(self, stats: Stats, columns: Sequence[str]) -> ElementwiseScorer:
         """Solve the smoothed sums; a column without any value is left out."""
-        n, t = self.smooth(stats["n"], stats["t"])
-        empty = np.asarray(np.isnan(t).any(axis=-1))  # (K, p)
+        n, t = stats["n"], stats["t"]
+        empty = np.broadcast_to(n.sum(axis=0) <= 0, n.shape)  # (K, p)
         with np.errstate(all="ignore"):
-            natural = self.solve(n, t)
+            natural = self.solve_smoothed(n, t)
         parts = [None if a is None else np.where(_like(empty, a), 0.0, a) for a in natural]
         return ElementwiseScorer(self, Natural(*parts), tuple(columns))  # type: ignore[arg-type]
 
-    def check_forgotten(self, before: Stats, after: Stats) -> None:
-        """No cell can have a negative number of rows."""
-        if (after["n"] < -1e-9 * np.maximum(before["n"].max(initial=0.0), 1.0)).any():
-            raise InputError("forget: more rows would be taken away than were learned")
+    def infeasible(self, n: Array, t: Array) -> NDArray[np.bool_]:
+        """Which cells hold sums that no n rows could have, rounding allowed for.  # (K, p), (K, p, order) → (K, p)"""
+        return np.zeros(n.shape, dtype=bool)
+
+    def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
+        """No cell can have a negative number of rows, or statistics outside their range."""
+        slack = 1e-9 * np.maximum(before["n"], 1.0)
+        bad = after["n"] < -slack
+        if "t" in after.sums:
+            bad = bad | self.infeasible(after["n"] + slack, after["t"])
+        if bad.any():
+            raise never_learned(after, bad, columns)
+
+
+def never_learned(after: Stats, bad: NDArray[np.bool_], columns: Sequence[str]) -> InputError:
+    """The error for a forgetting that cannot be one, naming the first class and column where it shows."""
+    c, j = (int(v) for v in np.argwhere(bad)[0])
+    name = columns[j] if j < len(columns) else f"word {j}"  # a word that has never been seen
+    return InputError(
+        f"forget: class {after.axes[CLASS].labels[c]!r} cannot have learned these rows: column {name!r} would be "
+        "left with sums that no rows have; forget only rows that were learned, with the same labels and weights"
+    )
 
 
 def _like(mask: NDArray[np.bool_], a: Array) -> NDArray[np.bool_]:
@@ -183,6 +219,8 @@ def _like(mask: NDArray[np.bool_], a: Array) -> NDArray[np.bool_]:
 
 class ElementwiseScorer(Scorer):
     """log p(x | c) = Σ_j T(x_j)·Θ_cj − A_cj over the columns j that are present."""
+
+    takes_missing = True
 
     def __init__(self, family: Elementwise, natural: Natural, columns: tuple[str, ...]) -> None:
         self.family = family
@@ -195,7 +233,7 @@ class ElementwiseScorer(Scorer):
         """T(X)·thetaᵀ − M·Aᵀ in row blocks."""
         K, p, order = theta.shape
         out = np.empty((X.shape[0], K))
-        if is_sparse(X):
+        if is_sparse(X) and self.family.has_zero:
             self._sparse(csr(X), theta, A, out)
             return out
         flat = theta.reshape(K, p * order).T
@@ -238,7 +276,7 @@ class ElementwiseScorer(Scorer):
 
     def check(self, X: Matrix) -> None:
         """Refuse rows outside the support."""
-        if is_sparse(X):
+        if is_sparse(X) and self.family.has_zero:
             self.family.check_sparse(csr(X), self.columns)
             return
         for start, stop in row_blocks(*X.shape):

@@ -33,6 +33,10 @@ class Exponential(Elementwise):
         """Negative."""
         return x < 0
 
+    def infeasible(self, n: Array, t: Array) -> NDArray[np.bool_]:
+        """Σx ≥ 0."""
+        return t[..., 0] < -1e-9 * np.maximum(n, 1.0)
+
     def T(self, x: Array) -> Array:
         """X."""
         return x[..., None]

@@ -44,6 +44,12 @@ class Gamma(Elementwise):
         """Zero or negative."""
         return x <= 0
 
+    def infeasible(self, n: Array, t: Array) -> NDArray[np.bool_]:
+        """Σx ≥ 0, and the mean of log x is no more than the log of the mean."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gap = np.log(t[..., 0] / n) - t[..., 1] / n
+        return (n >= 0.5) & ((t[..., 0] <= 0) | (gap < -1e-6))
+
     def T(self, x: Array) -> Array:
         """(x, log x)."""
         return np.stack([x, np.log(x)], axis=-1)

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import Scorer, register
+from ..family import Scorer, least, register
 from ..forms import LogisticForm
 from ..kernels.threads import every, in_order, row_blocks
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
 from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
-from .elementwise import Elementwise, Natural, class_ranges
+from .elementwise import Elementwise, Natural, class_ranges, never_learned
 from .gaussian_scores import DiagonalScorer, GaussianScorer, SharedScorer
 
 FIRST_ROWS = 64  # the origin of a class is the mean of its first so many values
@@ -48,7 +48,9 @@ def origin_of(X: Matrix, rows: Rows, warp: Any = None) -> Array:
     while start < X.shape[0]:
         stop = min(start + step, X.shape[0])
         x = block(X, start, stop)
-        first_means(x if warp is None else freeze(warp(x)), *rows.part(start, stop), FIRST_ROWS, seen, mean)
+        with np.errstate(all="ignore"):  # what lies outside the support is named by the check, later
+            x = x if warp is None else freeze(warp(x))
+        first_means(x, *rows.part(start, stop), FIRST_ROWS, seen, mean)
         if (seen >= FIRST_ROWS).all():
             break
         start, step = stop, min(step * 2, max(64, (1 << 18) // max(p, 1)))
@@ -76,6 +78,14 @@ class Gaussian(Elementwise):
     key: ClassVar[str] = "gaussian"
     order: ClassVar[int] = 2
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        least(self, "smoothing", self.smoothing, 0.0)
+        least(self, "tie", self.tie, 0.0, 1.0)
+        least(self, "shrinkage", self.shrinkage, 0.0, 1.0)
+        if self.floor not in ("own", "bounded", "largest"):
+            raise ValueError(f"{type(self).__name__}(floor={self.floor!r}): 'own', 'bounded' or 'largest'")
+
     @property
     def statistic(self) -> tuple[Any, ...]:
         """Moments; every setting is a matter of solving."""
@@ -93,7 +103,7 @@ class Gaussian(Elementwise):
     def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
         """n, Σz, Σz² per class and column, z = x − origin."""
         axes = {CLASS: rows.classes, FEATURE: Index.range(X.shape[1])}
-        if is_sparse(X):
+        if is_sparse(X) and self.has_zero:
             return self._collect_sparse(csr(X), rows, columns, axes)
         origin = freeze(origin_of(X, rows, None if type(self) is Gaussian else self.warp))
         K, p = origin.shape
@@ -123,7 +133,7 @@ class Gaussian(Elementwise):
         class_moments(raw, codes, weights, origin, n, x, xx)
         if np.isfinite(xx).all():  # a NaN or infinity in the block would show here: no pass of its own to look
             return n[:, None] + np.zeros((K, p)), x, xx
-        check_finite(raw, columns, start)
+        check_finite(raw, columns, start, missing=self.tie < 1.0)
         there = np.zeros((K, p))
         x[:], xx[:] = 0.0, 0.0
         class_moments_present(raw, codes, weights, origin, there, x, xx)
@@ -155,12 +165,13 @@ class Gaussian(Elementwise):
             origin = np.divide(x, N, out=np.zeros((K, p)), where=N > 0)
         return Stats(MOMENTS, axes, moments, about)
 
-    def check_forgotten(self, before: Stats, after: Stats) -> None:
+    def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
         """No cell can have a negative number of rows or negative squares."""
-        super().check_forgotten(before, after)
+        super().check_forgotten(before, after, columns)
         left = after["xx"] - np.divide(after["x"] ** 2, after["n"], out=np.zeros_like(after["x"]), where=after["n"] > 0)
-        if (left < -1e-6 * np.maximum(before["xx"], 1e-300)).any():
-            raise InputError("forget: these rows were never learned (the squares left over would be negative)")
+        bad = left < -1e-6 * np.maximum(before["xx"], 1e-300)
+        if bad.any():
+            raise never_learned(after, bad, columns)
 
     def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:  # type: ignore[override]
         """Means and variances from the moments."""
@@ -240,6 +251,8 @@ class Gaussian(Elementwise):
 
 class WarpedScorer(Scorer):
     """Scores of warp(x) under a Gaussian scorer; the Jacobian is the log_base of the warped family."""
+
+    takes_missing = True
 
     def __init__(self, inner: GaussianScorer, family: Gaussian, columns: tuple[str, ...]) -> None:
         self.inner, self.family, self.columns = inner, family, columns

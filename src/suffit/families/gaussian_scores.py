@@ -12,7 +12,7 @@ from ..family import Scorer
 from ..forms import LogisticForm
 from ..kernels.threads import every, row_blocks
 from ..stats import Array
-from ..table import Codes, Matrix, block, csr, freeze, is_sparse
+from ..table import Codes, Matrix, block, check_finite, csr, freeze, is_sparse
 from .elementwise import entry_blocks
 
 LOG_2PI = float(np.log(2 * np.pi))
@@ -62,6 +62,8 @@ class GaussianScorer(Scorer):
 
 class DiagonalScorer(GaussianScorer):
     """log p(x | c) = −Σ_j ½(x_j − μ_cj)²/σ²_cj + log σ_cj√2π; the sum runs over the values present."""
+
+    takes_missing = True
 
     def __init__(
         self, means: Array, variances: Array, flat: NDArray[np.bool_], columns: Sequence[str], n_parameters: int
@@ -199,6 +201,12 @@ class SharedScorer(GaussianScorer):
         self.P = self.axes * W if W.ndim == 1 else self.axes @ W  # (r, p)
         self.V = freeze(M @ self.axes.T)  # (K, r)
         self.whitened_means = M
+
+    def check(self, X: Matrix) -> None:
+        """Where no direction tells classes apart, rows are not looked at otherwise."""
+        if not len(self.P):
+            for a, b in row_blocks(*X.shape):
+                check_finite(block(X, a, b), self.columns, a, missing=False)
 
     @property
     def centre(self) -> Array:

@@ -31,6 +31,10 @@ class Geometric(Elementwise):
         """Negative; fractional counts are taken."""
         return x < 0
 
+    def infeasible(self, n: Array, t: Array) -> NDArray[np.bool_]:
+        """Σx ≥ 0."""
+        return t[..., 0] < -1e-9 * np.maximum(n, 1.0)
+
     def T(self, x: Array) -> Array:
         """X."""
         return x[..., None]
@@ -41,6 +45,10 @@ class Geometric(Elementwise):
         never = (mean <= 0).astype(np.float64)
         theta = np.where(mean > 0, np.log(mean) - np.log1p(mean), -np.log(n))
         return Natural(theta[..., None], np.log1p(mean), never[..., None], np.zeros_like(mean))
+
+    def limit(self, pooled: Array) -> Array:
+        """The mean is α·pooled/n there: log α − log n is counted already, log pooled is not."""
+        return np.where(pooled > 0, np.log(pooled), 0.0)
 
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
         """Failures before a success of probability 1 − e^θ."""

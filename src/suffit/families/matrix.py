@@ -13,10 +13,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import Family, Scorer, register
+from ..family import Family, Scorer, least, register
 from ..kernels.threads import in_order, one_blas_thread, row_blocks
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
 from ..table import InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
+from .elementwise import never_learned
 from .gaussian import LEAST_SHARE, ROUNDING, SingularClassWarning, origin_of
 from .gaussian_scores import OwnScorer, SharedScorer
 from .shrinkage import class_shrinkage, shift_fourth, shrink_to_identity
@@ -72,6 +73,15 @@ class MultivariateGaussian(Family):
     tolerance: float = 0.0
 
     key: ClassVar[str] = "multivariate_gaussian"
+
+    def __post_init__(self) -> None:
+        least(self, "tie", self.tie, 0.0, 1.0)
+        least(self, "ridge", self.ridge, 0.0, 1.0)
+        if isinstance(self.shrinkage, str):
+            if self.shrinkage not in ("ledoit-wolf", "oas"):
+                raise ValueError(f"shrinkage={self.shrinkage!r}: a number in [0, 1], 'ledoit-wolf' or 'oas'")
+        else:
+            least(self, "shrinkage", self.shrinkage, 0.0, 1.0)
 
     @property
     def statistic(self) -> tuple[Any, ...]:
@@ -140,27 +150,30 @@ class MultivariateGaussian(Family):
             out["xx"] += Z.T @ Z
         if not all(np.isfinite(a).all() for a in out.values()):
             check_finite(raw, columns, start, missing=False)
-            raise InputError("values so large that their powers overflow; rescale the columns")
+            j = int(np.argmax(np.abs(raw).max(axis=0)))
+            raise InputError(
+                f"column {columns[j]!r}: values so large that their powers overflow, up to "
+                f"{np.abs(raw[:, j]).max():.3g}; rescale the column"
+            )
         return out
 
-    def check_forgotten(self, before: Stats, after: Stats) -> None:
-        """No class can have a negative number of rows or negative squares."""
+    def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
+        """No class can have negative squares."""
         n, x, xx = after["n"], after["x"], after["xx"]
-        if (n < -1e-9 * max(before["n"].max(initial=0.0), 1.0)).any():
-            raise InputError("forget: more rows would be taken away than were learned")
         mean = np.divide(x, n[:, None], out=np.zeros_like(x), where=n[:, None] > 0)
         axis1, axis2 = xx.ndim - 2, xx.ndim - 1
         squares = np.diagonal(xx, axis1=axis1, axis2=axis2)
         left = squares - (x * mean if xx.ndim == 3 else (x * mean).sum(axis=0))
-        if (left < -1e-6 * np.maximum(np.diagonal(before["xx"], axis1=axis1, axis2=axis2), 1e-300)).any():
-            raise InputError("forget: these rows were never learned (the squares left over would be negative)")
+        bad = left < -1e-6 * np.maximum(np.diagonal(before["xx"], axis1=axis1, axis2=axis2), 1e-300)
+        if bad.any():
+            raise never_learned(after, np.atleast_2d(bad), columns)
 
     # --- solve
 
     def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:
         """Scatter about the means, tied, shrunk and factored."""
         n, K, p = stats["n"], len(stats.axes[CLASS]), len(columns)
-        means, own, shared, total = self._covariances(stats)
+        means, own, shared, total = self.covariances(stats)
         flat = np.asarray(total <= 0.0)
         classes = stats.axes[CLASS].labels
         if self.tie == 1.0:
@@ -181,7 +194,7 @@ class MultivariateGaussian(Family):
         log_dets = np.array([d for _, d, _ in whitened])
         return OwnScorer(means, own, whitenings, log_dets, int((~flat).sum()), columns, K * p * (p + 3) // 2)
 
-    def _covariances(self, stats: Stats) -> tuple[Array, Array, Array, Array]:
+    def covariances(self, stats: Stats) -> tuple[Array, Array, Array, Array]:
         """Means (K, p), Σ_c as the settings say (K, p, p), the shared Σ (p, p), total variances (p,)."""
         n, x, xx = stats["n"], stats["x"], stats["xx"]
         shift = np.divide(x, n[:, None], out=np.zeros_like(x), where=n[:, None] > 0)

@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import Family, Scorer, register
+from ..family import Family, Scorer, least, register
 from ..forms import LogisticForm
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
 from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, is_sparse
+from .elementwise import never_learned
 from .simplex import dense_class_sums, linear_scores, log_shares, sparse_class_sums
 
 WORDS = layout("words", {"count": (CLASS, FEATURE), "n": (CLASS,)})
@@ -33,11 +34,14 @@ class Multinomial(Family):
 
     key: ClassVar[str] = "multinomial"
 
+    def __post_init__(self) -> None:
+        least(self, "alpha", self.alpha, 0.0)
+
     def _refuse(self, columns: Sequence[str], j: int, value: float, row: int) -> InputError:
         who = "ComplementNB" if self.complement else "MultinomialNB"
         return InputError(
             f"Negative values in data passed to {who} (input X): column {columns[j]!r}, found {value:g} in row {row}; "
-            "word counts are 0 or more"
+            "word counts are 0 or more: drop the row, or use GaussianNB"
         )
 
     def check(self, x: NDArray[Any], columns: Sequence[str], first_row: int) -> None:
@@ -70,29 +74,24 @@ class Multinomial(Family):
             {"count": count, "n": rows.counts()},
         )
 
-    def check_forgotten(self, before: Stats, after: Stats) -> None:
+    def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
         """No word can occur less than never."""
-        if (after["count"] < -1e-9 * np.maximum(before["count"], 1.0)).any():
-            c, j = (int(v) for v in np.argwhere(after["count"] < 0)[0])
-            raise InputError(
-                f"forget: class {after.axes[CLASS].labels[c]!r} never learned that many occurrences of word {j}"
-            )
+        bad = after["count"] < -1e-9 * np.maximum(before["count"], 1.0)
+        if bad.any():
+            raise never_learned(after, bad, columns)
 
     def scorer(self, stats: Stats, columns: Sequence[str]) -> MultinomialScorer:
         """Log φ of every class, or the weights of the complement."""
         count = np.maximum(stats["count"], 0.0)
         alpha = np.broadcast_to(np.asarray(self.alpha, dtype=np.float64), count.shape[-1:])
-        log_phi, never = log_shares(count, alpha)
+        log_phi, unseen = log_shares(count, alpha)
+        weights, never = log_phi, unseen
         if self.complement:
             weights, never = log_shares(count.sum(axis=0) - count, alpha)
-            weights, never = (
-                (weights / weights.sum(axis=1, keepdims=True), 0 * never) if self.norm else (-weights, -never)
-            )
-        else:
-            weights = log_phi
+            weights, never = _normed(weights, never) if self.norm else (-weights, -never)
         n = np.maximum(stats["n"], 0.0)
         length = np.divide(count.sum(axis=1), n, out=np.ones_like(n), where=n > 0)
-        return MultinomialScorer(self, weights, never, log_phi, length, tuple(columns))
+        return MultinomialScorer(self, (weights, never), (log_phi, unseen), length, columns)
 
 
 class MultinomialScorer(Scorer):
@@ -101,15 +100,18 @@ class MultinomialScorer(Scorer):
     def __init__(
         self,
         family: Multinomial,
-        weights: Array,
-        never: Array,
-        log_phi: Array,
+        rule: tuple[Array, Array],
+        density: tuple[Array, Array],
         length: Array,
-        columns: tuple[str, ...],
+        columns: Sequence[str],
     ) -> None:
-        self.family, self.weights, self.never, self.log_phi = family, weights, never, log_phi
-        self.length, self.columns = length, columns
-        self.n_parameters = weights.shape[0] * (weights.shape[1] - 1)
+        self.family, self.density, self.length, self.columns = family, density, length, columns
+        self.weights, self.never = rule  # (K, words) each; never marks weights that are log 0
+        self.n_parameters = self.weights.shape[0] * (self.weights.shape[1] - 1)
+
+    def as_density(self) -> MultinomialScorer:
+        """The multinomial density of the same counts, where the rule is the complement's."""
+        return MultinomialScorer(self.family, self.density, self.density, self.length, self.columns)
 
     def check(self, X: Matrix) -> None:
         """Refuse negative, missing and infinite counts."""
@@ -133,15 +135,23 @@ class MultinomialScorer(Scorer):
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """Word counts; lengths are Poisson with the class's mean length (the length is no part of the model)."""
-        phi = np.where(self.never > 0, 0.0, np.exp(self.log_phi))
+        log_phi, unseen = self.density
+        phi = np.where(unseen > 0, 0.0, np.exp(log_phi))
         phi /= phi.sum(axis=1, keepdims=True)
         length = rng.poisson(self.length[codes])
         return np.stack([rng.multinomial(m, phi[c]) for m, c in zip(length, codes, strict=True)]).astype(np.float64)
 
     def logistic_form(self) -> LogisticForm:
         """Weights on the counts."""
-        return LogisticForm(self.columns, self.weights, np.zeros(len(self.weights)), _counts)
+        return LogisticForm(tuple(self.columns), self.weights, np.zeros(len(self.weights)), _counts)
 
 
 def _counts(X: NDArray[Any]) -> Array:
     return np.asarray(X, dtype=np.float64)
+
+
+def _normed(weights: Array, never: Array) -> tuple[Array, Array]:
+    """Weights over their sum; as α → 0 the words that no other class has share it all."""
+    alone = never.sum(axis=1, keepdims=True)
+    share = np.where(alone > 0, never / np.maximum(alone, 1.0), weights / weights.sum(axis=1, keepdims=True))
+    return share, np.zeros_like(never)

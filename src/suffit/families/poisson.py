@@ -32,6 +32,10 @@ class Poisson(Elementwise):
         """Negative; fractional counts are taken."""
         return x < 0
 
+    def infeasible(self, n: Array, t: Array) -> NDArray[np.bool_]:
+        """Σx ≥ 0."""
+        return t[..., 0] < -1e-9 * np.maximum(n, 1.0)
+
     def T(self, x: Array) -> Array:
         """X."""
         return x[..., None]
@@ -46,6 +50,10 @@ class Poisson(Elementwise):
     def log_base(self, x: Array) -> Array:
         """−log x!."""
         return -np.asarray(gammaln(x + 1.0))
+
+    def limit(self, pooled: Array) -> Array:
+        """The mean is α·pooled/n there: log α − log n is counted already, log pooled is not."""
+        return np.where(pooled > 0, np.log(pooled), 0.0)
 
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
         """Poisson counts."""

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import i0e, i1e
 
-from ..family import register
+from ..family import least, register
 from ..stats import Array
 from .elementwise import Elementwise, Natural
 
@@ -52,6 +53,14 @@ class VonMises(Elementwise):
     def statistic(self) -> tuple[Any, ...]:
         """Angles depend on the period."""
         return (self.key, self.period)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        least(self, "period", self.period, 0.0, open_low=True)
+
+    def infeasible(self, n: Array, t: Array) -> NDArray[np.bool_]:
+        """The resultant is no longer than n."""
+        return np.asarray(np.hypot(t[..., 0], t[..., 1]) > n * (1 + 1e-9) + 1e-9)
 
     def T(self, x: Array) -> Array:
         """(cos a, sin a)."""
