@@ -73,7 +73,7 @@ class Bernoulli(Elementwise):
 
 
 def _odds(yes: Array, no: Array, n: Array) -> Natural:
-    """θ = log yes/no, A = −log(no/n); where one of them is 0, the finite part of log α − log n and the event counted."""
+    """θ = log yes/no, A = −log(no/n); where one is 0, the finite part of log α − log n, and the event is counted."""
     log_n = np.log(n)
     log_yes = np.where(yes > 0, np.log(yes), 0.0) - log_n
     log_no = np.where(no > 0, np.log(no), 0.0) - log_n
