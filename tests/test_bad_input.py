@@ -377,7 +377,7 @@ def test_nan_is_missing_where_the_tags_say_so_and_refused_elsewhere(name, contai
         assert np.isfinite(est.predict_proba(bad)).all()
         assert np.isfinite(est.score_samples(bad)).all() or name.endswith("-0")
         blank = make(np.full((1, 3), np.nan))
-        np.testing.assert_allclose(est.predict_proba(blank), [est.with_prior(None)._class_shares()], atol=1e-12)
+        np.testing.assert_allclose(est.predict_proba(blank), [est.with_prior(None)._fitted.prior], atol=1e-12)
         est.forget(bad[:3], Y[:3]).partial_fit(bad[:3], Y[:3])
         np.testing.assert_allclose(est.predict_proba(X), fitted(name, bad).predict_proba(X), atol=1e-9)
         return
@@ -483,7 +483,7 @@ def test_categorical_int8_levels_do_not_wrap():
 # --- word ids
 
 BAD_DOCUMENTS = {
-    "negative id": ([[0, 1], [2, -1]], "document 1: word ids lie from 0 to 2147483646, found -1"),
+    "negative id": ([[0, 1], [2, -1]], "document 1: word ids lie from 0 to 67108863, found -1"),
     "fraction": ([[0, 1], [0.5]], r"document 1: word ids must be a flat sequence of integers, found \[0.5\]"),
     "word": ([[0, 1], ["spam"]], "document 1: .*integers, found.*spam"),
     "text": ([[0, 1], "spam"], "document 1: .*integers, found 'spam'"),
@@ -526,7 +526,7 @@ def test_words_and_documents_never_learned():
             r"forget: class 'ham'.*word (0|2|99)",
             InputError,
         )
-    assert known.predict_proba([[], [99]]).tolist() == [known._class_shares().tolist()] * 2
+    assert known.predict_proba([[], [99]]).tolist() == [known._fitted.prior.tolist()] * 2
 
 
 # --- settings

@@ -14,7 +14,7 @@ _RANK = 1e-10  # eigenvalues (of the correlations) below this share of the large
 
 
 def normal_logpdf(x: ArrayLike, mean: ArrayLike = 0.0, cov: ArrayLike = 1.0) -> Array:
-    """Log N(x; mean, Σ) of every row of x, by a Cholesky factor: no inverse, and no determinant to over- or underflow.
+    """log N(x; mean, Σ) of every row of x, by a Cholesky factor: no inverse, and no determinant to over- or underflow.
 
     Σ may be a number (one column, or the same variance for all), a vector of variances, or a matrix.  A singular Σ
     has its density on the plane it spans; points off the plane have density 0.  A Σ that is not symmetric or not
@@ -30,6 +30,8 @@ def normal_logpdf(x: ArrayLike, mean: ArrayLike = 0.0, cov: ArrayLike = 1.0) -> 
     points = np.asarray(x, dtype=np.float64)
     p = sigma.shape[-1] if sigma.ndim else (points.shape[-1] if points.ndim == 2 else max(np.size(mean), 1))
     sigma = _matrix(sigma, p)
+    if points.ndim > 2 or (points.shape[-1:] != (p,) and p > 1):
+        raise InputError(f"x has shape {points.shape}, but mean and cov have {p} columns; give x as (rows, {p})")
     rows = points.reshape(-1, p)
     z = rows - np.broadcast_to(np.asarray(mean, dtype=np.float64), (p,))
     scale = np.sqrt(np.diagonal(sigma))

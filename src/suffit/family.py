@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .forms import LogisticForm
+from .kernels.threads import READ_CELLS, entry_blocks, every, row_blocks
 from .stats import Array, Stats
-from .table import Codes, Matrix, Rows
+from .table import Codes, Matrix, Rows, csr, is_sparse
 
 
 class Scorer(ABC):
@@ -28,9 +29,27 @@ class Scorer(ABC):
     n_parameters: int
     takes_missing: bool = False  # whether a NaN is a missing value that drops out
 
+    n_classes: int
+    cells: int = READ_CELLS  # size of the row blocks that scoring goes by
+
     @abstractmethod
+    def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
+        """log p(x | c) − log h(x) of the rows [start, stop), up to a constant per row.  # out: (stop − start, K)"""
+
+    def blocks(self, X: Matrix) -> list[tuple[int, int]]:
+        """The row ranges that scoring goes by."""
+        return entry_blocks(X.indptr) if is_sparse(X) else row_blocks(X.shape[0], X.shape[1], self.cells)
+
     def scores(self, X: Matrix) -> Array:
-        """Log p(x | c) − log h(x) for every row and class, up to a constant per row.  # → (n, K)"""
+        """The scores of all rows.  # → (n, K)"""
+        X = csr(X) if is_sparse(X) else X
+        out = np.empty((X.shape[0], self.n_classes))
+        every(lambda a, b: self.score_rows(X, a, b, out[a:b]), self.blocks(X))
+        return out
+
+    def row_kernel(self, log_prior: Array) -> tuple[Any, tuple[Array, ...]]:
+        """A compiled posterior of one dense row, kernel(row, *parameters, out), and its parameters; or None."""
+        return None, ()
 
     def log_base(self, X: Matrix) -> Array:
         """What ``scores`` leaves out of log p(x | c): log h(x), the same for all classes.  # → (n,)"""
@@ -77,6 +96,10 @@ class Family(ABC):
     @abstractmethod
     def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:
         """Solve sums (+ pseudo-sums) into parameters, ready to score."""
+
+    def surely_valid(self, X: Matrix) -> bool:
+        """Whether a quick look shows that ``collect`` will take these rows; False: look properly."""
+        return False
 
     def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
         """Refuse a subtraction that cannot have been a forgetting: sums no set of rows could have."""

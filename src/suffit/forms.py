@@ -16,6 +16,18 @@ Statistic = Callable[[NDArray[Any]], Array]
 
 
 @dataclass(frozen=True)
+class Impossible:
+    """Where smoothing is 0: how many events of probability 0 each class would have to explain, linear in T(x)."""
+
+    weights: Array  # (K, p)
+    intercept: Array  # (K,)
+
+    def count(self, T: Array) -> Array:
+        """Events per row and class.  # (n, p) → (n, K)"""
+        return np.asarray(T @ self.weights.T + self.intercept)
+
+
+@dataclass(frozen=True)
 class LogOdds:
     """log p(positive | x) / p(negative | x) = x·Q·x + w·T(x) + w0; the boundary is where it is 0."""
 
@@ -25,10 +37,16 @@ class LogOdds:
     intercept: float
     quadratic: Array | None  # (p, p), or (p,) for a diagonal form, or None
     statistic: Statistic
+    impossible: Impossible | None = None
 
     def __call__(self, X: NDArray[Any]) -> Array:
         """The log-odds of every row."""
-        return self.statistic(X) @ self.weights + self.intercept + _quadratic(X, self.quadratic)
+        T = self.statistic(X)
+        odds = T @ self.weights + self.intercept + _quadratic(X, self.quadratic)
+        if self.impossible is None:
+            return np.asarray(odds)
+        more = self.impossible.count(T)[:, 0]  # events that the positive class finds impossible, minus the other's
+        return np.where(more > 0, -np.inf, np.where(more < 0, np.inf, odds))
 
     def probability(self, X: NDArray[Any]) -> Array:
         """σ(log-odds): the probability of ``positive`` against ``negative`` alone."""
@@ -48,6 +66,9 @@ def _quadratic(X: NDArray[Any], Q: Array | None) -> Array:
 class LogisticForm:
     """Per class c: score_c(x) = x·Q_c·x + w_c·T(x) + b_c; the posterior is their softmax.
 
+    Where smoothing is 0 and an event has probability 0, ``weights`` hold the finite part of its logarithm and
+    ``impossible`` counts the events; scores are then the limit.
+
     ``names`` says what the columns of T(x) are.  ``quadratic`` is None where the boundary between any two
     classes is linear in T(x).
     """
@@ -58,12 +79,17 @@ class LogisticForm:
     statistic: Statistic
     quadratic: Array | None = None  # (K, p, p) or (K, p)
     classes: tuple[Hashable, ...] = ()
+    impossible: Impossible | None = None
 
     def scores(self, X: NDArray[Any]) -> Array:
         """One score per row and class."""
-        out: Array = self.statistic(X) @ self.weights.T + self.intercept
+        T = self.statistic(X)
+        out: Array = T @ self.weights.T + self.intercept
         if self.quadratic is not None:
             out = out + np.column_stack([_quadratic(X, Q) for Q in self.quadratic])
+        if self.impossible is not None:
+            count = self.impossible.count(T)
+            out[count > count.min(axis=1, keepdims=True)] = -np.inf
         return out
 
     def predict_log_proba(self, X: NDArray[Any]) -> Array:
@@ -77,6 +103,9 @@ class LogisticForm:
                 raise ValueError(f"no class {label!r}; the classes are {list(self.classes)}")
         a, b = self.classes.index(positive), self.classes.index(negative)
         Q = None if self.quadratic is None else self.quadratic[a] - self.quadratic[b]
+        zero = self.impossible
+        if zero is not None:
+            zero = Impossible(zero.weights[[a]] - zero.weights[[b]], zero.intercept[[a]] - zero.intercept[[b]])
         return LogOdds(
             positive,
             negative,
@@ -84,6 +113,7 @@ class LogisticForm:
             float(self.intercept[a] - self.intercept[b]),
             Q,
             self.statistic,
+            zero,
         )
 
     def named(self, classes: tuple[Hashable, ...], log_prior: Array) -> LogisticForm:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,7 +15,7 @@ from .family import Family, Scorer
 from .forms import LogisticForm
 from .kernels.threads import every, row_blocks
 from .stats import CLASS, LEVEL, Array, Index, Stats, layout
-from .table import Codes, InputError, Matrix, Rows, check_finite, is_sparse
+from .table import Codes, InputError, Matrix, Rows, check_finite, csr, is_sparse
 
 CLASS_COUNTS = layout("class-counts", {"n": (CLASS,)})
 _EMPTIED = 1e-9  # a count that a subtraction leaves below this share of what it was is 0
@@ -46,6 +47,13 @@ class Model:
         index = Index.of(classes)
         counts = Stats(CLASS_COUNTS, {CLASS: index}, {"n": np.zeros(len(index))})
         return cls(family, columns, counts, None, frozenset(classes))
+
+    @property
+    def sums(self) -> Stats:
+        """The sums; refused where nothing has been learned yet."""
+        if self.stats is None:
+            raise InputError("the model has learned no rows yet")
+        return self.stats
 
     @property
     def classes(self) -> tuple[Hashable, ...]:
@@ -123,17 +131,16 @@ class Model:
 
     def solved(self, log_prior: Array) -> Solution:
         """Parameters from sums; ready to score."""
-        if self.stats is None:
-            raise InputError("the model has learned no rows yet")
-        return Solution(self.classes, log_prior, self.family.scorer(self.stats, self.columns), self.columns)
+        return Solution(self.classes, log_prior, self.family.scorer(self.sums, self.columns), self.columns)
 
 
 def _settled(after: Stats, before: Stats) -> Stats:
     """Counts that a subtraction brought to rounding distance of 0 are 0."""
-    sums = {
-        k: np.where(np.abs(a) <= _EMPTIED * np.abs(before.sums[k]), 0.0, a) if k in ("n", "count") else a
-        for k, a in after.sums.items()
-    }
+
+    def settle(a: Array, was: Array) -> Array:
+        return np.where((np.abs(a) <= _EMPTIED * np.abs(was)) & (a != np.round(a)), 0.0, a)  # whole numbers are exact
+
+    sums = {k: settle(a, before.sums[k]) if k in ("n", "count") else a for k, a in after.sums.items()}
     return replace(after, sums=sums)
 
 
@@ -141,7 +148,8 @@ class Solution:
     """A solved model: joint, posterior and marginal log-densities, draws, and the logistic form."""
 
     def __init__(self, classes: tuple[Hashable, ...], log_prior: Array, scorer: Scorer, columns: Sequence[str]) -> None:
-        self.classes, self.log_prior, self.scorer, self.columns = classes, log_prior, scorer, columns
+        self.classes, self.log_prior, self.columns = classes, log_prior, columns
+        self.scorer: Any = scorer  # of the family's own kind: estimators read its parameters
 
     @property
     def n_parameters(self) -> int:
@@ -153,23 +161,24 @@ class Solution:
         scores += self.log_prior
         return scores, self.scorer.impossible(X)
 
-    def scores(self, X: Matrix) -> Array:
-        """Log p(x, c) up to a constant per row, with a finite maximum in every row.  # → (n, K)"""
-        self.scorer.check(X)
+    def scores(self, X: Matrix, checked: bool = False, first_row: int = 0) -> Array:
+        """log p(x, c) up to a constant per row, with a finite maximum in every row.  # → (n, K)"""
+        if not checked:
+            self.scorer.check(X)
         scores, impossible = self._raw(X)
         _take_limit(scores, impossible, self.log_prior)
         bad = np.flatnonzero(~np.isfinite(scores.max(axis=1, initial=-np.inf)))
         if len(bad):
-            scores[bad] = self._far(X, bad)
+            scores[bad] = self._far(X, bad, first_row)
         return scores
 
-    def _far(self, X: Matrix, rows: NDArray[np.int64]) -> Array:
+    def _far(self, X: Matrix, rows: NDArray[np.int64], first_row: int = 0) -> Array:
         """Scores of rows so far out that their densities vanish even in logs, drawn in along their ray.
 
         The posterior at the point drawn in is the limit that the posterior has reached long before.
         """
         x = X[rows].toarray() if is_sparse(X) else np.asarray(X[rows])
-        self._check_rows(x, rows)
+        self._check_rows(x, rows + first_row)
         scores = np.full((len(rows), len(self.classes)), np.nan)
         for _ in range(16):
             x = self.scorer.drawn_in(x)
@@ -187,14 +196,33 @@ class Solution:
 
     def posterior(self, X: Matrix) -> Array:
         """p(c | x).  # → (n, K)"""
-        from .kernels.scores import to_posterior
+        self.scorer.check(X)
+        impossible = self.scorer.impossible(X)
+        if impossible is not None:
+            scores = self.scores(X)
+            _to_posterior(scores)
+            return scores
+        X = csr(X) if is_sparse(X) else X
+        out = np.empty((X.shape[0], len(self.classes)))
+        odd: list[tuple[int, int]] = []
 
-        scores = self.scores(X)
-        every(lambda a, b: to_posterior(scores[a:b]), row_blocks(*scores.shape))
-        return scores
+        def work(a: int, b: int) -> None:
+            part = out[a:b]
+            self.scorer.score_rows(X, a, b, part)
+            part += self.log_prior
+            if not _to_posterior(part):
+                odd.append((a, b))
+
+        every(work, self.scorer.blocks(X))
+        for a, b in odd:  # rows without a finite score: far out, or not to be scored at all
+            bad = a + np.flatnonzero(~np.isfinite(out[a:b].sum(axis=1)))
+            far = self._far(X, bad)
+            _to_posterior(far)
+            out[bad] = far
+        return out
 
     def log_posterior(self, X: Matrix) -> Array:
-        """Log p(c | x), exact even where p is all but 1.  # → (n, K)"""
+        """log p(c | x), exact even where p is all but 1.  # → (n, K)"""
         from .kernels.scores import to_log_posterior
 
         scores = self.scores(X)
@@ -202,7 +230,7 @@ class Solution:
         return scores
 
     def log_joint(self, X: Matrix) -> Array:
-        """Log p(x, c) = log p(x | c) + log p(c).  # → (n, K)"""
+        """log p(x, c) = log p(x | c) + log p(c).  # → (n, K)"""
         self.scorer.check(X)
         scores, impossible = self._raw(X)
         with np.errstate(invalid="ignore"):
@@ -216,9 +244,39 @@ class Solution:
         return scores
 
     def log_density(self, X: Matrix) -> Array:
-        """Log p(x) = log Σ_c p(x, c).  # → (n,)"""
-        with np.errstate(divide="ignore"):
-            return np.asarray(logsumexp(self.log_joint(X), axis=1))
+        """log p(x) = log Σ_c p(x, c).  # → (n,)"""
+        X = csr(X) if is_sparse(X) else X
+        out = np.empty(X.shape[0])
+        for a, b in self._slices(X):
+            with np.errstate(divide="ignore"):
+                out[a:b] = logsumexp(self.log_joint(X[a:b]), axis=1)
+        return out
+
+    def log_likelihood(self, X: Matrix, rows: Rows) -> float:
+        """Σ w log p(x, y) of labelled rows; −inf where a label is unknown."""
+        X = csr(X) if is_sparse(X) else X
+        known = {label: i for i, label in enumerate(self.classes)}
+        place = np.array([known.get(label, -1) for label in rows.classes.labels])
+        total = []
+        for a, b in self._slices(X):
+            codes, weights = rows.part(a, b)
+            at = place[codes]
+            each = np.where(at >= 0, self.log_joint(X[a:b])[np.arange(b - a), at], -np.inf)
+            total.append(float(each[weights > 0] @ weights[weights > 0]))
+        return math.fsum(total) if np.isfinite(total).all() else float(np.sum(total))
+
+    def _slices(self, X: Matrix) -> list[tuple[int, int]]:
+        """Row ranges small enough that n × K arrays for them do not matter."""
+        return row_blocks(X.shape[0], len(self.classes), 1 << 18)
+
+    def best(self, X: Matrix) -> Codes:
+        """The code of the most probable class.  # → (n,)"""
+        self.scorer.check(X)
+        X = csr(X) if is_sparse(X) else X
+        out = np.empty(X.shape[0], np.int32)
+        for a, b in self._slices(X):
+            out[a:b] = self.scores(X[a:b], checked=True, first_row=a).argmax(axis=1)
+        return out
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """A row from the class of each code."""
@@ -240,3 +298,31 @@ def _take_limit(scores: Array, impossible: Array | None, log_prior: Array) -> No
         return
     open_classes = np.where(np.isfinite(log_prior), impossible, np.inf)
     scores[impossible > open_classes.min(axis=1, keepdims=True)] = -np.inf
+
+
+def _to_posterior(scores: Array) -> bool:
+    """Scores to probabilities, in place; False where a row has no finite maximum (and is NaN after)."""
+    from .kernels.scores import divide_by_sum, lower_by_top
+
+    good = bool(lower_by_top(scores))
+    with np.errstate(invalid="ignore", over="ignore"):
+        np.exp(scores, out=scores)
+        divide_by_sum(scores)
+    return good
+
+
+class RowScorer:
+    """p(class | row) of one row at a time, without checks: see ``scorer()`` of the estimators."""
+
+    def __init__(self, solution: Solution, classes: NDArray[Any]) -> None:
+        self.classes = classes
+        self._solution = solution
+        self._kernel, self._parameters = solution.scorer.row_kernel(solution.log_prior)
+
+    def __call__(self, row: NDArray[Any]) -> Array:
+        """The probabilities, in the order of ``classes``."""
+        if self._kernel is None:
+            return self._solution.posterior(row[None])[0]
+        out = np.empty(len(self.classes))
+        self._kernel(row, *self._parameters, out)
+        return out

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -24,14 +25,19 @@ LEVEL = "level"
 
 
 def _order(label: Hashable) -> tuple[Any, ...]:
-    """A total order for labels of any mixture of types: numbers first, then by type name."""
+    """A total order for labels of any mixture of types: numbers by value, then each type by its own order."""
     if isinstance(label, tuple):
         return ("tuple", tuple(_order(part) for part in label))
-    if isinstance(label, (bool, int, float)):
+    if isinstance(label, Real):
         return ("", label)
-    if isinstance(label, str):
-        return ("str", label)
-    return (type(label).__name__, str(label))
+    return (type(label).__name__, label)
+
+
+def _sorted(labels: Iterable[Hashable]) -> tuple[Hashable, ...]:
+    try:
+        return tuple(sorted(labels, key=_order))
+    except TypeError:  # labels without an order of their own
+        return tuple(sorted(labels, key=lambda label: (type(label).__name__, str(label))))
 
 
 class Index:
@@ -56,7 +62,7 @@ class Index:
     @classmethod
     def of(cls, labels: Iterable[Hashable]) -> Index:
         """The index of these labels, sorted, each once."""
-        return cls(tuple(sorted(set(labels), key=_order)))
+        return cls(_sorted(set(labels)))
 
     @staticmethod
     @lru_cache(maxsize=64)
@@ -218,22 +224,37 @@ class Stats:
         if a.origin is None or b.origin is None:
             return a, b
         # A cell that only one side has rows for keeps that side's origin: nothing is shifted.
-        mine, theirs = a._known(), b._known()
-        origin = np.where(mine, a.origin, np.where(theirs, b.origin, 0.0))
-        return replace(a, origin=origin), replace(b, origin=np.where(theirs, b.origin, origin)).about(origin)
+        # Otherwise the side with more rows keeps its own: a first row far from the others does not set it for good.
+        n, m = a._rows(), b._rows()
+        origin = np.where(n >= m, a.origin, b.origin)
+        a = replace(a, origin=np.where(n != 0, a.origin, origin))
+        b = replace(b, origin=np.where(m != 0, b.origin, origin))
+        return a.about(origin), b.about(origin)
 
-    def _known(self) -> NDArray[np.bool_]:
-        """Which (class, feature) cells have rows, so that their origin means something."""
+    def _rows(self) -> Array:
+        """How many rows each (class, feature) cell has."""
         n = self.sums["n"]
-        return np.broadcast_to((n if n.ndim == 2 else n[:, None]) != 0, np.asarray(self.origin).shape)
+        return np.broadcast_to(n if n.ndim == 2 else n[:, None], np.asarray(self.origin).shape)
+
+    def _recentred(self) -> Stats:
+        """About the means, where the origin has come to lie far from them (rows came, or went, that were elsewhere)."""
+        if self.origin is None or self.layout.shift is None:
+            return self
+        n, x, xx = self._rows(), self.sums["x"], self.sums["xx"]
+        squares = xx if self.layout.dims["xx"] == (CLASS, FEATURE) else np.diagonal(xx, axis1=-2, axis2=-1)
+        if squares.ndim == 1:  # pooled over the classes
+            squares = squares * np.divide(n, n.sum(axis=0), out=np.zeros(n.shape), where=n.sum(axis=0) > 0)
+        shift = np.divide(x, n, out=np.zeros(n.shape), where=n > 0)
+        far = shift * x > 0.9 * squares  # nine tenths of the squares are distance from the origin, not spread
+        return self.about(self.origin + np.where(far, shift, 0.0)) if far.any() else self
 
     def __add__(self, other: Stats) -> Stats:
         a, b = self._aligned(other)
-        return replace(a, sums={k: a.sums[k] + b.sums[k] for k in a.sums})
+        return replace(a, sums={k: a.sums[k] + b.sums[k] for k in a.sums})._recentred()
 
     def __sub__(self, other: Stats) -> Stats:
         a, b = self._aligned(other)
-        return replace(a, sums={k: a.sums[k] - b.sums[k] for k in a.sums})
+        return replace(a, sums={k: a.sums[k] - b.sums[k] for k in a.sums})._recentred()
 
     def __mul__(self, factor: float) -> Stats:
         return replace(self, sums={k: a * factor for k, a in self.sums.items()})

@@ -16,6 +16,7 @@ Matrix: TypeAlias = Any  # a 2-d ndarray, or a scipy.sparse CSR matrix or array
 Codes = NDArray[np.int32]
 
 _TABLE_LIMIT = 1 << 16  # integer labels up to this range are coded by table look-up instead of sorting
+_MOST_ONES = 1 << 18
 _ones = np.ones(0)
 
 
@@ -49,6 +50,14 @@ def csr(X: Matrix) -> Any:
     return X
 
 
+def entries(X: Any, start: int, stop: int) -> tuple[NDArray[Any], NDArray[Any], Array]:
+    """The rows [start, stop) of a CSR matrix as arrays of their own: row ends (from 0), columns, values."""
+    a, b = int(X.indptr[start]), int(X.indptr[stop])
+    ends = X.indptr[start : stop + 1].astype(np.int64) - a
+    values = np.asarray(X.data[a:b], dtype=np.float64)
+    return freeze(ends), freeze(X.indices[a:b].astype(np.int32, copy=False)), freeze(values)
+
+
 def refuse(columns: Sequence[str], j: int, what: str, value: object, row: int, way_out: str) -> InputError:
     """The error for one cell: column, rule, value, row, way out."""
     return InputError(f"column {columns[j]!r}: {what}, found {value} in row {row}; {way_out}")
@@ -64,6 +73,16 @@ def check_finite(X: NDArray[Any], columns: Sequence[str], first_row: int = 0, mi
         raise InputError(
             f"Input X contains {what}: column {columns[j]!r}, found {X[i, j]} in row {first_row + i}; {way}"
         )
+
+
+def check_stored(X: Any, columns: Sequence[str]) -> None:
+    """Refuse a CSR matrix that stores a NaN or an infinity, naming the first one."""
+    if X.nnz and not np.isfinite(X.data.sum()):
+        bad = ~np.isfinite(X.data)
+        if bad.any():
+            e = int(np.argmax(bad))
+            i, j = int(np.searchsorted(X.indptr, e, side="right")) - 1, int(X.indices[e])
+            check_finite(np.array([[X.data[e]]], dtype=np.float64), [columns[j]], i, missing=False)
 
 
 @dataclass(frozen=True)
@@ -82,6 +101,8 @@ class Rows:
         global _ones
         if self.weights is not None:
             return self.codes[start:stop], self.weights[start:stop]
+        if stop - start > _MOST_ONES:
+            return self.codes[start:stop], freeze(np.ones(stop - start))
         if len(_ones) < stop - start:
             ones = np.ones(stop - start)
             ones.flags.writeable = False
@@ -90,7 +111,13 @@ class Rows:
 
     def counts(self) -> Array:
         """Total weight of each class."""
-        return np.bincount(self.codes, self.weights, len(self.classes)).astype(np.float64)
+        from .kernels.labels import count_codes
+
+        n = np.zeros(len(self.classes))
+        step = 1 << 16
+        for start in range(0, len(self.codes), step):
+            count_codes(*self.part(start, min(start + step, len(self.codes))), n)
+        return n
 
 
 def is_missing(level: Any) -> bool:
@@ -104,18 +131,19 @@ def is_missing(level: Any) -> bool:
 
 
 def _integer_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes] | None:
-    """Codes of small-range integers by table look-up: one pass, where sorting costs more than a fit."""
+    """Codes of small-range integers by table look-up: two passes, where sorting costs more than a fit."""
+    from .kernels.labels import code_labels, mark_labels
+
     low, high = int(y.min()), int(y.max())
     if high - low >= _TABLE_LIMIT or high > np.iinfo(np.int64).max:
         return None
-    wide = y if y.dtype.itemsize > 2 else y.astype(np.int32)  # a difference of int8 values may not be one
-    shifted = (wide - wide.dtype.type(low)).astype(np.int32)
-    seen = np.zeros(high - low + 1, dtype=bool)
-    seen[shifted] = True
-    if seen.all():
-        return np.arange(low, high + 1, dtype=y.dtype), shifted
+    wide = y if y.dtype in (np.int32, np.int64) else y.astype(np.int64)
+    seen = np.zeros(high - low + 1, dtype=np.uint8)
+    mark_labels(freeze(wide), low, seen)
     place = np.cumsum(seen, dtype=np.int32) - np.int32(1)
-    return (np.flatnonzero(seen) + low).astype(y.dtype), place[shifted]
+    codes = np.empty(len(y), np.int32)
+    code_labels(freeze(wide), low, freeze(place), codes)
+    return (np.flatnonzero(seen) + low).astype(y.dtype), codes
 
 
 def encode(y: NDArray[Any]) -> tuple[list[Any], Codes]:

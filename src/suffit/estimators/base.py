@@ -19,9 +19,10 @@ from sklearn.utils.validation import validate_data
 
 from ..family import Family
 from ..forms import LogisticForm
-from ..model import Model, Solution
+from ..model import Model, RowScorer, Solution
 from ..stats import CLASS, Array, Index
-from ..table import InputError, Matrix, Rows, encode, freeze
+from ..table import Codes, InputError, Matrix, Rows, encode, freeze
+from .fitted import PENDING_ROWS, Fitted, Pending, gathering, log_prior
 from .reading import Prior, column_names, common_dtype, prior_in_order, read_labels, read_weight
 
 
@@ -32,7 +33,8 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     _accept_sparse: Any = ("csr", "csc")
-    _model: Model
+    _fit: Fitted
+    _pending: Pending | None
     n_features_in_: int
 
     # --- what a subclass provides
@@ -43,9 +45,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _prior(self) -> Prior:
         """The class prior set by the user: by label or in class order, "uniform", or None for the class shares."""
         return None
-
-    def _check_model(self, model: Model) -> None:
-        """Refuse sums that this estimator cannot be solved from."""
 
     # --- reading input
 
@@ -64,7 +63,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read_X_known(self, X: Any) -> Matrix:
         """X for a fitted estimator: the same columns as before."""
-        self._require_fitted()
+        self._fitted  # noqa: B018
         read = self._read_X(X)
         if type(X) is np.ndarray and X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_"):
             return read
@@ -93,30 +92,47 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         try:
             yield
         except BaseException:
-            self.__dict__.clear()
             self.__dict__.update(before)
+            for name in self.__dict__.keys() - before.keys():
+                del self.__dict__[name]
             raise
 
-    def _adopt(self, model: Model, label_dtype: np.dtype[Any] | None) -> None:
+    def _adopt(self, model: Model, labels: np.dtype[Any] | None, floats: np.dtype[Any], anew: bool = False) -> None:
         """Make this the model, with the settings as they are now; solved when first asked."""
-        self._check_model(model)
-        self._set_prior = self._checked_prior(self._prior(), model.classes)
-        self._label_dtype = label_dtype
-        self._model = model
+        old: Fitted | None = None if anew else self.__dict__.get("_fit")
+        prior = self._checked_prior(self._prior(), model.classes)
+        given = old is not None and old.given and old.model.classes == model.classes
+        if given and old is not None:
+            prior = old.prior  # a prior set with with_prior stays while the classes do
+        prior = self._default_prior(model) if prior is None else prior
         if self._grows:
             self.n_features_in_ = len(model.columns)
-        self._given_prior: Array | None = None
-        self.__dict__.pop("_solution", None)
+        self._fit = Fitted(model, prior, given, labels, floats, self._decision_prior)
+        self._settings = tuple((name, self.__dict__.get(name)) for name in self._get_param_names())
 
-    def _require_fitted(self) -> None:
-        if "_model" not in self.__dict__:
+    @property
+    def _fitted(self) -> Fitted:
+        """The state, with pending batches added up; NotFittedError (an AttributeError, too) before a fit."""
+        if self.__dict__.get("_pending") is not None:
+            self._gather()
+        try:
+            return self.__dict__["_fit"]  # type: ignore[no-any-return]
+        except KeyError:
             raise NotFittedError(
                 f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
                 "using this estimator."
-            )
+            ) from None
+
+    @property
+    def _model(self) -> Model:
+        return self._fitted.model
+
+    @property
+    def _solved(self) -> Solution:
+        return self._fitted.solution
 
     def __sklearn_is_fitted__(self) -> bool:
-        return "_model" in self.__dict__
+        return "_fit" in self.__dict__
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add up the sums of these rows, forgetting everything learned before.
@@ -133,16 +149,17 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._validate_params()
         with self._unchanged_on_error():
             data, labels, rows = self._read(X, y, sample_weight, self._read_X)
-            columns = self._names(X, data.shape[1])
-            # the family may need to know how many columns there are (alpha by column)
-            self.__dict__.pop("_solution", None)
-            model = Model.empty(self._family(data.shape[1]), columns).learn(data, rows)
-            self._check_fit(data, model)
-            self._remember_columns(X, data)
-            self._adopt(model, labels.dtype)
-            self._dtype = np.dtype(np.float32) if data.dtype == np.float32 else np.dtype(np.float64)
-            self._solved  # noqa: B018  (solve now: what is wrong with the data shows at fit)
+            model = Model.empty(self._family(data.shape[1]), self._names(X, data.shape[1])).learn(data, rows)
+            self._begin(X, data, model, labels.dtype)
         return self
+
+    def _begin(self, X: Any, data: Matrix, model: Model, labels: np.dtype[Any]) -> None:
+        """Adopt the model of a first fit, and solve it at once: what is wrong with the data shows at fit."""
+        self._check_fit(data, model)
+        self._pending = None
+        self._remember_columns(X, data)
+        self._adopt(model, labels, _float_type(data), anew=True)
+        self._fit.solution  # noqa: B018
 
     def _check_fit(self, X: Matrix, model: Model) -> None:
         """Conditions that hold for a fit but not for a first batch."""
@@ -154,36 +171,82 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Add the sums of a batch.  Any batches, in any order, equal one ``fit`` on all their rows.
 
         New classes may come at any time.  ``classes`` is not needed; where given, it declares classes that may come
-        later, and must then name all of them.
+        later, and must then name all of them.  Small batches are checked at once and added up when there are enough
+        of them, or when the model is asked for anything.
         """
+        if classes is None and sample_weight is None and self._put_off(X, y):
+            return self
         self._validate_params()
         with self._unchanged_on_error():
-            known = "_model" in self.__dict__
+            known = "_fit" in self.__dict__
             data, labels, rows = self._read(X, y, sample_weight, self._read_X_more if known else self._read_X)
-            declared = self._declared(classes, rows, labels.dtype) if classes is not None else ()
+            declared = self._declared(classes, rows) if classes is not None else ()
             family = self._family(data.shape[1])
             if known:
-                if family.statistic != self._model.family.statistic:
-                    raise InputError(
-                        f"the settings have changed what the sums mean, from {self._model.family.statistic} to "
-                        f"{family.statistic}; set them back, or use fit to begin anew"
-                    )
-                columns = self._names(X, data.shape[1]) if self._grows else self._model.columns
-                model = replace(self._model, family=family, columns=columns)
+                old = self._fitted
+                self._check_statistic(family, old.model.family)
+                columns = self._names(X, data.shape[1]) if self._grows else old.model.columns
+                model = replace(old.model, family=family, columns=columns).learn(data, rows)
+                self._adopt(model, common_dtype(old.labels, labels.dtype), old.floats)
             else:
-                model = Model.empty(family, self._names(X, data.shape[1]), declared)
-            model = model.learn(data, rows)
-            if not known:
+                model = Model.empty(family, self._names(X, data.shape[1]), declared).learn(data, rows)
                 self._remember_columns(X, data)
-                self._dtype = np.dtype(np.float32) if data.dtype == np.float32 else np.dtype(np.float64)
-            dtype = labels.dtype if not known else common_dtype(self._label_dtype, labels.dtype)
-            self._adopt(model, dtype)
+                self._adopt(model, labels.dtype, _float_type(data))
         return self
 
-    def _declared(self, classes: Any, rows: Rows, dtype: np.dtype[Any]) -> tuple[Hashable, ...]:
+    def _put_off(self, X: Any, y: Any) -> bool:
+        """Keep a small batch for later, where a few quick looks show that nothing is wrong with it."""
+        state = self.__dict__
+        fitted: Fitted | None = state.get("_fit")
+        if fitted is None or type(X) not in _QUICK_TYPES or "feature_names_in_" in state:
+            return False
+        if type(y) is not np.ndarray:
+            y = np.asarray(y)
+        if (
+            y.dtype != fitted.labels
+            or y.dtype.kind not in "iubU"
+            or X.dtype.kind not in "fiu"
+            or X.shape != (len(y), self.n_features_in_)
+            or not 0 < len(y) <= PENDING_ROWS // 4
+            or y.ndim != 1
+            or self._prior() is not None  # set class by class: a new class would have none
+            or not all(state.get(name) is value for name, value in state["_settings"])
+            or not fitted.model.family.surely_valid(X)
+        ):
+            return False
+        pending = state.get("_pending")
+        if pending is None or type(pending.X[0]) is not type(X):
+            if pending is not None:
+                self._gather()
+            pending = self._pending = Pending([], [])
+        if pending.add(X, y):
+            self._gather()
+        return True
+
+    def _gather(self) -> None:
+        """Add up the pending batches."""
+        with gathering:
+            pending: Pending | None = self.__dict__.get("_pending")
+            if pending is None:
+                return  # another thread was first
+            old: Fitted = self.__dict__["_fit"]
+            model = old.model.learn(*pending.gathered())
+            self._adopt(model, old.labels, old.floats)
+            self._pending = None
+
+    @staticmethod
+    def _check_statistic(new: Family, old: Family) -> None:
+        if new.statistic != old.statistic:
+            raise InputError(
+                f"the settings have changed what the sums mean, from {old.statistic} to {new.statistic}; set them "
+                "back, or use fit to begin anew"
+            )
+
+    def _declared(self, classes: Any, rows: Rows) -> tuple[Hashable, ...]:
         declared = column_or_1d(np.asarray(classes)).tolist()
-        if "_model" in self.__dict__:
-            if len(declared) != len(self._model.classes) or Index.of(declared).labels != self._model.classes:
+        if "_fit" in self.__dict__:
+            known = self._model.classes
+            if len(declared) != len(known) or Index.of(declared).labels != known:
                 raise ValueError(
                     f"`classes={classes!r}` is not the same as on last call to partial_fit, was: "
                     f"{self.classes_!r}; leave classes out: new ones are taken as they come"
@@ -201,39 +264,37 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Take rows out again, as if they had never been learned.
 
         A class left without rows goes with them.  Rows that cannot have been learned are refused where it shows.
+        Sums of squares keep 16 digits of the largest rows they ever held: forgetting a row far larger than the rest
+        leaves fewer digits for the rest, with a warning where it matters.
         """
         with self._unchanged_on_error():
-            self._require_fitted()
+            old = self._fitted
             data, _, rows = self._read(X, y, sample_weight, self._read_X_more)
-            model = self._model.forget(data, rows)
+            model = old.model.forget(data, rows)
             if not model.counts["n"].any():
                 raise InputError("forget: no rows would be left; make a new estimator instead")
-            self._adopt(model, self._label_dtype)
+            self._adopt(model, old.labels, old.floats)
         return self
 
     def merge(self, *others: GenerativeEstimator) -> Self:
         """A new estimator that has learned the rows of this one and of all the others."""
-        self._require_fitted()
         merged = copy.copy(self)
         for other in others:
             if not isinstance(other, GenerativeEstimator):
                 raise TypeError(f"merge takes fitted estimators of suffit, got {type(other).__name__}")
-            other._require_fitted()
-            if other.n_features_in_ != merged.n_features_in_ and not merged._grows:
-                raise InputError(
-                    f"one model has {merged.n_features_in_} columns, the other {other.n_features_in_}; they must match"
-                )
-            names, theirs = (
-                getattr(merged, "feature_names_in_", None),
-                getattr(other, "feature_names_in_", None),
-            )
-            if names is not None and theirs is not None and list(names) != list(theirs):
-                raise InputError(
-                    f"the columns differ: {list(names)[:5]} and {list(theirs)[:5]}; they must match, in order"
-                )
-            merged._adopt(merged._model + other._model, common_dtype(merged._label_dtype, other._label_dtype))
-            merged.n_features_in_ = max(merged.n_features_in_, other.n_features_in_)
+            mine, theirs = merged._fitted, other._fitted
+            merged._check_mergeable(other)
+            merged._adopt(mine.model + theirs.model, common_dtype(mine.labels, theirs.labels), mine.floats)
         return merged
+
+    def _check_mergeable(self, other: GenerativeEstimator) -> None:
+        if other.n_features_in_ != self.n_features_in_ and not self._grows:
+            raise InputError(
+                f"one model has {self.n_features_in_} columns, the other {other.n_features_in_}; they must match"
+            )
+        names, theirs = getattr(self, "feature_names_in_", None), getattr(other, "feature_names_in_", None)
+        if names is not None and theirs is not None and list(names) != list(theirs):
+            raise InputError(f"the columns differ: {list(names)[:5]} and {list(theirs)[:5]}; they must match, in order")
 
     def _names(self, X: Any, n: int) -> Sequence[str]:
         return column_names(X, n, "word " if self._grows else "x")
@@ -247,23 +308,37 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __radd__(self, other: object) -> Self:
         if other == 0:  # so that sum(models) works
-            return self
+            return copy.copy(self)
         return NotImplemented  # type: ignore[no-any-return]
 
     def with_prior(self, prior: Prior) -> Self:
-        """The same model under another class prior: by label, in the order of ``classes_``, or "uniform".
+        """The same model under another class prior: by label, in the order of ``classes_``, "uniform", or None.
 
-        The sums are untouched, and so are the covariances.
+        None is the class shares again.
+
+        The sums are untouched, and so are the covariances.  The prior stays while the classes do.
         """
-        self._require_fitted()
+        old = self._fitted
         new = copy.copy(self)
-        new._given_prior = self._checked_prior(prior, self._model.classes)
-        solved = new.__dict__.pop("_solution", None)
-        if solved is not None:
-            new._solution = Solution(solved.classes, new._decision_log_prior(), solved.scorer, solved.columns)
+        p = self._checked_prior(prior, old.model.classes)
+        given = p is not None
+        p = self._default_prior(old.model) if p is None else p
+        new._fit = replace(old, prior=p, given=given)
+        solved = old.__dict__.get("solution")
+        if solved is not None:  # the parameters are the same
+            new._fit.__dict__["solution"] = Solution(
+                solved.classes, self._decision_prior(p), solved.scorer, solved.columns
+            )
         return new
 
     # --- the class prior
+
+    _decision_prior = staticmethod(log_prior)
+
+    def _default_prior(self, model: Model) -> Array:
+        """The share of the rows, smoothed by ``prior_smoothing``."""
+        n = model.counts["n"] + getattr(self, "prior_smoothing", 0.0)
+        return np.asarray(n / n.sum())
 
     def _checked_prior(self, prior: Prior, classes: tuple[Hashable, ...]) -> Array | None:
         """A prior as an array in class order, checked."""
@@ -277,73 +352,39 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"The sum of the priors should be 1, found {p.sum():g}.")
         return p
 
-    def _class_shares(self) -> Array:
-        """p(c): what the user set, or the share of the rows, smoothed by ``prior_smoothing``."""
-        if self._given_prior is not None:
-            return self._given_prior
-        if self._set_prior is not None:
-            return self._set_prior
-        n = self._model.counts["n"] + getattr(self, "prior_smoothing", 0.0)
-        return np.asarray(n / n.sum())
-
-    def _decision_log_prior(self) -> Array:
-        """The log prior that predictions use."""
-        with np.errstate(divide="ignore"):
-            return np.log(self._class_shares())
-
-    # --- solving, lazily
-
-    @property
-    def _solved(self) -> Solution:
-        self._require_fitted()
-        solution: Solution | None = self.__dict__.get("_solution")
-        if solution is None:
-            solution = self._solution = self._model.solved(self._decision_log_prior())
-        return solution
-
     def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__().copy()
-        state.pop("_solution", None)  # solved again when asked: a pickle holds the sums
-        return state  # type: ignore[no-any-return]
+        if "_fit" in self.__dict__:
+            self._fitted  # noqa: B018  (pending batches go into the sums)
+        return super().__getstate__()  # type: ignore[no-any-return]
+
+    # --- fitted attributes
 
     @property
     def classes_(self) -> NDArray[Any]:
         """The labels, sorted."""
-        if "_model" not in self.__dict__:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute 'classes_' before it is fitted")
-        labels, dtype = self._model.classes, self._label_dtype
-        if dtype is None or dtype.kind == "O":
-            out = np.empty(len(labels), dtype=object)
-            out[:] = labels
-            return out
-        return np.array(labels) if dtype.kind in "US" else np.array(labels, dtype=dtype)
+        return self._fitted.classes
 
     @property
     def class_count_(self) -> Array:
         """Rows (total weight) of each class."""
-        return self._fitted(lambda: self._model.counts["n"].copy())
+        return self._fitted.model.counts["n"].copy()
 
     @property
     def n_parameters_(self) -> int:
         """Number of free parameters."""
-        return self._fitted(lambda: self._density_solution().n_parameters)
-
-    def _fitted(self, get: Any) -> Any:
-        """A fitted attribute, or the AttributeError that ``hasattr`` expects."""
-        if "_model" not in self.__dict__:
-            raise AttributeError(f"this {type(self).__name__} is not fitted yet")
-        return get()
+        return self._density_solution().n_parameters
 
     def _cast(self, a: NDArray[Any]) -> NDArray[Any]:
         """A copy in the precision of the input."""
-        return np.array(a, dtype=self._dtype)
+        return np.array(a, dtype=self._fitted.floats)
 
     # --- predicting
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""
         X = self._read_X_known(X)
-        return self.classes_[self._solved.scores(X).argmax(axis=1)]
+        fitted = self._fitted
+        return fitted.classes[fitted.solution.best(X)]
 
     def predict_proba(self, X: Any) -> Array:
         """p(class | x), columns in the order of ``classes_``; finite and summing to 1 for any finite row."""
@@ -351,12 +392,12 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._solved.posterior(X)
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Log p(class | x)."""
+        """log p(class | x)."""
         X = self._read_X_known(X)
         return self._solved.log_posterior(X)
 
     def predict_joint_log_proba(self, X: Any) -> Array:
-        """Log p(x, class)."""
+        """log p(x, class)."""
         X = self._read_X_known(X)
         return self._solved.log_joint(X)
 
@@ -367,21 +408,14 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._solved
 
     def score_samples(self, X: Any) -> Array:
-        """Log p(x) of each row."""
+        """log p(x) of each row."""
         X = self._read_X_known(X)
         return self._density_solution().log_density(X)
 
     def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Joint log-likelihood Σ w log p(x, y) of labelled rows; −inf for a label the model does not know."""
-        self._require_fitted()
         data, _, rows = self._read(X, y, sample_weight, self._read_X_known)
-        joint = self._density_solution().log_joint(data)
-        at = self._model.counts.axes[CLASS].positions_of(rows.classes)[rows.codes]
-        each = np.where(at >= 0, joint[np.arange(len(at)), at], -np.inf)
-        weight = np.ones(len(each)) if rows.weights is None else rows.weights
-        return (
-            math.fsum((each * weight)[weight > 0].tolist()) if np.isfinite(each).all() else float((each * weight).sum())
-        )
+        return self._density_solution().log_likelihood(data, rows)
 
     def aic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Akaike's criterion, 2·parameters − 2·log-likelihood; lower is better."""
@@ -389,10 +423,11 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def bic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The Bayesian criterion, log(rows)·parameters − 2·log-likelihood; lower is better."""
-        n = len(y) if sample_weight is None else float(np.sum(sample_weight))
-        return math.log(n) * self.n_parameters_ - 2.0 * self.log_likelihood(X, y, sample_weight)
+        data, _, rows = self._read(X, y, sample_weight, self._read_X_known)
+        likelihood = self._density_solution().log_likelihood(data, rows)
+        return math.log(rows.counts().sum()) * self.n_parameters_ - 2.0 * likelihood
 
-    def sample(self, n: int = 1, y: Any = None, random_state: Any = None) -> tuple[NDArray[Any], NDArray[Any]]:
+    def sample(self, n: int = 1, y: Any = None, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
         """Draw ``n`` rows: from the class ``y``, from the classes ``y`` (n of them), or from the prior.
 
         Returns the rows and their labels.
@@ -403,22 +438,21 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rng = random_state
         if not isinstance(rng, np.random.Generator):
             rng = np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
-        if y is None:
-            codes = solution.draw_classes(n, rng)
-        else:
-            position = self._model.counts.axes[CLASS].position
-            one = isinstance(y, Hashable) and (y in position or not isinstance(y, tuple))
-            wanted = [y] * n if one else y.tolist() if isinstance(y, np.ndarray) else list(y)
-            wanted = wanted * n if len(wanted) == 1 else wanted
-            unknown = [c for c in wanted if c not in position]
-            if unknown:
-                raise ValueError(f"sample: no class {unknown[0]!r}; the classes are {list(self._model.classes)}")
-            if len(wanted) != n:
-                raise ValueError(
-                    f"sample: y names {len(wanted)} classes for n = {n} rows; give one class, or n of them"
-                )
-            codes = np.array([position[c] for c in wanted], np.int32)
+        codes = solution.draw_classes(n, rng) if y is None else self._wanted(n, y)
         return solution.sample(codes, rng), self.classes_[codes]
+
+    def _wanted(self, n: int, y: Any) -> Codes:
+        """The codes of the classes to draw from."""
+        position = self._model.counts.axes[CLASS].position
+        one = isinstance(y, Hashable) and (y in position or not isinstance(y, tuple))
+        wanted = [y] * n if one else y.tolist() if isinstance(y, np.ndarray) else list(y)
+        wanted = wanted * n if len(wanted) == 1 else wanted
+        unknown = [c for c in wanted if c not in position]
+        if unknown:
+            raise ValueError(f"sample: no class {unknown[0]!r}; the classes are {list(self._model.classes)}")
+        if len(wanted) != n:
+            raise ValueError(f"sample: y names {len(wanted)} classes for n = {n} rows; give one class, or n of them")
+        return np.array([position[c] for c in wanted], np.int32)
 
     def logistic_form(self) -> LogisticForm:
         """The posterior as explicit weights: per class (softmax), and ``.pair(a, b)`` as log-odds.
@@ -427,7 +461,24 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return self._solved.logistic_form()
 
+    def scorer(self) -> RowScorer:
+        """A handle for one row at a time, without the checks: ``scorer()(row)`` gives p(class | row).
+
+        It scores under the model as it is now, and takes a float64 row of the right length (finite, or with NaN where
+        the model takes missing values) at its word.
+        """
+        fitted = self._fitted
+        return RowScorer(fitted.solution, fitted.classes)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+_QUICK_TYPES = (np.ndarray, sparse.csr_matrix, sparse.csr_array)
+
+
+def _float_type(data: Matrix) -> np.dtype[Any]:
+    """The precision that attributes are shown in: that of the input."""
+    return np.dtype(np.float32) if data.dtype == np.float32 else np.dtype(np.float64)

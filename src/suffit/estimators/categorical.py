@@ -108,7 +108,7 @@ class CategoricalNB(SmoothedNB):
     def categories_(self) -> list[NDArray[Any]]:
         """The levels of each column."""
         out = []
-        for levels in self._fitted(lambda: self._solved.scorer).levels:
+        for levels in self._solved.scorer.levels:
             values = np.array(levels) if len({type(v) for v in levels}) <= 1 else np.empty(len(levels), dtype=object)
             values[:] = levels
             out.append(values)
@@ -117,18 +117,18 @@ class CategoricalNB(SmoothedNB):
     @property
     def n_categories_(self) -> NDArray[np.int64]:
         """Number of levels of each column."""
-        return np.array([len(v) for v in self._fitted(lambda: self._solved.scorer).levels])
+        return np.array([len(v) for v in self._solved.scorer.levels])
 
     @property
     def category_count_(self) -> list[Array]:
         """Rows at each level in each class, one table per column."""
-        scorer = self._fitted(lambda: self._solved.scorer)
-        return self._model.family.counts(self._model.stats, scorer.levels)  # type: ignore[attr-defined, no-any-return]
+        scorer = self._solved.scorer
+        return self._model.family.counts(self._model.sums, scorer.levels)  # type: ignore[attr-defined, no-any-return]
 
     @property
     def feature_log_prob_(self) -> list[Array]:
-        """Log P(level | class), one table per column."""
-        scorer = self._fitted(lambda: self._solved.scorer)
+        """log P(level | class), one table per column."""
+        scorer = self._solved.scorer
         return [np.where(z > 0, -np.inf, t) for t, z in zip(scorer.tables, scorer.never, strict=True)]
 
     @property

@@ -34,7 +34,7 @@ class GaussianEstimator(GenerativeEstimator):
         return self.priors  # type: ignore[no-any-return]
 
     def _scorer(self) -> GaussianScorer:
-        return self._fitted(lambda: self._solved.scorer)  # type: ignore[no-any-return]
+        return self._solved.scorer  # type: ignore[no-any-return]
 
     @property
     def means_(self) -> Array:
@@ -44,10 +44,10 @@ class GaussianEstimator(GenerativeEstimator):
     @property
     def priors_(self) -> Array:
         """p(class)."""
-        return self._fitted(lambda: self._cast(self._class_shares()))  # type: ignore[no-any-return]
+        return self._cast(self._fitted.prior)  # type: ignore[no-any-return]
 
     def decision_function(self, X: Any) -> Array:
-        """Log p(x, class) up to a constant per row; for two classes their difference, the log-odds of the second."""
+        """log p(x, class) up to a constant per row; for two classes their difference, the log-odds of the second."""
         X = self._read_X_known(X)
         scores = self._solved.scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
@@ -139,7 +139,7 @@ class GaussianDiscriminantAnalysis(GaussianEstimator):
     def covariance_(self) -> Array:
         """Σ of each class (n_classes, n_features, n_features), or the one shared by all (n_features, n_features)."""
         full = self._scorer().covariances()
-        return self._cast(full[0] if self.tie == 1.0 else full)
+        return self._cast(full[0] if self._model.family.tie == 1.0 else full)  # type: ignore[attr-defined]
 
 
 def more_rows_than_classes(model: Model) -> None:
@@ -193,13 +193,9 @@ class WithCovarianceEstimator(GaussianEstimator):
             dense = np.asarray(data.toarray() if hasattr(data, "toarray") else data)
             model = Model.empty(self._family(dense.shape[1]), column_names(X, dense.shape[1]))
             plain = model.collected(dense, rows)
-            self._check_fit(dense, plain)
             model = replace(plain, stats=_with_covariances(dense, rows, self.covariance_estimator))
             self._total = _estimated(self.covariance_estimator, dense)
-            self._remember_columns(X, data)
-            self._adopt(model, labels.dtype)
-            self._dtype = np.dtype(np.float32) if data.dtype == np.float32 else np.dtype(np.float64)
-            self._solved  # noqa: B018
+            self._begin(X, data, model, labels.dtype)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:

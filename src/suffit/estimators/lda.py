@@ -8,7 +8,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import linalg
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
@@ -111,11 +110,11 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             p = p / p.sum()
         return p
 
-    def _adopt(self, model: Model, label_dtype: np.dtype[Any] | None) -> None:
+    def _adopt(self, model: Model, labels: np.dtype[Any] | None, floats: np.dtype[Any], anew: bool = False) -> None:
         if self.solver != "svd" and self.priors is not None:
             shares = self._checked_prior(self._prior(), model.classes)
             model = replace(model, family=replace(model.family, pool=tuple(np.asarray(shares).tolist())))  # type: ignore[type-var]
-        super()._adopt(model, label_dtype)
+        super()._adopt(model, labels, floats, anew)
 
     def _check_fit(self, X: Matrix, model: Model) -> None:
         more_rows_than_classes(model)
@@ -134,7 +133,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     @property
     def _n_features_out(self) -> int:
-        return int(self._fitted(lambda: self.explained_variance_ratio_.shape[0]))
+        return int(self.explained_variance_ratio_.shape[0])
 
     @property
     def covariance_(self) -> Array:
@@ -142,8 +141,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if self.solver == "svd" and not self.store_covariance:
             raise AttributeError("covariance_ is there with store_covariance=True, or another solver")
         if self._stores_by_prior():  # as scikit-learn has it: not the one that predictions use
-            family = replace(self._fitted(lambda: self._model.family), pool=tuple(self._class_shares().tolist()))
-            return self._cast(family.covariances(self._model.stats)[2])
+            family: Any = self._model.family
+            family = replace(family, pool=tuple(self._fitted.prior.tolist()))
+            return self._cast(family.covariances(self._model.sums)[2])
         return self._cast(self._scorer().covariances()[0])
 
     @property
@@ -156,7 +156,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _middle(self) -> Array:
         scorer = self._scorer()
         return (
-            np.asarray(self._class_shares() @ scorer.means) if self.solver == "svd" else np.zeros(scorer.means.shape[1])
+            np.asarray(self._fitted.prior @ scorer.means) if self.solver == "svd" else np.zeros(scorer.means.shape[1])
         )
 
     def _linear(self) -> tuple[Array, Array]:
@@ -165,7 +165,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         W = scorer.W  # type: ignore[attr-defined]
         V = (scorer.means - self._middle()) @ W.T
         with np.errstate(divide="ignore"):
-            return V @ W, np.log(self._class_shares()) - 0.5 * (V * V).sum(axis=1)
+            return V @ W, np.log(self._fitted.prior) - 0.5 * (V * V).sum(axis=1)
 
     @property
     def coef_(self) -> Array:
@@ -185,14 +185,14 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         X = self._read_X_known(X)
         w, b = self._linear()
         if len(w) == 2:
-            return super().decision_function(X)
+            return self._projected(X, w[1:] - w[:1])[:, 0] + (b[1] - b[0])
         return self._projected(X, w) + b
 
     def _directions(self) -> tuple[Array, Array]:
         """Discriminant directions and the share of the between-class variance along each."""
         if self.solver == "lsqr":
             raise AttributeError("solver='lsqr' has no discriminant directions; use 'svd' or 'eigen'")
-        self._require_fitted()
+        self._fitted  # noqa: B018
         return self._directions_svd() if self.solver == "svd" else self._directions_eigen()
 
     def _directions_svd(self) -> tuple[Array, Array]:
@@ -204,7 +204,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         values, vectors = values[::-1], vectors[:, ::-1]
         keep = values > max(self.tol**2, 0.0)
         scalings = vectors[:, keep] / std[:, None] / np.sqrt(values[keep])
-        shares = self._class_shares()
+        shares = self._fitted.prior
         K = len(shares)
         N = self._model.counts["n"].sum()
         between = np.sqrt(N * shares / max(K - 1, 1))[:, None] * (scorer.means - shares @ scorer.means)
@@ -215,17 +215,17 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return scalings @ Vt.T[:, :rank], ratio
 
     def _directions_eigen(self) -> tuple[Array, Array]:
-        within = self._scorer().covariances()[0]
-        values, vectors = linalg.eigh(self._total_covariance() - within, within)
-        values, vectors = values[::-1], vectors[:, ::-1]
+        scorer = self._scorer()
+        W = scorer.W  # type: ignore[attr-defined]
+        values, vectors = np.linalg.eigh(W @ (self._total_covariance() - scorer.covariances()[0]) @ W.T)
+        values, vectors = values[::-1], W.T @ vectors[:, ::-1]
         return vectors, (values / values.sum())[: self._max_components]
 
     def _total_covariance(self) -> Array:
         """The covariance of all rows, shrunk as the settings say: the class sums, moved to one common mean."""
         if self.__dict__.get("_total") is not None:
             return np.asarray(self._total)
-        stats = self._model.stats
-        assert stats is not None
+        stats = self._model.sums
         n, N = stats["n"], float(stats["n"].sum())
         origin = np.asarray(stats.origin)
         middle = ((n[:, None] * origin + stats["x"]) / N).sum(axis=0)
@@ -240,12 +240,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     @property
     def scalings_(self) -> Array:
         """Directions that tell the classes apart, scaled to unit within-class variance."""
-        return self._fitted(lambda: self._cast(self._directions()[0]))  # type: ignore[no-any-return]
+        return self._cast(self._directions()[0])  # type: ignore[no-any-return]
 
     @property
     def explained_variance_ratio_(self) -> Array:
         """Share of the between-class variance along each direction."""
-        return self._fitted(lambda: self._directions()[1])  # type: ignore[no-any-return]
+        return self._directions()[1]  # type: ignore[no-any-return]
 
     def transform(self, X: Any) -> Array:
         """Project on the directions that tell the classes apart."""

@@ -72,17 +72,17 @@ class GaussianNB(GenerativeEstimator):
         return self.priors  # type: ignore[no-any-return]
 
     def _scorer(self) -> DiagonalScorer:
-        return self._fitted(lambda: self._solved.scorer)  # type: ignore[no-any-return]
+        return self._solved.scorer  # type: ignore[no-any-return]
 
     @property
     def class_count_(self) -> Array:
         """Rows (total weight) of each class."""
-        return self._fitted(lambda: self._cast(self._model.counts["n"]))  # type: ignore[no-any-return]
+        return self._cast(self._model.counts["n"])  # type: ignore[no-any-return]
 
     @property
     def class_prior_(self) -> Array:
         """p(class)."""
-        return self._fitted(lambda: self._cast(self._class_shares()))  # type: ignore[no-any-return]
+        return self._cast(self._fitted.prior)  # type: ignore[no-any-return]
 
     @property
     def theta_(self) -> Array:
@@ -97,7 +97,7 @@ class GaussianNB(GenerativeEstimator):
     @property
     def epsilon_(self) -> Any:
         """What was added to the variances: one number per column, or one for all with ``floor="largest"``."""
-        bare = Gaussian().scorer(self._fitted(lambda: self._model.stats), self._model.columns)
+        bare = Gaussian().scorer(self._model.sums, self._model.columns)
         added = self._scorer().variances - bare.variances  # type: ignore[attr-defined]
         return float(added.max()) if self.floor == "largest" else added.max(axis=0)
 
@@ -173,8 +173,8 @@ class BernoulliNB(SmoothedNB):
 
     @property
     def feature_log_prob_(self) -> Array:
-        """Log φ: the log-probability of presence."""
-        stats = self._fitted(lambda: self._model.stats)
+        """log φ: the log-probability of presence."""
+        stats = self._model.sums
         n, t = self._model.family.smooth(stats["n"], stats["t"])  # type: ignore[attr-defined]
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(t[..., 0]) - np.log(n))
@@ -230,7 +230,7 @@ class PoissonNB(SmoothedNB):
     @property
     def rate_(self) -> Array:
         """Expected count of each column in each class, smoothing included."""
-        return self._fitted(lambda: self._solved.scorer.natural.A.copy())  # type: ignore[attr-defined, no-any-return]
+        return self._solved.scorer.natural.A.copy()  # type: ignore[attr-defined, no-any-return]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

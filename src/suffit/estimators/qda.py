@@ -96,7 +96,7 @@ class QuadraticDiscriminantAnalysis(WithCovarianceEstimator):
         return [self._cast(c) for c in self._scorer().covariances()]
 
     def _axes(self) -> list[tuple[Array, Array]]:
-        return [np.linalg.eigh(c) for c in self._fitted(self._scorer).covariances()]
+        return [np.linalg.eigh(c) for c in self._scorer().covariances()]
 
     @property
     def rotations_(self) -> list[Array]:

@@ -51,11 +51,12 @@ def read_labels(y: Any, who: str) -> NDArray[Any]:
     given = y
     y = column_or_1d(y, warn=True)
     if y.dtype.kind in "fcOMm" or (isinstance(given, list | tuple) and y.dtype.kind in "US"):
-        cells = given if isinstance(given, list | tuple) else y.tolist() if y.dtype.kind not in "Mm" else y
-        missing = [i for i, v in enumerate(cells) if is_missing(v)]
-        if missing:
+        cells = given if isinstance(given, list | tuple) else y
+        missing = y != y if y.dtype.kind in "fcMm" else np.fromiter(map(is_missing, cells), bool, len(y))
+        if missing.any():
             raise InputError(
-                f"Input y contains NaN: {len(missing)} labels are missing, the first in row {missing[0]}; drop them"
+                f"Input y contains NaN: {missing.sum()} labels are missing, the first in row {np.argmax(missing)}; "
+                "drop them"
             )
     if y.dtype.kind in "fc":
         if np.isinf(y).any():

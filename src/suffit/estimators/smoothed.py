@@ -77,13 +77,13 @@ class SmoothedNB(GenerativeEstimator):
 
     @property
     def class_log_prior_(self) -> Array:
-        """Log p(class)."""
-        return self._fitted(lambda: self._solved.log_prior.copy())  # type: ignore[no-any-return]
+        """log p(class)."""
+        return self._solved.log_prior.copy()  # type: ignore[no-any-return]
 
     @property
     def feature_count_(self) -> Array:
         """Σ of each column in each class."""
-        stats = self._fitted(lambda: self._model.stats)
+        stats = self._model.sums
         return stats["count"].copy() if "count" in stats.sums else stats["t"][..., 0].copy()  # type: ignore[no-any-return]
 
     def __sklearn_tags__(self) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
@@ -13,9 +14,10 @@ from ..family import Family
 from ..model import Solution
 from ..stats import Array
 from ..table import InputError, Matrix, is_sparse
+from .fitted import log_prior, no_prior
 from .smoothed import SmoothedNB
 
-MOST_WORDS = 2**31 - 1
+MOST_WORDS = 2**26  # the counts of one class then take half a gigabyte
 
 
 class MultinomialNB(SmoothedNB):
@@ -83,17 +85,24 @@ class MultinomialNB(SmoothedNB):
     def _read_X_known(self, X: Any) -> Matrix:
         if not self._grows:
             return super()._read_X_known(X)
-        self._require_fitted()
+        self._fitted  # noqa: B018
         return word_counts(X, at_least=self.n_features_in_)[:, : self.n_features_in_]
 
     def _remember_columns(self, X: Any, data: Matrix) -> None:
         super()._remember_columns(data if self._grows else X, data)
 
+    def sample(self, n: int = 1, y: Any = None, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
+        """Draw ``n`` documents: word counts, or sequences of word ids where the model takes those."""
+        counts, labels = super().sample(n, y, random_state)
+        if not self._grows:
+            return counts, labels
+        return [np.repeat(np.arange(len(row)), row.astype(np.int64)) for row in counts], labels
+
     @property
     def feature_log_prob_(self) -> Array:
-        """Log φ of every word."""
+        """log φ of every word."""
         with np.errstate(divide="ignore"):
-            scorer = self._fitted(lambda: self._solved.scorer)
+            scorer = self._solved.scorer
             return np.where(scorer.never > 0, -np.inf, scorer.weights)
 
     def __sklearn_tags__(self) -> Any:
@@ -152,19 +161,21 @@ class ComplementNB(MultinomialNB):
     def _family(self, n_features: int) -> Family:
         return Multinomial(alpha=self._alpha_setting(n_features), complement=True, norm=self.norm)
 
-    def _decision_log_prior(self) -> Array:
-        """0 for every class: the rule takes no prior, except where there is nothing to decide."""
-        return super()._decision_log_prior() if len(self._model.classes) == 1 else np.zeros(len(self._model.classes))
+    _decision_prior = staticmethod(no_prior)
 
     def _density_solution(self) -> Solution:
         solution = self._solved
         scorer = solution.scorer.as_density()  # type: ignore[attr-defined]
-        return Solution(solution.classes, super()._decision_log_prior(), scorer, solution.columns)
+        return Solution(solution.classes, log_prior(self._fitted.prior), scorer, solution.columns)
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """The scores of the rule, whose softmax is ``predict_proba``; no joint density (see ``score_samples``)."""
+        return super().predict_joint_log_proba(X)
 
     @property
     def class_log_prior_(self) -> Array:
-        """Log p(class)."""
-        return self._fitted(super()._decision_log_prior)
+        """log p(class)."""
+        return log_prior(self._fitted.prior)
 
     @property
     def feature_all_(self) -> Array:
@@ -174,7 +185,7 @@ class ComplementNB(MultinomialNB):
     @property
     def feature_log_prob_(self) -> Array:
         """The weight of every word for every class."""
-        scorer = self._fitted(lambda: self._solved.scorer)
+        scorer = self._solved.scorer
         return np.where(scorer.never < 0, np.inf, scorer.weights)
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..family import Family, Scorer, least, register
-from ..forms import LogisticForm
-from ..kernels.threads import every, in_order, row_blocks
+from ..forms import Impossible, LogisticForm
+from ..kernels.threads import COPY_CELLS, in_order, row_blocks
 from ..stats import CLASS, LEVEL, Array, Index, Stats, layout
 from ..table import Codes, InputError, Rows, encode, freeze, is_missing
 from .simplex import draw_shares, log_shares, names_of
@@ -70,9 +70,17 @@ class Categorical(Family):
             if int((high.astype(object) - low.astype(object)).max()) < DENSE_LIMIT:
                 levels, count = self._count_integers(X, rows, low, high)
                 return self._stats(rows, levels, count)
-        coded = [column_codes(X[:, j]) for j in range(X.shape[1])]
-        codes = np.stack([c for _, c in coded], axis=1) if coded else np.zeros((len(X), 0), np.int32)
-        return self._stats(rows, [v for v, _ in coded], self._count(codes, [len(v) for v, _ in coded], rows))
+        found: list[list[Hashable]] = []
+        counts = [np.zeros((len(rows.classes), 0))]
+        for j in range(X.shape[1]):  # one column at a time: codes of all would double the memory
+            values, codes = column_codes(X[:, j])
+            found.append(values)
+            counts.append(self._count(codes[:, None], [len(values)], rows))
+        return self._stats(rows, found, np.concatenate(counts, axis=1))
+
+    def surely_valid(self, X: Any) -> bool:
+        """Integers are levels, all of them."""
+        return isinstance(X, np.ndarray) and X.dtype.kind in "iu"
 
     def _count(self, codes: NDArray[np.int32], sizes: Sequence[int], rows: Rows) -> Array:
         from ..kernels.counts import level_counts
@@ -162,6 +170,7 @@ class CategoricalScorer(Scorer):
     """Σ_j log P(x_j | c), by table look-up."""
 
     takes_missing = True
+    cells = COPY_CELLS * 4
 
     def __init__(
         self, levels: list[list[Hashable]], tables: list[Array], never: list[Array], columns: tuple[str, ...]
@@ -169,7 +178,8 @@ class CategoricalScorer(Scorer):
         self.levels, self.tables, self.never, self.columns = levels, tables, never, columns
         self.positions = [{v: i for i, v in enumerate(values)} for values in levels]
         self.offsets = freeze(np.concatenate([[0], np.cumsum([len(v) for v in levels])]).astype(np.int64))
-        K = len(tables[0]) if tables else 0
+        self.n_classes = K = len(tables[0]) if tables else 0
+        self.table = _by_level(tables)
         self.n_parameters = K * sum(max(len(v) - 1, 0) for v in levels)
 
     def codes(self, X: NDArray[Any]) -> NDArray[np.int32]:
@@ -189,26 +199,22 @@ class CategoricalScorer(Scorer):
             out[:, j] = lookup[codes]
         return out
 
-    def _sum(self, X: NDArray[Any], tables: list[Array]) -> Array:
+    def score_rows(self, X: NDArray[Any], start: int, stop: int, out: Array) -> None:
+        """Σ_j log P(x_j | c)."""
+        self._look_up(X, start, stop, self.table, out)
+
+    def _look_up(self, X: NDArray[Any], start: int, stop: int, table: Array, out: Array) -> None:
         from ..kernels.counts import level_scores
 
-        table = freeze(np.concatenate(tables, axis=1).T)  # (ΣL, K)
-        out = np.empty((len(X), table.shape[1]))
-        start = freeze(np.zeros(table.shape[1]))
-
-        def work(a: int, b: int) -> None:
-            level_scores(freeze(self.codes(X[a:b])), self.offsets, table, start, out[a:b])
-
-        every(work, row_blocks(*X.shape))
-        return out
-
-    def scores(self, X: NDArray[Any]) -> Array:
-        """Σ_j log P(x_j | c)."""
-        return self._sum(X, self.tables)
+        level_scores(freeze(self.codes(X[start:stop])), self.offsets, table, out)
 
     def impossible(self, X: NDArray[Any]) -> Array | None:
         """How many of the row's levels a class has never shown, where α is 0."""
-        return self._sum(X, self.never) if any(z.any() for z in self.never) else None
+        if not any(z.any() for z in self.never):
+            return None
+        out = np.empty((len(X), self.n_classes))
+        self._look_up(X, 0, len(X), _by_level(self.never), out)
+        return out
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """One level per column; integers where all levels are."""
@@ -223,7 +229,9 @@ class CategoricalScorer(Scorer):
     def logistic_form(self) -> LogisticForm:
         """Linear in the one-hot coding of the levels."""
         weights = np.concatenate(self.tables, axis=1)
-        return LogisticForm(names_of(self.columns, self.levels), weights, np.zeros(len(weights)), self.one_hot)
+        nothing, never = np.zeros(len(weights)), np.concatenate(self.never, axis=1)
+        impossible = Impossible(never, nothing) if never.any() else None
+        return LogisticForm(names_of(self.columns, self.levels), weights, nothing, self.one_hot, impossible=impossible)
 
     def one_hot(self, X: NDArray[Any]) -> Array:
         """1 at the level of every column, 0 elsewhere.  # (n, p) → (n, ΣL)"""
@@ -232,3 +240,8 @@ class CategoricalScorer(Scorer):
         rows, cols = np.nonzero(codes >= 0)
         out[rows, self.offsets[cols] + codes[rows, cols]] = 1.0
         return out
+
+
+def _by_level(tables: list[Array]) -> Array:
+    """The tables of all columns below each other.  # [(K, L_j)] → (ΣL, K)"""
+    return freeze(np.concatenate(tables, axis=1).T)

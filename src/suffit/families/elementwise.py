@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..family import Family, Scorer, least
-from ..forms import LogisticForm
-from ..kernels.threads import BLOCK_CELLS, cores, every, in_order, row_blocks
+from ..forms import Impossible, LogisticForm
+from ..kernels.threads import COPY_CELLS, cores, entry_blocks, every, in_order, row_blocks
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
-from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse, refuse
+from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, entries, freeze, is_sparse, refuse
 
 ORDER = "order"
 ELEMENTWISE = layout("elementwise", {"n": (CLASS, FEATURE), "t": (CLASS, FEATURE, ORDER)})
@@ -41,14 +41,6 @@ def class_ranges(codes: Codes, n_classes: int) -> list[tuple[int, int]]:
     cuts = np.searchsorted(rows, rows[-1] * np.arange(1, parts) / parts) + 1 if len(rows) else np.array([])
     edges = [0, *np.unique(np.clip(cuts, 1, n_classes)).astype(int).tolist(), n_classes]
     return [(a, b) for a, b in itertools.pairwise(edges) if a < b]
-
-
-def entry_blocks(indptr: NDArray[Any]) -> list[tuple[int, int]]:
-    """Row ranges of a CSR matrix that hold about one block of stored entries each."""
-    n = len(indptr) - 1
-    edges = np.searchsorted(indptr, np.arange(0, int(indptr[-1]) + 1, BLOCK_CELLS))
-    edges = np.unique(np.concatenate([[0], edges, np.arange(0, n, BLOCK_CELLS), [n]]))
-    return [(int(a), int(b)) for a, b in itertools.pairwise(edges)]
 
 
 @dataclass(frozen=True)
@@ -81,7 +73,7 @@ class Elementwise(Family):
         return np.zeros(x.shape, dtype=bool)
 
     def log_base(self, x: Array) -> Array:
-        """Log h(x), the part all classes share.  # (n, p) → (n, p)"""
+        """log h(x), the part all classes share.  # (n, p) → (n, p)"""
         return np.zeros(x.shape)
 
     def names(self, columns: Sequence[str]) -> tuple[str, ...]:
@@ -97,6 +89,11 @@ class Elementwise(Family):
         if bad.any():
             i, j = (int(v) for v in np.argwhere(bad)[0])
             raise refuse(columns, j, f"{self.key} {self.support}", x[i, j], first_row + i, self.way_out)
+
+    def surely_valid(self, X: Matrix) -> bool:
+        """Finite, and no value outside the support."""
+        x = X.data if is_sparse(X) else X
+        return bool(np.isfinite(x.sum())) and not self.outside(x).any()
 
     def check_sparse(self, X: Matrix, columns: Sequence[str]) -> None:
         """The same for CSR: the stored entries, and the zeros that are not stored."""
@@ -131,7 +128,7 @@ class Elementwise(Family):
             return n, t
 
         n, t = np.zeros((K, p)), np.zeros((K, p, self.order))
-        for dn, dt in in_order(work, row_blocks(X.shape[0], p * self.order)):
+        for dn, dt in in_order(work, row_blocks(X.shape[0], p * self.order, COPY_CELLS * 4)):
             n += dn
             t += dt
         return Stats(ELEMENTWISE, axes, {"n": n, "t": t})
@@ -144,15 +141,12 @@ class Elementwise(Family):
         K, p = len(rows.classes), X.shape[1]
         zero = self.T(np.zeros((1, 1)))[0, 0]  # (order,)
         t = np.zeros((K, p, self.order))
-        indptr = freeze(X.indptr.astype(np.int64))
-        indices = freeze(X.indices.astype(np.int32, copy=False))
 
         def work(lo: int, hi: int) -> None:
-            for a, b in entry_blocks(indptr):
-                data = np.asarray(X.data[indptr[a] : indptr[b]], dtype=np.float64)
-                T = self.T(data[:, None])[:, 0, :] - zero
-                part = freeze(indptr[a : b + 1] - indptr[a])
-                csr_class_sums(part, indices[indptr[a] : indptr[b]], freeze(T), *rows.part(a, b), lo, hi, t)
+            for a, b in entry_blocks(X.indptr):
+                ends, columns_of, values = entries(X, a, b)
+                T = freeze(self.T(values[:, None])[:, 0, :] - zero)
+                csr_class_sums(ends, columns_of, T, *rows.part(a, b), lo, hi, t)
 
         every(work, class_ranges(rows.codes, K))
         N = np.repeat(rows.counts()[:, None], p, axis=1)
@@ -221,58 +215,53 @@ class ElementwiseScorer(Scorer):
     """log p(x | c) = Σ_j T(x_j)·Θ_cj − A_cj over the columns j that are present."""
 
     takes_missing = True
+    cells = COPY_CELLS * 2
 
     def __init__(self, family: Elementwise, natural: Natural, columns: tuple[str, ...]) -> None:
         self.family = family
         self.natural = natural
         self.columns = columns
         K, p, order = natural.theta.shape
-        self.n_parameters = K * p * order
+        self.n_classes, self.n_parameters = K, K * p * order
 
-    def _blocks(self, X: Matrix, theta: Array, A: Array) -> Array:
-        """T(X)·thetaᵀ − M·Aᵀ in row blocks."""
-        K, p, order = theta.shape
-        out = np.empty((X.shape[0], K))
+    def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
+        """Σ_j T(x_j)·Θ_cj − A_cj."""
+        self._linear(X, start, stop, self.natural.theta, self.natural.A, out)
+
+    def _linear(self, X: Matrix, start: int, stop: int, theta: Array, A: Array, out: Array) -> None:
+        """T(X)·thetaᵀ − M·Aᵀ, M marking what is present."""
         if is_sparse(X) and self.family.has_zero:
-            self._sparse(csr(X), theta, A, out)
-            return out
-        flat = theta.reshape(K, p * order).T
+            self._sparse(X, start, stop, theta, A, out)
+            return
+        x = block(X, start, stop).astype(np.float64, copy=False)
+        present = x == x
+        T = self.family.T(x).reshape(len(x), -1)
+        if present.all():
+            np.matmul(T, theta.reshape(len(theta), -1).T, out=out)
+            out -= A.sum(axis=1)
+            return
+        T = np.where(np.repeat(present, theta.shape[2], axis=1), T, 0.0)
+        out[:] = T @ theta.reshape(len(theta), -1).T - present @ A.T
 
-        def work(start: int, stop: int) -> None:
-            x = block(X, start, stop).astype(np.float64)
-            present = x == x
-            T = np.where(present[:, :, None], self.family.T(x), 0.0)
-            out[start:stop] = T.reshape(len(x), p * order) @ flat - present @ A.T
-
-        every(work, row_blocks(X.shape[0], p * order))
-        return out
-
-    def _sparse(self, X: Matrix, theta: Array, A: Array, out: Array) -> None:
+    def _sparse(self, X: Matrix, a: int, b: int, theta: Array, A: Array, out: Array) -> None:
         from ..kernels.counts import csr_scores
 
         zero = self.family.T(np.zeros((1, 1)))[0, 0]
-        start_score = freeze((theta @ zero - A).sum(axis=1))
+        start = freeze((theta @ zero - A).sum(axis=1))
         by_feature = freeze(np.moveaxis(theta, 0, -1))  # (p, order, K)
-        indptr = X.indptr.astype(np.int64)
-
-        def work(a: int, b: int) -> None:
-            data = np.asarray(X.data[indptr[a] : indptr[b]], dtype=np.float64)
-            T = freeze(self.family.T(data[:, None])[:, 0, :] - zero)
-            indices = freeze(X.indices[indptr[a] : indptr[b]].astype(np.int32, copy=False))
-            csr_scores(freeze(indptr[a : b + 1] - indptr[a]), indices, T, by_feature, start_score, out[a:b])
-
-        every(work, entry_blocks(indptr))
-
-    def scores(self, X: Matrix) -> Array:
-        """Σ_j T(x_j)·Θ_cj − A_cj."""
-        return self._blocks(X, self.natural.theta, self.natural.A)
+        ends, columns, values = entries(X, a, b)
+        T = freeze(self.family.T(values[:, None])[:, 0, :] - zero)
+        csr_scores(ends, columns, T, by_feature, start, out)
 
     def impossible(self, X: Matrix) -> Array | None:
         """How often a class would meet a value it gives probability 0."""
         zero, zero0 = self.natural.zero, self.natural.zero0
         if zero is None or zero0 is None or not (zero.any() or zero0.any()):
             return None
-        return self._blocks(X, zero, -zero0)
+        X = csr(X) if is_sparse(X) else X
+        out = np.empty((X.shape[0], self.n_classes))
+        every(lambda a, b: self._linear(X, a, b, zero, -zero0, out[a:b]), self.blocks(X))
+        return out
 
     def check(self, X: Matrix) -> None:
         """Refuse rows outside the support."""
@@ -300,9 +289,16 @@ class ElementwiseScorer(Scorer):
 
     def logistic_form(self) -> LogisticForm:
         """Weights on T(x), column by column."""
-        theta, A = self.natural.theta, self.natural.A
+        theta, A, zero, zero0 = self.natural
+        impossible = None
+        if zero is not None and zero0 is not None and (zero.any() or zero0.any()):
+            impossible = Impossible(zero.reshape(len(zero), -1), zero0.sum(axis=1))
         return LogisticForm(
-            self.family.names(self.columns), theta.reshape(len(theta), -1), -A.sum(axis=1), self._statistic
+            self.family.names(self.columns),
+            theta.reshape(len(theta), -1),
+            -A.sum(axis=1),
+            self._statistic,
+            impossible=impossible,
         )
 
     def _statistic(self, X: NDArray[Any]) -> Array:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..family import Scorer, least, register
 from ..forms import LogisticForm
-from ..kernels.threads import every, in_order, row_blocks
+from ..kernels.threads import COPY_CELLS, every, in_order, row_blocks
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
 from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
 from .elementwise import Elementwise, Natural, class_ranges, never_learned
@@ -26,6 +26,19 @@ ROUNDING = 64 * float(np.finfo(np.float64).eps)  # sums of squares below this sh
 
 class SingularClassWarning(UserWarning):
     """A class (or all of them) does not vary in some direction; the message names it and what was done."""
+
+
+def warn_few_digits(after: Stats, left: Array, was: Array, columns: Sequence[str]) -> None:
+    """Say where a forgetting leaves so little of the squares that rounding shows in the variance."""
+    few = np.atleast_2d((left < 1e-10 * was) & (after["n"].reshape(len(after["n"]), -1) > 1))
+    if few.any():
+        c, j = (int(v) for v in np.argwhere(few)[0])
+        warnings.warn(
+            f"forget: what was forgotten was so much larger than the rest of class {after.axes[CLASS].labels[c]!r} in "
+            f"column {columns[j]!r} that few digits of its variance are left; fit again where that matters",
+            SingularClassWarning,
+            stacklevel=2,
+        )
 
 
 def shift_moments(sums: dict[str, Array], d: Array) -> dict[str, Array]:
@@ -43,15 +56,14 @@ def origin_of(X: Matrix, rows: Rows, warp: Any = None) -> Array:
 
     K, p = len(rows.classes), X.shape[1]
     seen, mean = np.zeros((K, p)), np.zeros((K, p))
-    step = min(FIRST_ROWS * K, 4096)
+    step = min(2 * FIRST_ROWS * K, 4096)
     start = 0
     while start < X.shape[0]:
         stop = min(start + step, X.shape[0])
         x = block(X, start, stop)
         with np.errstate(all="ignore"):  # what lies outside the support is named by the check, later
             x = x if warp is None else freeze(warp(x))
-        first_means(x, *rows.part(start, stop), FIRST_ROWS, seen, mean)
-        if (seen >= FIRST_ROWS).all():
+        if not first_means(x, *rows.part(start, stop), FIRST_ROWS, seen, mean):
             break
         start, step = stop, min(step * 2, max(64, (1 << 18) // max(p, 1)))
     return mean
@@ -80,6 +92,8 @@ class Gaussian(Elementwise):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.alpha != 1.0:
+            raise ValueError(f"{type(self).__name__} takes no alpha; smoothing adds to its variances")
         least(self, "smoothing", self.smoothing, 0.0)
         least(self, "tie", self.tie, 0.0, 1.0)
         least(self, "shrinkage", self.shrinkage, 0.0, 1.0)
@@ -118,6 +132,11 @@ class Gaussian(Elementwise):
             xx += dxx
         return Stats(MOMENTS, axes, {"n": n, "x": x, "xx": xx}, origin)
 
+    def surely_valid(self, X: Matrix) -> bool:
+        """A finite sum of squares: no NaN, no infinity, nothing that overflows."""
+        x = (X.data if is_sparse(X) else X).reshape(-1)
+        return type(self) is Gaussian and x.dtype == np.float64 and bool(np.isfinite(x @ x))
+
     def _block_moments(
         self, X: Matrix, rows: Rows, columns: Sequence[str], origin: Array, start: int, stop: int
     ) -> tuple[Array, Array, Array]:
@@ -131,7 +150,7 @@ class Gaussian(Elementwise):
             raw = freeze(self.warp(raw))
         n, x, xx = np.zeros(K), np.zeros((K, p)), np.zeros((K, p))
         class_moments(raw, codes, weights, origin, n, x, xx)
-        if np.isfinite(xx).all():  # a NaN or infinity in the block would show here: no pass of its own to look
+        if np.isfinite(xx.sum()):  # a NaN or infinity in the block would show here: no pass of its own to look
             return n[:, None] + np.zeros((K, p)), x, xx
         check_finite(raw, columns, start, missing=self.tie < 1.0)
         there = np.zeros((K, p))
@@ -172,6 +191,7 @@ class Gaussian(Elementwise):
         bad = left < -1e-6 * np.maximum(before["xx"], 1e-300)
         if bad.any():
             raise never_learned(after, bad, columns)
+        warn_few_digits(after, left, before["xx"], columns)
 
     def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:  # type: ignore[override]
         """Means and variances from the moments."""
@@ -253,13 +273,14 @@ class WarpedScorer(Scorer):
     """Scores of warp(x) under a Gaussian scorer; the Jacobian is the log_base of the warped family."""
 
     takes_missing = True
+    cells = COPY_CELLS
 
     def __init__(self, inner: GaussianScorer, family: Gaussian, columns: tuple[str, ...]) -> None:
         self.inner, self.family, self.columns = inner, family, columns
-        self.n_parameters = inner.n_parameters
+        self.n_classes, self.n_parameters = inner.n_classes, inner.n_parameters
 
     def _blocks(self, X: Matrix) -> Iterator[tuple[int, Array]]:
-        for start, stop in row_blocks(*X.shape):
+        for start, stop in row_blocks(X.shape[0], X.shape[1], COPY_CELLS):
             yield start, block(X, start, stop).astype(np.float64)
 
     def check(self, X: Matrix) -> None:
@@ -267,9 +288,10 @@ class WarpedScorer(Scorer):
         for start, x in self._blocks(X):
             self.family.check(x, self.columns, start)
 
-    def scores(self, X: Matrix) -> Array:
+    def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
         """Gaussian scores of warp(x)."""
-        return np.concatenate([self.inner.scores(self.family.warp(x)) for _, x in self._blocks(X)])
+        with np.errstate(all="ignore"):
+            self.inner.score_rows(freeze(self.family.warp(block(X, start, stop))), 0, stop - start, out)
 
     def log_base(self, X: Matrix) -> Array:
         """The Gaussian's own, and log |warp′(x)|."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,12 @@ from numpy.typing import NDArray
 
 from ..family import Scorer
 from ..forms import LogisticForm
-from ..kernels.threads import every, row_blocks
+from ..kernels.threads import COPY_CELLS, row_blocks
 from ..stats import Array
-from ..table import Codes, Matrix, block, check_finite, csr, freeze, is_sparse
-from .elementwise import entry_blocks
+from ..table import Codes, Matrix, block, check_finite, check_stored, csr, entries, freeze, is_sparse
 
 LOG_2PI = float(np.log(2 * np.pi))
+NEAR = 30.0  # standard deviations from the middle up to which w·(x − m) + b errs by less than 1e-12 (ε·30²)
 
 
 def centred(X: Matrix, start: int, stop: int, mean: Array, W: Array) -> Array:
@@ -23,7 +24,7 @@ def centred(X: Matrix, start: int, stop: int, mean: Array, W: Array) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):  # far rows overflow here and are drawn in later
         if is_sparse(X):
             if W.ndim == 1:
-                W = np.diag(W)
+                return np.asarray(X[start:stop].multiply(W).toarray()) - mean * W
             return np.asarray(X[start:stop] @ W.T) - mean @ W.T
         z = block(X, start, stop) - mean
         return z * W if W.ndim == 1 else z @ W.T
@@ -74,43 +75,40 @@ class DiagonalScorer(GaussianScorer):
         var = np.maximum(variances, np.finfo(float).tiny)
         self.root = freeze(np.where(flat, 0.0, np.sqrt(0.5) / np.sqrt(var)))  # 1/(σ√2): squares of z·root, not of z
         self.log_scale = freeze(np.where(flat, 0.0, 0.5 * (np.log(var) + LOG_2PI)))
+        self.start = freeze(-self.log_scale.sum(axis=1))
+        self.nothing = freeze(np.zeros(len(means)))
+        self.zero_row = freeze(self.start - ((means * self.root) ** 2).sum(axis=1))  # the score of a row of zeros
+        self.centred_at_zero = bool((np.abs(means) * self.root).max(initial=0.0) < NEAR)
         self.rank = int((~flat).sum())
-        self.n_parameters = n_parameters
+        self.n_classes, self.n_parameters = len(means), n_parameters
 
-    def scores(self, X: Matrix) -> Array:
-        """One fused loop per row block; blocks with missing values take the loop that skips them."""
+    def check(self, X: Matrix) -> None:
+        """A missing value cannot be stored in sparse rows."""
+        if is_sparse(X):
+            check_stored(csr(X), self.columns)
+
+    def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
+        """One fused loop; blocks with missing values take the loop that skips them."""
+        from ..kernels.counts import csr_gaussian_scores
         from ..kernels.scores import gaussian_scores, gaussian_scores_present
 
-        out = np.empty((X.shape[0], len(self.means)))
-        start_full = freeze(-self.log_scale.sum(axis=1))
-        if is_sparse(X):
-            self._sparse(csr(X), start_full, out)
-            return out
-        zeros = freeze(np.zeros(len(self.means)))
+        if is_sparse(X) and self.centred_at_zero:
+            csr_gaussian_scores(*entries(X, start, stop), self.means, self.root, self.zero_row, out)
+            return
+        if is_sparse(X):  # far from 0, the differences to a row of zeros would cancel
+            for a, b in row_blocks(stop - start, X.shape[1], COPY_CELLS):
+                self.score_rows(block(X, start + a, start + b), 0, b - a, out[a:b])
+            return
+        x = block(X, start, stop)
+        gaussian_scores(x, self.means, self.root, self.start, out)
+        if np.isnan(out.sum()):
+            gaussian_scores_present(x, self.means, self.root, self.log_scale, self.nothing, out)
 
-        def work(a: int, b: int) -> None:
-            x = block(X, a, b)
-            gaussian_scores(x, self.means, self.root, start_full, out[a:b])
-            if np.isnan(out[a:b]).any():
-                gaussian_scores_present(x, self.means, self.root, self.log_scale, zeros, out[a:b])
+    def row_kernel(self, log_prior: Array) -> tuple[Any, tuple[Array, ...]]:
+        """One fused loop."""
+        from ..kernels.rows import gaussian_row
 
-        every(work, row_blocks(*X.shape))
-        return out
-
-    def _sparse(self, X: Matrix, start: Array, out: Array) -> None:
-        from ..kernels.counts import csr_gaussian_scores
-
-        zero_row = freeze(start - ((self.means * self.root) ** 2).sum(axis=1))
-        indptr = X.indptr.astype(np.int64)
-
-        def work(a: int, b: int) -> None:
-            e, f = indptr[a], indptr[b]
-            data = freeze(np.asarray(X.data[e:f], dtype=np.float64))
-            indices = freeze(X.indices[e:f].astype(np.int32, copy=False))
-            local = freeze(indptr[a : b + 1] - e)
-            csr_gaussian_scores(local, indices, data, self.means, self.root, zero_row, out[a:b])
-
-        every(work, entry_blocks(indptr))
+        return gaussian_row, (self.means, self.root, self.log_scale, freeze(log_prior))
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """μ + σ·normal, column by column."""
@@ -127,6 +125,8 @@ class DiagonalScorer(GaussianScorer):
 class OwnScorer(GaussianScorer):
     """log p(x | c) = −½‖W_c(x − μ_c)‖² − ½ log det 2πΣ_c, a covariance for each class."""
 
+    cells = COPY_CELLS * 2
+
     def __init__(
         self,
         means: Array,
@@ -140,22 +140,41 @@ class OwnScorer(GaussianScorer):
         self.means, self.sigma, self.W, self.log_det, self.rank = means, sigma, W, log_det, rank
         self.columns, self.n_parameters = tuple(columns), n_parameters
 
-    def scores(self, X: Matrix) -> Array:
-        """One product per class and row block."""
-        from ..kernels.scores import add_row_norms
+        self.n_classes = len(means)
+        self.middle = freeze(means.mean(axis=0))
+        self.start = -0.5 * (log_det + rank * LOG_2PI)
+        self.strips = list(self._strips())
 
-        out = np.empty((X.shape[0], len(self.means)))
-        start = -0.5 * (self.log_det + self.rank * LOG_2PI)
-        rows = csr(X) if is_sparse(X) else X
+    def _strips(self) -> Iterator[tuple[int, Array, Array]]:
+        """W_c in strips of rows, the classes side by side: (columns it reads, weights, what the class mean adds).
 
-        def work(a: int, b: int) -> None:
-            for c, mean in enumerate(self.means):
-                q = np.full(b - a, start[c])
-                add_row_norms(freeze(centred(rows, a, b, mean, self.W[c])), -0.5, q)
-                out[a:b, c] = q
+        W_c is lower triangular (or read as full where it is not): a strip of rows needs the first columns only.
+        """
+        p = self.means.shape[1]
+        triangular = not np.triu(self.W, 1).any()
+        shift = np.einsum("cij,cj->ci", self.W, self.middle - self.means)
+        edges = np.unique(np.linspace(0, p, max(1, min(8, p // 12)) + 1).astype(int)) if triangular else [0, p]
+        for a, b in pairwise(edges):
+            reads = int(b) if triangular else p
+            strip = self.W[:, a:b, :reads].reshape(-1, reads).T
+            yield reads, np.ascontiguousarray(strip), freeze(shift[:, a:b])
 
-        every(work, row_blocks(*X.shape))
-        return out
+    def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
+        """One product per strip for all classes, about the middle of the means; the class mean is added after."""
+        from ..kernels.scores import subtract_centre, subtract_half_norms
+
+        out[:] = self.start
+        if is_sparse(X):
+            for reads, weights, shift in self.strips:
+                U = np.asarray(X[start:stop, :reads] @ weights) - self.middle[:reads] @ weights
+                subtract_half_norms(freeze(U), shift, out)
+            return
+        x = block(X, start, stop)
+        Z = np.empty(x.shape)
+        subtract_centre(x, self.middle, Z)
+        with np.errstate(over="ignore", invalid="ignore"):  # far rows overflow here and are drawn in later
+            for reads, weights, shift in self.strips:
+                subtract_half_norms(freeze(Z[:, :reads] @ weights), shift, out)
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """μ_c + W_c⁻¹·normal."""
@@ -163,7 +182,7 @@ class OwnScorer(GaussianScorer):
         out = np.empty_like(z)
         for c, mean in enumerate(self.means):
             here = codes == c
-            out[here] = mean + z[here] @ np.linalg.pinv(self.W[c]).T
+            out[here] = mean + _unwhitened(z[here], self.W[c], self.sigma[c])
         return out
 
     def logistic_form(self) -> LogisticForm:
@@ -193,7 +212,7 @@ class SharedScorer(GaussianScorer):
     ) -> None:
         self.means, self.sigma, self.W, self.log_det, self.rank = means, sigma, W, log_det, rank
         self.columns, self.n_parameters = tuple(columns), n_parameters
-        self.middle = means.mean(axis=0)
+        self.middle = freeze(means.mean(axis=0))
         M = (means - self.middle) * W if W.ndim == 1 else (means - self.middle) @ W.T  # (K, d)
         _, s, Vt = np.linalg.svd(M, full_matrices=False)
         keep = s > s.max(initial=0.0) * 1e-14 * max(M.shape)
@@ -201,6 +220,10 @@ class SharedScorer(GaussianScorer):
         self.P = self.axes * W if W.ndim == 1 else self.axes @ W  # (r, p)
         self.V = freeze(M @ self.axes.T)  # (K, r)
         self.whitened_means = M
+        self.n_classes = len(means)
+        self.weights = freeze(self.V @ self.P)
+        self.offset = freeze(-0.5 * (self.V**2).sum(axis=1))
+        self.near = bool(np.abs(self.V).max(initial=0.0) <= NEAR)
 
     def check(self, X: Matrix) -> None:
         """Where no direction tells classes apart, rows are not looked at otherwise."""
@@ -213,35 +236,43 @@ class SharedScorer(GaussianScorer):
         """The middle of the class means."""
         return np.asarray(self.middle)
 
-    def _scores(self, X: Matrix) -> tuple[Array, NDArray[np.int32]]:
+    def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
+        """Linear in x.  Where the means lie near each other, w_c·(x − m) + b_c; else relative to the nearest mean."""
+        from ..kernels.scores import linear_scores
+
+        if self.near and not is_sparse(X):
+            linear_scores(block(X, start, stop), self.middle, self.weights, self.offset, out)
+        else:
+            self._from_nearest(X, start, stop, out)
+
+    def _from_nearest(self, X: Matrix, start: int, stop: int, out: Array) -> NDArray[np.int32]:
+        """(v_c − v_b)·(u − ½(v_c + v_b)), b the nearest mean, which is returned."""
         from ..kernels.scores import nearest_centre_scores
 
-        out = np.empty((X.shape[0], len(self.means)))
-        nearest = np.zeros(X.shape[0], np.int32)
-        start = freeze(np.zeros(len(self.means)))
-        rows = csr(X) if is_sparse(X) else X
+        nearest = np.zeros(stop - start, np.int32)
+        U = freeze(centred(X, start, stop, self.middle, self.P))
+        nearest_centre_scores(U, self.V, freeze(np.zeros(self.n_classes)), nearest, out)
+        return nearest
 
-        def work(a: int, b: int) -> None:
-            U = freeze(centred(rows, a, b, self.middle, self.P))
-            nearest_centre_scores(U, self.V, start, nearest[a:b], out[a:b])
+    def row_kernel(self, log_prior: Array) -> tuple[Any, tuple[Array, ...]]:
+        """The linear form, where the means lie near each other."""
+        from ..kernels.rows import linear_row
 
-        every(work, row_blocks(*X.shape))
-        return out, nearest
-
-    def scores(self, X: Matrix) -> Array:
-        """(v_c − v_b)·(u − ½(v_c + v_b)), b the nearest mean."""
-        return self._scores(X)[0]
+        parameters = (self.middle, self.weights, freeze(self.offset + log_prior))
+        return (linear_row, parameters) if self.near else (None, ())
 
     def log_base(self, X: Matrix) -> Array:
-        """−½‖W(x − μ_b)‖² − ½ log det 2πΣ, b the nearest mean: what ``scores`` leaves out."""
-        _, nearest = self._scores(X)
+        """log p(x | b) minus the score of b, b the nearest mean: −½‖W(x − μ_b)‖² − ½ log det 2πΣ − score_b."""
         out = np.full(X.shape[0], -0.5 * (self.log_det + self.rank * LOG_2PI))
         rows = csr(X) if is_sparse(X) else X
-        for a, b in row_blocks(*X.shape):
+        for a, b in row_blocks(X.shape[0], X.shape[1], COPY_CELLS):
+            scores = np.empty((b - a, self.n_classes))
+            nearest = self._from_nearest(rows, a, b, scores)
+            self.score_rows(rows, a, b, scores)
             U = centred(rows, a, b, self.middle, self.W)
             with np.errstate(over="ignore", invalid="ignore"):
-                U -= self.whitened_means[nearest[a:b]]
-                out[a:b] -= 0.5 * np.einsum("ij,ij->i", U, U)
+                U -= self.whitened_means[nearest]
+                out[a:b] -= 0.5 * np.einsum("ij,ij->i", U, U) + scores[np.arange(b - a), nearest]
         return out
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
@@ -250,13 +281,20 @@ class SharedScorer(GaussianScorer):
             scale = np.divide(1.0, self.W, out=np.zeros_like(self.W), where=self.W > 0)
             return np.asarray(self.means[codes] + rng.standard_normal((len(codes), len(scale))) * scale)
         z = rng.standard_normal((len(codes), self.W.shape[0]))
-        return np.asarray(self.means[codes] + z @ np.linalg.pinv(self.W).T)
+        return np.asarray(self.means[codes] + _unwhitened(z, self.W, self.sigma))
 
     def logistic_form(self) -> LogisticForm:
         """w_c = Σ⁻¹(μ_c − m), b_c = −½(μ_c − m)ᵀΣ⁻¹(μ_c − m) − w_c·m: scores relative to the middle m."""
         w = self.whitened_means * self.W if self.W.ndim == 1 else self.whitened_means @ self.W
         b = -0.5 * (self.whitened_means**2).sum(axis=1) - w @ self.middle
         return LogisticForm(self.columns, w, b, _identity)
+
+
+def _unwhitened(z: Array, W: Array, sigma: Array) -> Array:
+    """W⁻¹z (on the directions that vary), inverted in standardised columns so that no scale is lost beside another."""
+    scale = np.sqrt(np.diagonal(sigma))
+    scale = np.where(scale > 0, scale, 1.0)
+    return np.asarray((z @ np.linalg.pinv(W * scale).T) * scale)
 
 
 def _identity(X: NDArray[Any]) -> Array:

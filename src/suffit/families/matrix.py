@@ -8,17 +8,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..family import Family, Scorer, least, register
-from ..kernels.threads import in_order, one_blas_thread, row_blocks
+from ..kernels.threads import COPY_CELLS, in_order, one_blas_thread, row_blocks
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
-from ..table import InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
+from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
 from .elementwise import never_learned
-from .gaussian import LEAST_SHARE, ROUNDING, SingularClassWarning, origin_of
+from .gaussian import LEAST_SHARE, ROUNDING, SingularClassWarning, origin_of, warn_few_digits
 from .gaussian_scores import OwnScorer, SharedScorer
 from .shrinkage import class_shrinkage, shift_fourth, shrink_to_identity
 
@@ -116,39 +117,27 @@ class MultivariateGaussian(Family):
         axes = {CLASS: rows.classes, FEATURE: Index.range(X.shape[1])}
         return Stats(kept, axes, total or self._zeros(*origin.shape), origin)
 
+    def surely_valid(self, X: Matrix) -> bool:
+        """A finite sum of squares: no NaN, no infinity, nothing that overflows."""
+        x = (X.data if is_sparse(X) else X).reshape(-1)
+        return self.shrinkage != "ledoit-wolf" and x.dtype == np.float64 and bool(np.isfinite(x @ x))
+
     def _zeros(self, K: int, p: int) -> Sums:
         size = {CLASS: K, FEATURE: p}
         return {name: np.zeros([size[d] for d in dims]) for name, dims in self._layout().dims.items()}
 
     def _block_sums(self, X: Matrix, rows: Rows, columns: Sequence[str], origin: Array, start: int, stop: int) -> Sums:
-        from ..kernels.moments import gather_by_class
-
+        """The sums of one block, in strips of rows that stay in a core's cache."""
         K, p = origin.shape
-        raw = block(X, start, stop)
-        codes, weights = rows.part(start, stop)
-        order = np.argsort(codes, kind="stable")
-        Z = np.empty(raw.shape)
-        gather_by_class(raw, codes, weights, origin, freeze(order), Z)  # √w · z
         out = self._zeros(K, p)
-        root = np.sqrt(weights[order])
-        ends = np.cumsum(np.bincount(codes, minlength=K))
-        for c, (a, b) in enumerate(zip(np.concatenate([[0], ends[:-1]]), ends, strict=True)):
-            if a == b:
-                continue
-            Zc, r = Z[a:b], root[a:b]
-            out["n"][c] = (r * r).sum()
-            out["x"][c] = r @ Zc
-            if "xxyy" in out:
-                # √w z → w-weighted third and fourth moments need z² once with and once without the weight
-                Z2 = Zc * Zc
-                plain = np.divide(Z2, (r * r)[:, None], out=np.zeros_like(Z2), where=r[:, None] > 0)
-                out["xxy"][c] = Z2.T @ np.divide(Zc, r[:, None], out=np.zeros_like(Zc), where=r[:, None] > 0)
-                out["xxyy"][c] = Z2.T @ plain
-            if out["xx"].ndim == 3:
-                out["xx"][c] = Zc.T @ Zc
-        if out["xx"].ndim == 2:
-            out["xx"] += Z.T @ Z
-        if not all(np.isfinite(a).all() for a in out.values()):
+        by_class = 1 if out["xx"].ndim == 2 else K
+        step = min(stop - start, max(64, COPY_CELLS // p, 256 * by_class))
+        Z = np.empty((step, p))
+        for a in range(start, stop, step):
+            b = min(a + step, stop)
+            self._add_strip(block(X, a, b), *rows.part(a, b), origin, Z[: b - a], out)
+        if not all(np.isfinite(s.sum()) for s in out.values()):
+            raw = block(X, start, stop)
             check_finite(raw, columns, start, missing=False)
             j = int(np.argmax(np.abs(raw).max(axis=0)))
             raise InputError(
@@ -156,6 +145,29 @@ class MultivariateGaussian(Family):
                 f"{np.abs(raw[:, j]).max():.3g}; rescale the column"
             )
         return out
+
+    def _add_strip(self, x: Array, codes: Codes, weights: Array, origin: Array, Z: Array, out: Sums) -> None:
+        """Z = √w·z, and ZᵀZ of all rows, or of each class's rows after sorting them by class."""
+        from ..kernels.moments import centre_rows, sort_by_class
+
+        if out["xx"].ndim == 2:
+            centre_rows(x, np.arange(len(x)), codes, weights, origin, Z, out["n"], out["x"])
+            out["xx"] += Z.T @ Z
+            return
+        order, ends = np.empty(len(x), np.int64), np.empty(len(origin), np.int64)
+        sort_by_class(codes, order, ends)
+        centre_rows(x, order, codes, weights, origin, Z, out["n"], out["x"])
+        for c, (a, b) in enumerate(pairwise([0, *ends.tolist()])):
+            if a == b:
+                continue
+            Zc = Z[a:b]
+            out["xx"][c] += Zc.T @ Zc
+            if "xxyy" in out:
+                w = weights[order[a:b], None]
+                Z2 = Zc * Zc  # w z²
+                plain = np.divide(1.0, w, out=np.zeros_like(w), where=w > 0)
+                out["xxy"][c] += Z2.T @ (Zc * np.sqrt(plain))
+                out["xxyy"][c] += Z2.T @ (Z2 * plain)
 
     def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
         """No class can have negative squares."""
@@ -167,6 +179,8 @@ class MultivariateGaussian(Family):
         bad = left < -1e-6 * np.maximum(np.diagonal(before["xx"], axis1=axis1, axis2=axis2), 1e-300)
         if bad.any():
             raise never_learned(after, np.atleast_2d(bad), columns)
+        if xx.ndim == 3:
+            warn_few_digits(after, left, np.diagonal(before["xx"], axis1=1, axis2=2), columns)
 
     # --- solve
 

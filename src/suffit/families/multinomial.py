@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..family import Family, Scorer, least, register
-from ..forms import LogisticForm
+from ..forms import Impossible, LogisticForm
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
-from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, is_sparse
+from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
 from .elementwise import never_learned
-from .simplex import dense_class_sums, linear_scores, log_shares, sparse_class_sums
+from .simplex import dense_class_sums, linear_scores, log_shares, sparse_class_sums, words_first
 
 WORDS = layout("words", {"count": (CLASS, FEATURE), "n": (CLASS,)})
 
@@ -60,6 +60,11 @@ class Multinomial(Family):
         check_finite(np.asarray([[X.data[e]]], dtype=np.float64), [columns[j]], i, missing=False)
         raise self._refuse(columns, j, float(X.data[e]), i)
 
+    def surely_valid(self, X: Matrix) -> bool:
+        """Finite and not negative."""
+        x = X.data if is_sparse(X) else X
+        return not x.size or (x.min() >= 0 and bool(np.isfinite(x.max())))
+
     def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
         """Occurrences of every word in every class, and the documents of the class."""
         if is_sparse(X):
@@ -81,7 +86,7 @@ class Multinomial(Family):
             raise never_learned(after, bad, columns)
 
     def scorer(self, stats: Stats, columns: Sequence[str]) -> MultinomialScorer:
-        """Log φ of every class, or the weights of the complement."""
+        """log φ of every class, or the weights of the complement."""
         count = np.maximum(stats["count"], 0.0)
         alpha = np.broadcast_to(np.asarray(self.alpha, dtype=np.float64), count.shape[-1:])
         log_phi, unseen = log_shares(count, alpha)
@@ -107,7 +112,9 @@ class MultinomialScorer(Scorer):
     ) -> None:
         self.family, self.density, self.length, self.columns = family, density, length, columns
         self.weights, self.never = rule  # (K, words) each; never marks weights that are log 0
-        self.n_parameters = self.weights.shape[0] * (self.weights.shape[1] - 1)
+        self.by_word = words_first(self.weights)
+        self.n_classes = self.weights.shape[0]
+        self.n_parameters = self.n_classes * (self.weights.shape[1] - 1)
 
     def as_density(self) -> MultinomialScorer:
         """The multinomial density of the same counts, where the rule is the complement's."""
@@ -123,15 +130,24 @@ class MultinomialScorer(Scorer):
         for start, stop in row_blocks(*X.shape):
             self.family.check(block(X, start, stop), self.columns, start)
 
-    def scores(self, X: Matrix) -> Array:
+    def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
         """Σ_w x_w·weight_w|c."""
-        return linear_scores(csr(X) if is_sparse(X) else X, self.weights, is_sparse(X))
+        linear_scores(X, start, stop, self.weights, self.by_word, out)
+
+    def row_kernel(self, log_prior: Array) -> tuple[Any, tuple[Array, ...]]:
+        """Linear in the counts."""
+        from ..kernels.rows import linear_row
+
+        return linear_row, (freeze(np.zeros(self.weights.shape[1])), freeze(self.weights), freeze(log_prior))
 
     def impossible(self, X: Matrix) -> Array | None:
         """Occurrences of words a class has never seen, where α is 0."""
         if not self.never.any():
             return None
-        return linear_scores(csr(X) if is_sparse(X) else X, self.never, is_sparse(X))
+        X = csr(X) if is_sparse(X) else X
+        out = np.empty((X.shape[0], self.n_classes))
+        linear_scores(X, 0, len(out), self.never, words_first(self.never), out)
+        return out
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """Word counts; lengths are Poisson with the class's mean length (the length is no part of the model)."""
@@ -143,7 +159,9 @@ class MultinomialScorer(Scorer):
 
     def logistic_form(self) -> LogisticForm:
         """Weights on the counts."""
-        return LogisticForm(tuple(self.columns), self.weights, np.zeros(len(self.weights)), _counts)
+        nothing = np.zeros(len(self.weights))
+        impossible = Impossible(self.never, nothing) if self.never.any() else None
+        return LogisticForm(tuple(self.columns), self.weights, nothing, _counts, impossible=impossible)
 
 
 def _counts(X: NDArray[Any]) -> Array:

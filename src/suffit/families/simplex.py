@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.threads import every, in_order, row_blocks
+from ..kernels.threads import entry_blocks, every, in_order, row_blocks
 from ..stats import Array
-from ..table import Matrix, Rows, block, freeze
-from .elementwise import class_ranges, entry_blocks
+from ..table import Matrix, Rows, block, entries, freeze, is_sparse
+from .elementwise import class_ranges
 
 Check = Callable[[NDArray[Any], int], None]
 
@@ -31,16 +31,16 @@ def log_shares(count: Array, alpha: Array, axis: int = -1) -> tuple[Array, Array
 
 def dense_class_sums(X: Matrix, rows: Rows, check: Check) -> Array:
     """Σ w x per class and column.  # → (K, p)"""
-    from ..kernels.moments import class_sums
+    from ..kernels.moments import column_sums
 
     K, p = len(rows.classes), X.shape[1]
 
     def work(start: int, stop: int) -> Array:
-        x = block(X, start, stop).astype(np.float64)
+        x = block(X, start, stop)
         check(x, start)
-        n, t = np.zeros((K, p)), np.zeros((K, p, 1))
-        class_sums(freeze(x[..., None]), freeze(np.ones(x.shape, dtype=bool)), *rows.part(start, stop), n, t)
-        return t[..., 0]
+        t = np.zeros((K, p))
+        column_sums(x, *rows.part(start, stop), t)
+        return t
 
     total = np.zeros((K, p))
     for part in in_order(work, row_blocks(X.shape[0], p)):
@@ -54,43 +54,30 @@ def sparse_class_sums(X: Matrix, rows: Rows) -> Array:
 
     K, p = len(rows.classes), X.shape[1]
     t = np.zeros((K, p, 1))
-    indptr = freeze(X.indptr.astype(np.int64))
-    indices = freeze(X.indices.astype(np.int32, copy=False))
 
     def work(lo: int, hi: int) -> None:
-        for a, b in entry_blocks(indptr):
-            data = freeze(np.asarray(X.data[indptr[a] : indptr[b]], dtype=np.float64)[:, None])
-            local = freeze(indptr[a : b + 1] - indptr[a])
-            csr_class_sums(local, indices[indptr[a] : indptr[b]], data, *rows.part(a, b), lo, hi, t)
+        for a, b in entry_blocks(X.indptr):
+            ends, columns, values = entries(X, a, b)
+            csr_class_sums(ends, columns, values[:, None], *rows.part(a, b), lo, hi, t)
 
     every(work, class_ranges(rows.codes, K))
     return t[..., 0]
 
 
-def linear_scores(X: Matrix, weights: Array, sparse_rows: bool) -> Array:
-    """X·weightsᵀ in row blocks, dense or CSR.  # (n, p), (K, p) → (n, K)"""
+def linear_scores(X: Matrix, start: int, stop: int, weights: Array, by_word: Array, out: Array) -> None:
+    """X·weightsᵀ of some rows, dense or CSR; by_word is weightsᵀ with each word's row in one piece.  # → (n, K)"""
     from ..kernels.counts import csr_scores
 
-    out = np.empty((X.shape[0], len(weights)))
-    if not sparse_rows:
+    if not is_sparse(X):
+        np.matmul(block(X, start, stop).astype(np.float64, copy=False), weights.T, out=out)
+        return
+    ends, columns, values = entries(X, start, stop)
+    csr_scores(ends, columns, values[:, None], by_word, freeze(np.zeros(len(weights))), out)
 
-        def dense(a: int, b: int) -> None:
-            out[a:b] = block(X, a, b).astype(np.float64, copy=False) @ weights.T
 
-        every(dense, row_blocks(*X.shape))
-        return out
-    theta = freeze(weights.T[:, None, :])  # (p, 1, K)
-    zero = freeze(np.zeros(len(weights)))
-    indptr = X.indptr.astype(np.int64)
-
-    def work(a: int, b: int) -> None:
-        e, f = indptr[a], indptr[b]
-        data = freeze(np.asarray(X.data[e:f], dtype=np.float64)[:, None])
-        indices = freeze(X.indices[e:f].astype(np.int32, copy=False))
-        csr_scores(freeze(indptr[a : b + 1] - e), indices, data, theta, zero, out[a:b])
-
-    every(work, entry_blocks(indptr))
-    return out
+def words_first(weights: Array) -> Array:
+    """Weights laid out by word.  # (K, p) → (p, 1, K)"""
+    return freeze(weights.T[:, None, :])
 
 
 def draw_shares(shares: Array, rng: np.random.Generator) -> NDArray[np.int64]:

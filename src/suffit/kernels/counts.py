@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-jit = njit(nogil=True, cache=True, error_model="numpy")
+from .compiled import jit
 
 
 @jit
@@ -22,13 +21,13 @@ def level_counts(codes_of_levels, offsets, codes, weights, count):  # type: igno
 
 
 @jit
-def level_scores(codes_of_levels, offsets, table, start, out):  # type: ignore[no-untyped-def]
-    """out[i, c] = start[c] + Σ_j table[offsets[j] + level, c]; a level of −1 adds nothing."""
+def level_scores(codes_of_levels, offsets, table, out):  # type: ignore[no-untyped-def]
+    """out[i, c] = Σ_j table[offsets[j] + level, c]; a level of −1 adds nothing."""
     rows, p = codes_of_levels.shape
-    K = start.shape[0]
+    K = table.shape[1]
     for i in range(rows):
         for c in range(K):
-            out[i, c] = start[c]
+            out[i, c] = 0.0
         for j in range(p):
             level = codes_of_levels[i, j]
             if level >= 0:

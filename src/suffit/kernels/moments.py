@@ -1,19 +1,17 @@
-"""Sums of z and z² per class and column, about an origin: dense rows."""
+"""Sums of z, z² and z zᵀ per class, about an origin: dense rows."""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-jit = njit(nogil=True, cache=True, error_model="numpy")
-fast = njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+from .compiled import fast, jit
 
 
 @jit
 def first_means(X, codes, weights, limit, seen, mean):  # type: ignore[no-untyped-def]
     """The mean of the first ``limit`` present values of every class and column (seen: how many so far).
 
-    Returns how many rows were looked at; all of them where some class or column stays short.
+    Returns how many cells are still short of ``limit``.
     """
     n, p = X.shape
     K = seen.shape[0]
@@ -24,7 +22,7 @@ def first_means(X, codes, weights, limit, seen, mean):  # type: ignore[no-untype
                 short += 1
     for i in range(n):
         if short == 0:
-            return i
+            return short
         c = codes[i]
         if weights[i] == 0.0:
             continue
@@ -36,7 +34,7 @@ def first_means(X, codes, weights, limit, seen, mean):  # type: ignore[no-untype
                     mean[c, j] += (x - mean[c, j]) / seen[c, j]
                     if seen[c, j] == limit:
                         short -= 1
-    return n
+    return short
 
 
 @fast
@@ -53,7 +51,7 @@ def class_moments(X, codes, weights, origin, n, t1, t2):  # type: ignore[no-unty
             t2[c, j] += w * (z * z)
 
 
-@jit
+@fast
 def class_moments_present(X, codes, weights, origin, n, t1, t2):  # type: ignore[no-untyped-def]
     """The same for rows with holes: a NaN adds nothing, and n[c, j] counts what is there."""
     rows, p = X.shape
@@ -84,14 +82,49 @@ def class_sums(T, present, codes, weights, n, t):  # type: ignore[no-untyped-def
                     t[c, j, k] += w * T[i, j, k]
 
 
+@fast
+def column_sums(X, codes, weights, t):  # type: ignore[no-untyped-def]
+    """t[c, j] += w·x."""
+    rows, p = X.shape
+    for i in range(rows):
+        c = codes[i]
+        w = weights[i]
+        for j in range(p):
+            t[c, j] += w * np.float64(X[i, j])
+
+
 @jit
-def gather_by_class(X, codes, weights, origin, order, Z):  # type: ignore[no-untyped-def]
-    """Z[r] = √w · (x − origin of its class) for the rows in ``order`` (sorted by class)."""
+def sort_by_class(codes, order, ends):  # type: ignore[no-untyped-def]
+    """order: the rows sorted by class, in their own order within each; ends[c]: where class c ends in it."""
+    rows = codes.shape[0]
+    K = ends.shape[0]
+    for c in range(K):
+        ends[c] = 0
+    for i in range(rows):
+        ends[codes[i]] += 1
+    total = 0
+    for c in range(K):
+        count = ends[c]
+        ends[c] = total
+        total += count
+    for i in range(rows):
+        c = codes[i]
+        order[ends[c]] = i
+        ends[c] += 1
+
+
+@fast
+def centre_rows(X, order, codes, weights, origin, Z, n, t1):  # type: ignore[no-untyped-def]
+    """Z[r] = √w·z of the rows in ``order``, z = x − origin of their class; n[c] += w, t1[c] += w z on the way."""
     rows = order.shape[0]
     p = X.shape[1]
     for r in range(rows):
         i = order[r]
         c = codes[i]
-        v = np.sqrt(weights[i])
+        w = weights[i]
+        v = np.sqrt(w)
+        n[c] += w
         for j in range(p):
-            Z[r, j] = v * (np.float64(X[i, j]) - origin[c, j])
+            z = np.float64(X[i, j]) - origin[c, j]
+            t1[c, j] += w * z
+            Z[r, j] = v * z

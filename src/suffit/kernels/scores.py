@@ -3,24 +3,47 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-jit = njit(nogil=True, cache=True, error_model="numpy")
-fast = njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+from .compiled import fast, jit
 
 
 @fast
 def gaussian_scores(X, mean, root, start, out):  # type: ignore[no-untyped-def]
-    """out[i, c] = start[c] − Σ_j ((x − μ)·root)² with root = 1/(σ√2)."""
+    """out[i, c] = start[c] − Σ_j ((x − μ)·root)² with root = 1/(σ√2); four rows at a time share μ and root."""
     rows, p = X.shape
     K = mean.shape[0]
-    for i in range(rows):
+    i = 0
+    while i + 4 <= rows:
         for c in range(K):
-            q = 0.0
+            q0 = 0.0
+            q1 = 0.0
+            q2 = 0.0
+            q3 = 0.0
             for j in range(p):
-                z = (np.float64(X[i, j]) - mean[c, j]) * root[c, j]
-                q += z * z
-            out[i, c] = start[c] - q
+                m = mean[c, j]
+                r = root[c, j]
+                z0 = (np.float64(X[i, j]) - m) * r
+                z1 = (np.float64(X[i + 1, j]) - m) * r
+                z2 = (np.float64(X[i + 2, j]) - m) * r
+                z3 = (np.float64(X[i + 3, j]) - m) * r
+                q0 += z0 * z0
+                q1 += z1 * z1
+                q2 += z2 * z2
+                q3 += z3 * z3
+            s = start[c]
+            out[i, c] = s - q0
+            out[i + 1, c] = s - q1
+            out[i + 2, c] = s - q2
+            out[i + 3, c] = s - q3
+        i += 4
+    while i < rows:
+        for c in range(K):
+            q0 = 0.0
+            for j in range(p):
+                z0 = (np.float64(X[i, j]) - mean[c, j]) * root[c, j]
+                q0 += z0 * z0
+            out[i, c] = start[c] - q0
+        i += 1
 
 
 @jit
@@ -36,6 +59,43 @@ def gaussian_scores_present(X, mean, root, log_scale, start, out):  # type: igno
                 if z == z:
                     q += z * z + log_scale[c, j]
             out[i, c] = start[c] - q
+
+
+@fast
+def linear_scores(X, middle, weights, start, out):  # type: ignore[no-untyped-def]
+    """out[i, c] = start[c] + weights[c]·(x − middle); four rows at a time share the weights."""
+    rows, p = X.shape
+    K = weights.shape[0]
+    z = np.empty((4, p))
+    i = 0
+    while i + 4 <= rows:
+        for r in range(4):
+            for j in range(p):
+                z[r, j] = np.float64(X[i + r, j]) - middle[j]
+        for c in range(K):
+            q0 = 0.0
+            q1 = 0.0
+            q2 = 0.0
+            q3 = 0.0
+            for j in range(p):
+                w = weights[c, j]
+                q0 += z[0, j] * w
+                q1 += z[1, j] * w
+                q2 += z[2, j] * w
+                q3 += z[3, j] * w
+            s = start[c]
+            out[i, c] = s + q0
+            out[i + 1, c] = s + q1
+            out[i + 2, c] = s + q2
+            out[i + 3, c] = s + q3
+        i += 4
+    while i < rows:
+        for c in range(K):
+            q0 = 0.0
+            for j in range(p):
+                q0 += (np.float64(X[i, j]) - middle[j]) * weights[c, j]
+            out[i, c] = start[c] + q0
+        i += 1
 
 
 @jit
@@ -67,15 +127,61 @@ def nearest_centre_scores(U, V, start, nearest, out):  # type: ignore[no-untyped
             out[i, c] = start[c] + s
 
 
-@jit
-def add_row_norms(U, factor, out):  # type: ignore[no-untyped-def]
-    """out[i] += factor · ‖u_i‖²."""
-    rows, r = U.shape
+@fast
+def subtract_centre(X, middle, Z):  # type: ignore[no-untyped-def]
+    """Z = x − middle."""
+    rows, p = X.shape
     for i in range(rows):
-        q = 0.0
-        for k in range(r):
-            q += U[i, k] * U[i, k]
-        out[i] += factor * q
+        for j in range(p):
+            Z[i, j] = np.float64(X[i, j]) - middle[j]
+
+
+@fast
+def subtract_half_norms(U, bias, out):  # type: ignore[no-untyped-def]
+    """out[i, c] −= ½ Σ_k (U[i, c·h + k] + bias[c, k])²: the classes stand side by side in U, h columns each."""
+    rows = U.shape[0]
+    K, h = bias.shape
+    for i in range(rows):
+        for c in range(K):
+            q = 0.0
+            for k in range(h):
+                u = U[i, c * h + k] + bias[c, k]
+                q += u * u
+            out[i, c] -= 0.5 * q
+
+
+@jit
+def lower_by_top(scores):  # type: ignore[no-untyped-def]
+    """Each row minus its maximum, in place.  False where a row holds a NaN or has no finite maximum."""
+    rows, K = scores.shape
+    good = True
+    for i in range(rows):
+        top = -np.inf
+        defined = True
+        for c in range(K):
+            s = scores[i, c]
+            if s != s:
+                defined = False
+            if s > top:
+                top = s
+        if not (defined and np.isfinite(top)):
+            good = False
+            continue
+        for c in range(K):
+            scores[i, c] -= top
+    return good
+
+
+@jit
+def divide_by_sum(shares):  # type: ignore[no-untyped-def]
+    """Each row divided by its sum, in place."""
+    rows, K = shares.shape
+    for i in range(rows):
+        total = 0.0
+        for c in range(K):
+            total += shares[i, c]
+        for c in range(K):
+            shares[i, c] /= total
 
 
 @jit
@@ -104,31 +210,4 @@ def to_log_posterior(scores):  # type: ignore[no-untyped-def]
         shift = np.log1p(rest)  # relative precision even where the leading class is all but certain
         for c in range(K):
             scores[i, c] = (scores[i, c] - top) - shift
-    return good
-
-
-@jit
-def to_posterior(scores):  # type: ignore[no-untyped-def]
-    """Each row to probabilities, in place.  False where a row holds a NaN or has no finite maximum."""
-    rows, K = scores.shape
-    good = True
-    for i in range(rows):
-        top = -np.inf
-        defined = True
-        for c in range(K):
-            s = scores[i, c]
-            if s != s:
-                defined = False
-            if s > top:
-                top = s
-        if not (defined and np.isfinite(top)):
-            good = False
-            continue
-        total = 0.0
-        for c in range(K):
-            e = np.exp(scores[i, c] - top)
-            scores[i, c] = e
-            total += e
-        for c in range(K):
-            scores[i, c] /= total
     return good

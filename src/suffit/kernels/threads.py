@@ -8,11 +8,16 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 Part = TypeVar("Part")
 
-BLOCK_CELLS = 1 << 18  # cells of one block: 2 MB of float64, about one core's share of cache
+READ_CELLS = 1 << 20  # cells of one block that is only read: long enough to hide the hand-over between threads
+COPY_CELLS = 1 << 16  # cells of one block that is copied first: the copy stays in a core's own cache
 _LEAST_ROWS = 64
 
 _lock = threading.Lock()
@@ -37,9 +42,7 @@ def set_threads(n: int | None) -> None:
     global _wanted
     with _lock:
         _wanted = n
-        pool = _pools.pop(os.getpid(), None)
-    if pool is not None:
-        pool.shutdown(wait=False)
+        _pools.pop(os.getpid(), None)  # calls under way keep theirs; its threads end with the last of them
 
 
 def _pool() -> ThreadPoolExecutor:
@@ -51,15 +54,21 @@ def _pool() -> ThreadPoolExecutor:
         return _pools[pid]
 
 
-def block_rows(n_columns: int) -> int:
-    """Rows per block for this many columns; depends on nothing else."""
-    return max(_LEAST_ROWS, BLOCK_CELLS // max(1, n_columns))
-
-
-def row_blocks(n_rows: int, n_columns: int) -> list[tuple[int, int]]:
-    """The row ranges [start, stop) that cover ``n_rows``."""
-    step = block_rows(n_columns)
+def row_blocks(n_rows: int, n_columns: int, cells: int = READ_CELLS) -> list[tuple[int, int]]:
+    """The row ranges [start, stop) that cover ``n_rows``; their length depends on the number of columns alone."""
+    step = max(_LEAST_ROWS, cells // max(1, n_columns))
     return [(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+
+
+def entry_blocks(indptr: NDArray[Any]) -> list[tuple[int, int]]:
+    """Row ranges of a CSR matrix that hold about one block of stored entries each."""
+    n = len(indptr) - 1
+    cells = READ_CELLS // 4
+    if indptr[-1] <= cells and n <= cells:
+        return [(0, n)]
+    edges = np.searchsorted(indptr, np.arange(0, int(indptr[-1]) + 1, cells))
+    edges = np.unique(np.concatenate([[0], edges, np.arange(0, n, cells), [n]]))
+    return [(int(a), int(b)) for a, b in pairwise(edges)]
 
 
 def in_order(work: Callable[[int, int], Part], blocks: list[tuple[int, int]]) -> Iterator[Part]:

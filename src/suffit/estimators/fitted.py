@@ -1,0 +1,87 @@
+"""The state of a fitted estimator: one frozen object, replaced whole, so that readers never see half a change."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..model import Model, Solution
+from ..stats import Array, Index
+from ..table import Matrix, Rows, encode, freeze
+
+PENDING_ROWS = 4096  # small batches are added up together once there are so many rows
+PENDING_CELLS = 1 << 18
+
+gathering = threading.Lock()  # held while pending batches are added up
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Sums, the class prior that goes with them, and how labels and attributes are shown."""
+
+    model: Model
+    prior: Array  # p(c), in class order
+    given: bool  # whether the prior was set with with_prior
+    labels: np.dtype[Any] | None
+    floats: np.dtype[Any]
+    decision_prior: Callable[[Array], Array]  # the log prior that predictions use
+
+    @cached_property
+    def solution(self) -> Solution:
+        """Solved when first asked; another thread that asks at the same time gets an equal one."""
+        return self.model.solved(self.decision_prior(self.prior))
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The labels as an array of the type they came in."""
+        labels, dtype = self.model.classes, self.labels
+        if dtype is None or dtype.kind == "O":
+            out = np.empty(len(labels), dtype=object)
+            out[:] = labels
+            return out
+        return np.array(labels) if dtype.kind in "US" else np.array(labels, dtype=dtype)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if k != "solution"}  # a pickle holds the sums
+
+
+@dataclass
+class Pending:
+    """Small batches that have been checked and wait to be added up together."""
+
+    X: list[Matrix]
+    y: list[NDArray[Any]]
+    rows: int = 0
+    cells: int = 0
+
+    def add(self, X: Matrix, y: NDArray[Any]) -> bool:
+        """Keep a copy of one batch; True when it is time to add them up."""
+        self.X.append(X.copy())
+        self.y.append(y.copy())
+        self.rows += len(y)
+        self.cells += X.size
+        return self.rows >= PENDING_ROWS or self.cells >= PENDING_CELLS
+
+    def gathered(self) -> tuple[Matrix, Rows]:
+        """All batches as one."""
+        X = sparse.vstack(self.X, format="csr") if sparse.issparse(self.X[0]) else np.concatenate(self.X)
+        labels, codes = encode(np.concatenate(self.y))
+        return X, Rows(Index.of(labels), freeze(codes))
+
+
+def log_prior(prior: Array) -> Array:
+    """log p(c)."""
+    with np.errstate(divide="ignore"):
+        return np.log(prior)
+
+
+def no_prior(prior: Array) -> Array:
+    """0 for every class: a rule that takes no prior, except where there is nothing to decide."""
+    return log_prior(prior) if len(prior) == 1 else np.zeros(len(prior))

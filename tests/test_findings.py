@@ -1,0 +1,235 @@
+"""Things that went wrong once: each with the smallest example that showed it."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import suffit
+from cases import assert_same
+from suffit import SingularClassWarning
+
+
+def two_classes(n: int = 2000, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    return rng.normal(size=(n, 2)) + y[:, None], y
+
+
+@pytest.mark.parametrize("make", [suffit.GaussianNB, suffit.LDA, suffit.QDA, suffit.GDA])
+@pytest.mark.parametrize("glitch", [1e4, 1e6])
+def test_a_far_first_row_that_is_forgotten_leaves_a_good_model(make, glitch):
+    X, y = two_classes()
+    far = np.full((1, 2), glitch)
+    model = make().partial_fit(far, [0]).partial_fit(X[:100], y[:100]).forget(far, [0]).partial_fit(X[100:], y[100:])
+    np.testing.assert_allclose(model.predict_proba(X), make().fit(X, y).predict_proba(X), atol=1e-3)
+
+
+def test_forgetting_far_larger_rows_is_said_to_cost_digits():
+    X, y = two_classes(100)
+    model = suffit.GaussianNB().fit(np.r_[X, [[1e9, 1e9]]], np.r_[y, 0])
+    with pytest.warns(SingularClassWarning, match="few digits"):
+        model.forget([[1e9, 1e9]], [0])
+
+
+def test_a_far_first_row_does_not_set_the_origin_for_good():
+    X, y = two_classes()
+    X[0] = 1e9
+    model = suffit.GaussianNB().partial_fit(X[:1], y[:1])
+    for a in range(1, 2000, 100):
+        model.partial_fit(X[a : a + 100], y[a : a + 100])
+    assert np.abs(model._model.stats.origin).max() < 1e7
+    assert_same(model, suffit.GaussianNB().fit(X, y), rtol=1e-11)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        suffit.BernoulliNB(alpha=0).fit([[1, 0], [1, 1], [0, 1], [0, 1]], [0, 0, 1, 1]),
+        suffit.MultinomialNB(alpha=0).fit([[1, 0], [1, 1], [0, 1], [0, 3]], [0, 0, 1, 1]),
+        suffit.CategoricalNB(alpha=0).fit([[1, 0], [1, 1], [0, 1], [0, 1]], [0, 0, 1, 1]),
+        suffit.PoissonNB(alpha=0).fit([[1, 0], [1, 1], [0, 1], [0, 1]], [0, 0, 1, 1]),
+    ],
+    ids=lambda m: type(m).__name__,
+)
+def test_the_logistic_form_takes_the_limit_where_smoothing_is_0(model):
+    X = np.array([[1, 1], [0, 0], [1, 0], [0, 1]])
+    form = model.logistic_form()
+    np.testing.assert_allclose(np.exp(form.predict_log_proba(X)), model.predict_proba(X), atol=1e-12)
+    np.testing.assert_allclose(form.pair(1, 0).probability(X), model.predict_proba(X)[:, 1], atol=1e-12)
+
+
+@pytest.mark.parametrize("offset", [1e2, 1e4, 1e6, 1e8])
+def test_sparse_rows_far_from_zero_score_as_dense_ones(offset):
+    X, y = two_classes(400)
+    model = suffit.GaussianNB().fit(sparse.csr_array(X + offset), y)
+    centred = suffit.GaussianNB().fit((X + offset) - offset, y).predict_proba((X + offset) - offset)
+    np.testing.assert_allclose(model.predict_proba(sparse.csr_array(X + offset)), centred, atol=1e-6)
+
+
+def test_a_missing_value_in_sparse_rows_is_refused_everywhere():
+    X, y = two_classes(40)
+    holes = X.copy()
+    holes[3, 1] = np.nan
+    for model in (suffit.GaussianNB(), suffit.BernoulliNB(), suffit.LDA(), suffit.QDA()):
+        model.fit(X, y)
+        for call in (model.predict, model.predict_proba, model.score_samples):
+            with pytest.raises(suffit.InputError, match=r"'x1'.*row 3"):
+                call(sparse.csr_array(holes))
+
+
+def test_a_reader_never_sees_half_a_change():
+    """predict_proba and classes_ of one estimator agree while another thread teaches it new classes."""
+    rng = np.random.default_rng(0)
+    model = suffit.GaussianNB().fit(rng.normal(size=(50, 3)), np.arange(50) % 2)
+    stop, wrong = threading.Event(), []
+
+    def read():
+        x = rng.normal(size=(5, 3))
+        while not stop.is_set():
+            fitted = model._fitted
+            if fitted.solution.posterior(x).shape[1] != len(fitted.classes):
+                wrong.append("width")
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for c in range(2, 40):
+        model.partial_fit(rng.normal(size=(3, 3)), np.full(3, c))
+        model.predict(rng.normal(size=(2, 3)))
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert model.predict_proba(rng.normal(size=(1, 3))).shape == (1, 40)
+
+
+def test_lda_directions_exist_beside_a_constant_column():
+    X, y = two_classes(100)
+    X = np.c_[X, np.full(100, 3.0)]
+    for solver in ("svd", "eigen"):
+        lda = suffit.LDA(solver=solver).fit(X, y)
+        assert lda.transform(X).shape == (100, 1)
+        assert lda.explained_variance_ratio_.round(9).tolist() == [1.0]
+        assert lda.get_feature_names_out().tolist() == ["lineardiscriminantanalysis0"]
+
+
+@pytest.mark.parametrize("make", [suffit.LDA, suffit.QDA, suffit.GDA])
+def test_samples_keep_columns_of_very_different_scale(make):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2)) * [1e-9, 1e9]
+    drawn, _ = make().fit(X, np.arange(400) % 2).sample(4000, random_state=0)
+    np.testing.assert_allclose(drawn.std(axis=0), X.std(axis=0), rtol=0.1)
+
+
+def test_forgetting_a_huge_count_keeps_the_small_ones():
+    model = suffit.MultinomialNB().fit([[1, 10**10], [1, 1], [3, 1]], ["a", "b", "a"])
+    assert model.forget([[1, 10**10]], ["a"]).feature_count_.tolist() == [[3, 1], [1, 1]]
+    heavy = suffit.GaussianNB().fit([[1.0], [2.0], [5.0]], ["a", "a", "b"], sample_weight=[1, 1e10, 1])
+    assert heavy.forget([[2.0]], ["a"], sample_weight=[1e10]).classes_.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [[b"a", b"\xff"], [np.timedelta64(2, "D"), np.timedelta64(10, "D")], [9, 10], [(1, "b"), (1, "a")]],
+    ids=["bytes", "timedelta", "int", "tuple"],
+)
+def test_merged_labels_come_in_the_order_of_one_fit(labels):
+    y = np.empty(4, dtype=object)
+    y[:] = [labels[0], labels[0], labels[1], labels[1]]
+    X = np.arange(4.0)[:, None]
+    parts = suffit.GaussianNB().partial_fit(X[2:], y[2:]) + suffit.GaussianNB().partial_fit(X[:2], y[:2])
+    assert parts.classes_.tolist() == suffit.GaussianNB().fit(X, y).classes_.tolist()
+
+
+def test_small_things():
+    X, y = two_classes(60)
+    model = suffit.GaussianNB().fit(X, y)
+    assert model.bic(X, y, 2.0) == model.bic(X, y, np.full(60, 2.0))
+    unknown = np.r_[y, 7]
+    weight = np.r_[np.ones(60), 0.0]
+    assert model.log_likelihood(np.r_[X, [[0, 0]]], unknown, weight) == pytest.approx(model.log_likelihood(X, y))
+    kept = model.with_prior([0.9, 0.1]).partial_fit(X, y)
+    np.testing.assert_allclose(kept.class_prior_, [0.9, 0.1])
+    np.testing.assert_allclose(kept.with_prior(None).class_prior_, [0.5, 0.5])
+    assert sum([model]) is not model
+    with pytest.raises(suffit.InputError, match="2 columns"):
+        suffit.normal_logpdf([[1, 2, 3, 4]], [0, 0], np.eye(2))
+    with pytest.raises(ValueError, match="takes no alpha"):
+        suffit.Gaussian(alpha=3.0)
+
+
+def test_far_points_have_larger_decisions_further_out():
+    X, y = two_classes(100)
+    lda = suffit.LDA().fit(X, y)
+    near, far = lda.decision_function([[1e300, 0], [1e307, 0]])
+    assert far > near > 1e299
+
+
+def test_sequences_can_be_drawn_and_read_again():
+    model = suffit.MultinomialNB(input="sequences").fit([[0, 0, 1], [2, 1], [2, 2, 2, 3]], ["ham", "spam", "spam"])
+    documents, labels = model.sample(5, y="spam", random_state=0)
+    assert model.predict_proba(documents).shape == (5, 2)
+    assert labels.tolist() == ["spam"] * 5
+
+
+def test_threads_can_be_set_while_others_fit():
+    X, y = two_classes(200_000)
+    errors = []
+
+    def fit():
+        try:
+            for _ in range(20):
+                suffit.GaussianNB().fit(X, y)
+        except Exception as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=fit)
+    thread.start()
+    for n in range(60):
+        suffit.set_threads(1 + n % 3)
+    thread.join()
+    suffit.set_threads(None)
+    assert not errors
+
+
+def test_small_batches_are_checked_at_once_and_added_up_later():
+    X, y = two_classes(300)
+    model = suffit.GaussianNB().fit(X[:100], y[:100])
+    for i in range(100, 300):
+        model.partial_fit(X[i : i + 1], y[i : i + 1])
+    assert model._pending is not None
+    with pytest.raises(suffit.InputError, match="infinity"):
+        model.partial_fit([[np.inf, 0.0]], [0])
+    with pytest.raises(ValueError, match="features"):
+        model.partial_fit(np.zeros((1, 3)), np.array([0]))
+    batch, label = np.zeros((1, 2)), np.array([0])
+    model.partial_fit(batch, label).forget(batch, label)
+    batch[:] = 99.0  # what was handed in may be used again
+    assert_same(model, suffit.GaussianNB().fit(X, y), rtol=1e-11)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.partial_fit(X[:1], np.array([5]))  # a new class
+    assert model.classes_.tolist() == [0, 1, 5]
+
+
+def test_the_row_scorer_agrees_with_predict_proba():
+    X, y = two_classes(200)
+    counts = np.abs(np.round(X * 3))
+    for model, rows in (
+        (suffit.GaussianNB(), X),
+        (suffit.LDA(), X),
+        (suffit.QDA(), X),
+        (suffit.MultinomialNB(), counts),
+        (suffit.PoissonNB(), counts),
+    ):
+        score = model.fit(rows, y).scorer()
+        np.testing.assert_allclose([score(row) for row in rows[:20]], model.predict_proba(rows[:20]), atol=1e-12)
+    holes = X[:3].copy()
+    holes[0, 1] = np.nan
+    gaussian = suffit.GaussianNB().fit(X, y)
+    np.testing.assert_allclose(gaussian.scorer()(holes[0]), gaussian.predict_proba(holes)[0], atol=1e-12)
