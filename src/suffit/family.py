@@ -47,6 +47,10 @@ class Scorer(ABC):
         every(lambda a, b: self.score_rows(X, a, b, out[a:b]), self.blocks(X))
         return out
 
+    def surely_valid(self, X: NDArray[Any]) -> bool:
+        """Whether a quick look shows that these dense rows can be scored; False: look properly."""
+        return False
+
     def row_kernel(self, log_prior: Array) -> tuple[Any, tuple[Array, ...]]:
         """A compiled posterior of one dense row, kernel(row, *parameters, out), and its parameters; or None."""
         return None, ()

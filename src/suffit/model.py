@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from .stats import CLASS, LEVEL, Array, Index, Stats, layout
 from .table import Codes, InputError, Matrix, Rows, check_finite, csr, is_sparse
 
 CLASS_COUNTS = layout("class-counts", {"n": (CLASS,)})
+FEW_ROWS = 4  # rows up to which a call is worth more than a loop
 _EMPTIED = 1e-9  # a count that a subtraction leaves below this share of what it was is 0
 
 
@@ -196,9 +198,12 @@ class Solution:
 
     def posterior(self, X: Matrix) -> Array:
         """p(c | x).  # → (n, K)"""
+        if type(X) is np.ndarray and len(X) <= FEW_ROWS:
+            quick = self._few(X)
+            if quick is not None:
+                return quick
         self.scorer.check(X)
-        impossible = self.scorer.impossible(X)
-        if impossible is not None:
+        if self.scorer.impossible(X[:1]) is not None:
             scores = self.scores(X)
             _to_posterior(scores)
             return scores
@@ -220,6 +225,20 @@ class Solution:
             _to_posterior(far)
             out[bad] = far
         return out
+
+    def _few(self, X: NDArray[Any]) -> Array | None:
+        """The posterior of a few plain rows by the one-row kernel; None where the rows need a closer look."""
+        kernel, parameters = self._row
+        if kernel is None or X.dtype != np.float64 or not self.scorer.surely_valid(X):
+            return None
+        out = np.empty((len(X), len(self.classes)))
+        for i in range(len(X)):
+            kernel(X[i], *parameters, out[i])
+        return out if math.isfinite(out.sum()) else None
+
+    @cached_property
+    def _row(self) -> tuple[Any, tuple[Array, ...]]:
+        return self.scorer.row_kernel(self.log_prior)  # type: ignore[no-any-return]
 
     def log_posterior(self, X: Matrix) -> Array:
         """log p(c | x), exact even where p is all but 1.  # → (n, K)"""
@@ -302,8 +321,10 @@ def _take_limit(scores: Array, impossible: Array | None, log_prior: Array) -> No
 
 def _to_posterior(scores: Array) -> bool:
     """Scores to probabilities, in place; False where a row has no finite maximum (and is NaN after)."""
-    from .kernels.scores import divide_by_sum, lower_by_top
+    from .kernels.scores import divide_by_sum, lower_by_top, to_posterior_of_two
 
+    if scores.shape[1] == 2:
+        return bool(to_posterior_of_two(scores))
     good = bool(lower_by_top(scores))
     with np.errstate(invalid="ignore", over="ignore"):
         np.exp(scores, out=scores)
@@ -317,7 +338,7 @@ class RowScorer:
     def __init__(self, solution: Solution, classes: NDArray[Any]) -> None:
         self.classes = classes
         self._solution = solution
-        self._kernel, self._parameters = solution.scorer.row_kernel(solution.log_prior)
+        self._kernel, self._parameters = solution._row
 
     def __call__(self, row: NDArray[Any]) -> Array:
         """The probabilities, in the order of ``classes``."""

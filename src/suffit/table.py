@@ -50,11 +50,13 @@ def csr(X: Matrix) -> Any:
     return X
 
 
-def entries(X: Any, start: int, stop: int) -> tuple[NDArray[Any], NDArray[Any], Array]:
+def entries(X: Any, start: int, stop: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """The rows [start, stop) of a CSR matrix as arrays of their own: row ends (from 0), columns, values."""
     a, b = int(X.indptr[start]), int(X.indptr[stop])
     ends = X.indptr[start : stop + 1].astype(np.int64) - a
-    values = np.asarray(X.data[a:b], dtype=np.float64)
+    values = X.data[a:b]
+    if values.dtype not in (np.float32, np.float64):
+        values = values.astype(np.float64)
     return freeze(ends), freeze(X.indices[a:b].astype(np.int32, copy=False)), freeze(values)
 
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -22,7 +23,7 @@ from ..forms import LogisticForm
 from ..model import Model, RowScorer, Solution
 from ..stats import CLASS, Array, Index
 from ..table import Codes, InputError, Matrix, Rows, encode, freeze
-from .fitted import PENDING_ROWS, Fitted, Pending, gathering, log_prior
+from .fitted import Fitted, Pending, gathering, log_prior, most_pending
 from .reading import Prior, column_names, common_dtype, prior_in_order, read_labels, read_weight
 
 
@@ -108,7 +109,15 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self._grows:
             self.n_features_in_ = len(model.columns)
         self._fit = Fitted(model, prior, given, labels, floats, self._decision_prior)
-        self._settings = tuple((name, self.__dict__.get(name)) for name in self._get_param_names())
+        self._settings = self._current_settings()
+
+    def _current_settings(self) -> tuple[tuple[str, Any], ...]:
+        return tuple((name, self.__dict__.get(name)) for name in setting_names(type(self)))  # type: ignore[arg-type]
+
+    def _check_settings_once(self) -> None:
+        """Check the constructor's values, unless they are those of the last fit."""
+        if not all(self.__dict__.get(name) is value for name, value in self.__dict__.get("_settings", ((None, 0),))):
+            self._validate_params()
 
     @property
     def _fitted(self) -> Fitted:
@@ -146,7 +155,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             A weight of 2 is the row twice.
 
         """
-        self._validate_params()
+        self._check_settings_once()
         with self._unchanged_on_error():
             data, labels, rows = self._read(X, y, sample_weight, self._read_X)
             model = Model.empty(self._family(data.shape[1]), self._names(X, data.shape[1])).learn(data, rows)
@@ -165,6 +174,10 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Conditions that hold for a fit but not for a first batch."""
 
     def _remember_columns(self, X: Any, data: Matrix) -> None:
+        if type(X) is np.ndarray:  # has no names to remember
+            self.n_features_in_ = data.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+            return
         validate_data(self, X if not isinstance(X, list) else data, reset=True, skip_check_array=True)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -176,7 +189,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         if classes is None and sample_weight is None and self._put_off(X, y):
             return self
-        self._validate_params()
+        self._check_settings_once()
         with self._unchanged_on_error():
             known = "_fit" in self.__dict__
             data, labels, rows = self._read(X, y, sample_weight, self._read_X_more if known else self._read_X)
@@ -207,18 +220,18 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             or y.dtype.kind not in "iubU"
             or X.dtype.kind not in "fiu"
             or X.shape != (len(y), self.n_features_in_)
-            or not 0 < len(y) <= PENDING_ROWS // 4
+            or not 0 < len(y) <= most_pending(X) // 4
             or y.ndim != 1
             or self._prior() is not None  # set class by class: a new class would have none
             or not all(state.get(name) is value for name, value in state["_settings"])
             or not fitted.model.family.surely_valid(X)
         ):
             return False
-        pending = state.get("_pending")
-        if pending is None or type(pending.X[0]) is not type(X):
+        pending: Pending | None = state.get("_pending")
+        if pending is None or not pending.takes(X, y):
             if pending is not None:
                 self._gather()
-            pending = self._pending = Pending([], [])
+            pending = self._pending = Pending(X, y)
         if pending.add(X, y):
             self._gather()
         return True
@@ -474,6 +487,12 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+@cache
+def setting_names(estimator: type) -> tuple[str, ...]:
+    """The names of an estimator's constructor arguments."""
+    return tuple(estimator._get_param_names())  # type: ignore[attr-defined]
 
 
 _QUICK_TYPES = (np.ndarray, sparse.csr_matrix, sparse.csr_array)

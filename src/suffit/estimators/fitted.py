@@ -52,27 +52,44 @@ class Fitted:
         return {k: v for k, v in self.__dict__.items() if k != "solution"}  # a pickle holds the sums
 
 
-@dataclass
+def most_pending(X: Matrix) -> int:
+    """How many rows like these wait at most: by their cells, or by what sparse rows store."""
+    cells = X.shape[1] if isinstance(X, np.ndarray) else X.nnz // max(X.shape[0], 1)
+    return min(PENDING_ROWS, PENDING_CELLS // (cells or 1))
+
+
 class Pending:
     """Small batches that have been checked and wait to be added up together."""
 
-    X: list[Matrix]
-    y: list[NDArray[Any]]
-    rows: int = 0
-    cells: int = 0
+    def __init__(self, X: Matrix, y: NDArray[Any]) -> None:
+        most = most_pending(X) + 1
+        self.kind, self.most, self.rows = type(X), most, 0
+        self.y = np.empty(most, y.dtype)
+        self.dense = np.empty((most, X.shape[1]), X.dtype) if self.kind is np.ndarray else None
+        self.sparse: list[Matrix] = []
+
+    def takes(self, X: Matrix, y: NDArray[Any]) -> bool:
+        """Whether a batch is of the same kind, and fits in."""
+        return (
+            self.kind is type(X)
+            and self.rows + len(y) <= self.most
+            and (self.dense is None or self.dense.dtype == X.dtype)
+        )
 
     def add(self, X: Matrix, y: NDArray[Any]) -> bool:
         """Keep a copy of one batch; True when it is time to add them up."""
-        self.X.append(X.copy())
-        self.y.append(y.copy())
-        self.rows += len(y)
-        self.cells += X.size
-        return self.rows >= PENDING_ROWS or self.cells >= PENDING_CELLS
+        start, self.rows = self.rows, self.rows + len(y)
+        self.y[start : self.rows] = y
+        if self.dense is not None:
+            self.dense[start : self.rows] = X
+        else:
+            self.sparse.append(X.copy())
+        return self.rows >= self.most - 1
 
     def gathered(self) -> tuple[Matrix, Rows]:
         """All batches as one."""
-        X = sparse.vstack(self.X, format="csr") if sparse.issparse(self.X[0]) else np.concatenate(self.X)
-        labels, codes = encode(np.concatenate(self.y))
+        X = self.dense[: self.rows] if self.dense is not None else sparse.vstack(self.sparse, format="csr")
+        labels, codes = encode(self.y[: self.rows])
         return X, Rows(Index.of(labels), freeze(codes))
 
 

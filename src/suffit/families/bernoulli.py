@@ -45,6 +45,11 @@ class Bernoulli(Elementwise):
         """0 ≤ Σx ≤ n."""
         return (t[..., 0] < -1e-9 * np.maximum(n, 1.0)) | (t[..., 0] > n * (1 + 1e-9))
 
+    @property
+    def entry_threshold(self) -> float | None:
+        """1 above the threshold; without one, entries count as they are."""
+        return float("nan") if self.threshold is None else (self.threshold if self.threshold >= 0 else None)
+
     def T(self, x: Array) -> Array:
         """1{x > threshold}."""
         return (x if self.threshold is None else (x > self.threshold).astype(np.float64))[..., None]

@@ -28,6 +28,11 @@ def plain(level: Any) -> Hashable:
     return level  # type: ignore[no-any-return]
 
 
+def whole(X: NDArray[Any]) -> NDArray[Any]:
+    """Integers as int64 rows in one piece (a view where they are that already)."""
+    return freeze(X.astype(np.int64, copy=False))
+
+
 def column_codes(column: NDArray[Any]) -> tuple[list[Hashable], Codes]:
     """The distinct levels of one column and the code of each row, −1 where missing."""
     if column.dtype.kind in "iub":
@@ -66,10 +71,9 @@ class Categorical(Family):
     def collect(self, X: NDArray[Any], rows: Rows, columns: Sequence[str]) -> Stats:
         """Rows of every class at every level of every column."""
         if X.dtype.kind in "iu" and X.size:
-            low, high = X.min(axis=0), X.max(axis=0)
-            if int((high.astype(object) - low.astype(object)).max()) < DENSE_LIMIT:
-                levels, count = self._count_integers(X, rows, low, high)
-                return self._stats(rows, levels, count)
+            counted = self._count_integers(X, rows)
+            if counted is not None:
+                return self._stats(rows, *counted)
         found: list[list[Hashable]] = []
         counts = [np.zeros((len(rows.classes), 0))]
         for j in range(X.shape[1]):  # one column at a time: codes of all would double the memory
@@ -97,26 +101,44 @@ class Categorical(Family):
             total += part
         return total
 
-    def _count_integers(
-        self, X: NDArray[Any], rows: Rows, low: NDArray[Any], high: NDArray[Any]
-    ) -> tuple[list[list[int]], Array]:
-        """Integers are their own codes: one pass, no look-up."""
-        from ..kernels.counts import level_counts
+    def _count_integers(self, X: NDArray[Any], rows: Rows) -> tuple[list[list[int]], Array] | None:
+        """Integers are their own codes: one pass where the first rows show the range, two where they do not."""
+        head = X[:4096]
+        low, high = np.minimum(head.min(axis=0), 0).astype(np.int64), head.max(axis=0).astype(np.int64)
+        count = self._count_range(X, rows, low, high)
+        if count is None:
+            low, high = (X.min(axis=0).astype(object), X.max(axis=0).astype(object))
+            if int((high - low).max()) >= DENSE_LIMIT:
+                return None
+            low, high = low.astype(np.int64), high.astype(np.int64)
+            count = self._count_range(X, rows, low, high)
+        if count is None:
+            return None
+        return [list(range(int(a), int(b) + 1)) for a, b in zip(low, high, strict=True)], count
 
-        sizes = (high.astype(np.int64) - low.astype(np.int64)) + 1
+    def _count_range(
+        self, X: NDArray[Any], rows: Rows, low: NDArray[np.int64], high: NDArray[np.int64]
+    ) -> Array | None:
+        """The counts, or None where a value lies outside low … high."""
+        from ..kernels.counts import integer_counts
+
+        sizes = high - low + 1
+        if int(sizes.max()) > DENSE_LIMIT:
+            return None
         offsets = freeze(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
+        low = freeze(low)
         total = np.zeros((len(rows.classes), int(offsets[-1])))
 
-        def work(start: int, stop: int) -> Array:
+        def work(start: int, stop: int) -> Array | None:
             part = np.zeros_like(total)
-            codes = freeze((X[start:stop].astype(np.int64) - low.astype(np.int64)).astype(np.int32))
-            level_counts(codes, offsets, *rows.part(start, stop), part)
-            return part
+            inside = integer_counts(whole(X[start:stop]), low, offsets, *rows.part(start, stop), part)
+            return part if inside else None
 
-        for part in in_order(work, row_blocks(*X.shape)):
+        for part in in_order(work, row_blocks(X.shape[0], X.shape[1])):
+            if part is None:
+                return None
             total += part
-        levels = [list(range(int(a), int(b) + 1)) for a, b in zip(low, high, strict=True)]
-        return levels, total
+        return total
 
     def _stats(self, rows: Rows, levels: Sequence[Sequence[Hashable]], count: Array) -> Stats:
         """Sums on an axis of (column, level) pairs; levels no row takes are left out."""
@@ -180,6 +202,8 @@ class CategoricalScorer(Scorer):
         self.offsets = freeze(np.concatenate([[0], np.cumsum([len(v) for v in levels])]).astype(np.int64))
         self.n_classes = K = len(tables[0]) if tables else 0
         self.table = _by_level(tables)
+        runs = all(_is_run(v) for v in levels)
+        self.low = freeze(np.array([v[0] if v else 0 for v in levels], np.int64)) if runs else None  # type: ignore[arg-type]
         self.n_parameters = K * sum(max(len(v) - 1, 0) for v in levels)
 
     def codes(self, X: NDArray[Any]) -> NDArray[np.int32]:
@@ -204,8 +228,11 @@ class CategoricalScorer(Scorer):
         self._look_up(X, start, stop, self.table, out)
 
     def _look_up(self, X: NDArray[Any], start: int, stop: int, table: Array, out: Array) -> None:
-        from ..kernels.counts import level_scores
+        from ..kernels.counts import integer_scores, level_scores
 
+        if X.dtype.kind in "iu" and self.low is not None:
+            integer_scores(whole(X[start:stop]), self.low, self.offsets, table, out)
+            return
         level_scores(freeze(self.codes(X[start:stop])), self.offsets, table, out)
 
     def impossible(self, X: NDArray[Any]) -> Array | None:
@@ -242,6 +269,14 @@ class CategoricalScorer(Scorer):
         return out
 
 
+def _is_run(levels: list[Hashable]) -> bool:
+    """Whether the levels are consecutive integers, so that a level is its own code."""
+    if not levels:
+        return True
+    first = levels[0]
+    return isinstance(first, int) and abs(first) < 2**62 and levels == list(range(first, first + len(levels)))
+
+
 def _by_level(tables: list[Array]) -> Array:
-    """The tables of all columns below each other.  # [(K, L_j)] → (ΣL, K)"""
-    return freeze(np.concatenate(tables, axis=1).T)
+    """The tables of all columns below each other, and a row of zeros for the rest.  # [(K, L_j)] → (ΣL + 1, K)"""
+    return freeze(np.concatenate([*tables, np.zeros((len(tables[0]), 1))], axis=1).T)

@@ -135,22 +135,30 @@ class Elementwise(Family):
 
     def _sparse_sums(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> dict[str, Array]:
         """Zeros are T(0) each: t = N·T(0) + Σ over stored entries of T(x) − T(0)."""
-        from ..kernels.counts import csr_class_sums
+        from ..kernels.counts import csr_class_statistics, csr_class_sums
 
         self.check_sparse(X, columns)
         K, p = len(rows.classes), X.shape[1]
+        N = np.repeat(rows.counts()[:, None], p, axis=1)
         zero = self.T(np.zeros((1, 1)))[0, 0]  # (order,)
         t = np.zeros((K, p, self.order))
 
         def work(lo: int, hi: int) -> None:
             for a, b in entry_blocks(X.indptr):
-                ends, columns_of, values = entries(X, a, b)
-                T = freeze(self.T(values[:, None])[:, 0, :] - zero)
-                csr_class_sums(ends, columns_of, T, *rows.part(a, b), lo, hi, t)
+                ends, places, values = entries(X, a, b)
+                if self.entry_threshold is not None:
+                    csr_class_sums(ends, places, values, self.entry_threshold, *rows.part(a, b), lo, hi, t[..., 0])
+                else:
+                    T = freeze(self.T(values.astype(np.float64)[:, None])[:, 0, :] - zero)
+                    csr_class_statistics(ends, places, T, *rows.part(a, b), lo, hi, t)
 
         every(work, class_ranges(rows.codes, K))
-        N = np.repeat(rows.counts()[:, None], p, axis=1)
         return {"n": N, "t": t + N[:, :, None] * zero}
+
+    @property
+    def entry_threshold(self) -> float | None:
+        """How a stored entry of sparse rows counts, where that is simple: NaN as it is, a number as 1 above it."""
+        return None
 
     # --- solve
 
@@ -223,6 +231,7 @@ class ElementwiseScorer(Scorer):
         self.columns = columns
         K, p, order = natural.theta.shape
         self.n_classes, self.n_parameters = K, K * p * order
+        self._laid_out: tuple[Array, Array, Array] | None = None
 
     def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
         """Σ_j T(x_j)·Θ_cj − A_cj."""
@@ -244,14 +253,24 @@ class ElementwiseScorer(Scorer):
         out[:] = T @ theta.reshape(len(theta), -1).T - present @ A.T
 
     def _sparse(self, X: Matrix, a: int, b: int, theta: Array, A: Array, out: Array) -> None:
-        from ..kernels.counts import csr_scores
+        from ..kernels.counts import csr_linear_scores, csr_scores
 
+        start, by_feature = self._by_feature(theta, A)
+        ends, places, values = entries(X, a, b)
+        if self.family.entry_threshold is not None:
+            csr_linear_scores(ends, places, values, self.family.entry_threshold, by_feature[:, 0], start, out)
+            return
         zero = self.family.T(np.zeros((1, 1)))[0, 0]
-        start = freeze((theta @ zero - A).sum(axis=1))
-        by_feature = freeze(np.moveaxis(theta, 0, -1))  # (p, order, K)
-        ends, columns, values = entries(X, a, b)
-        T = freeze(self.family.T(values[:, None])[:, 0, :] - zero)
-        csr_scores(ends, columns, T, by_feature, start, out)
+        T = freeze(self.family.T(values.astype(np.float64)[:, None])[:, 0, :] - zero)
+        csr_scores(ends, places, T, by_feature, start, out)
+
+    def _by_feature(self, theta: Array, A: Array) -> tuple[Array, Array]:
+        """The score of a row of zeros, and θ column by column, kept for the next block.  # → (K,), (p, order, K)"""
+        if self._laid_out is None or self._laid_out[0] is not theta:
+            zero = self.family.T(np.zeros((1, 1)))[0, 0]
+            start = freeze((theta @ zero - A).sum(axis=1))
+            self._laid_out = (theta, start, freeze(np.moveaxis(theta, 0, -1)))
+        return self._laid_out[1:]
 
     def impossible(self, X: Matrix) -> Array | None:
         """How often a class would meet a value it gives probability 0."""

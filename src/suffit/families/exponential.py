@@ -37,6 +37,11 @@ class Exponential(Elementwise):
         """Σx ≥ 0."""
         return t[..., 0] < -1e-9 * np.maximum(n, 1.0)
 
+    @property
+    def entry_threshold(self) -> float | None:
+        """Entries count as they are."""
+        return float("nan")
+
     def T(self, x: Array) -> Array:
         """X."""
         return x[..., None]

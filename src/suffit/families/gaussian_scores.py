@@ -215,7 +215,9 @@ class SharedScorer(GaussianScorer):
         self.middle = freeze(means.mean(axis=0))
         M = (means - self.middle) * W if W.ndim == 1 else (means - self.middle) @ W.T  # (K, d)
         _, s, Vt = np.linalg.svd(M, full_matrices=False)
-        keep = s > s.max(initial=0.0) * 1e-14 * max(M.shape)
+        size = np.abs(means) * np.abs(W) if W.ndim == 1 else np.abs(means) @ np.abs(W).T
+        noise = 8 * float(np.finfo(float).eps) * size.max(initial=0.0)  # means this near to each other are equal
+        keep = s > np.maximum(s.max(initial=0.0) * 1e-14 * max(M.shape), noise)
         self.axes = Vt[keep]  # (r, d) in whitened coordinates
         self.P = self.axes * W if W.ndim == 1 else self.axes @ W  # (r, p)
         self.V = freeze(M @ self.axes.T)  # (K, r)

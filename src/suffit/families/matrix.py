@@ -131,7 +131,7 @@ class MultivariateGaussian(Family):
         K, p = origin.shape
         out = self._zeros(K, p)
         by_class = 1 if out["xx"].ndim == 2 else K
-        step = min(stop - start, max(64, COPY_CELLS // p, 256 * by_class))
+        step = min(stop - start, max(64, COPY_CELLS // p, STRIP_ROWS * by_class))
         Z = np.empty((step, p))
         for a in range(start, stop, step):
             b = min(a + step, stop)
@@ -303,6 +303,7 @@ class MultivariateGaussian(Family):
         return W, float(np.log(values[real]).sum() + 2 * np.log(scale).sum()), rank
 
 
+STRIP_ROWS = 1024  # rows of each class that one product is taken over: enough to run at full speed
 _RANK_TOLERANCE = 1e-12  # share of a column's variance left after regression on the others: less is rounding
 
 

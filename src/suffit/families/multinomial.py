@@ -113,6 +113,7 @@ class MultinomialScorer(Scorer):
         self.family, self.density, self.length, self.columns = family, density, length, columns
         self.weights, self.never = rule  # (K, words) each; never marks weights that are log 0
         self.by_word = words_first(self.weights)
+        self.some_never = bool(self.never.any())
         self.n_classes = self.weights.shape[0]
         self.n_parameters = self.n_classes * (self.weights.shape[1] - 1)
 
@@ -138,11 +139,16 @@ class MultinomialScorer(Scorer):
         """Linear in the counts."""
         from ..kernels.rows import linear_row
 
-        return linear_row, (freeze(np.zeros(self.weights.shape[1])), freeze(self.weights), freeze(log_prior))
+        nothing = freeze(np.zeros(self.weights.shape[1]))
+        return (None, ()) if self.some_never else (linear_row, (nothing, freeze(self.weights), freeze(log_prior)))
+
+    def surely_valid(self, X: NDArray[Any]) -> bool:
+        """Finite and not negative."""
+        return self.family.surely_valid(X)
 
     def impossible(self, X: Matrix) -> Array | None:
         """Occurrences of words a class has never seen, where α is 0."""
-        if not self.never.any():
+        if not self.some_never:
             return None
         X = csr(X) if is_sparse(X) else X
         out = np.empty((X.shape[0], self.n_classes))

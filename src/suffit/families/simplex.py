@@ -53,31 +53,31 @@ def sparse_class_sums(X: Matrix, rows: Rows) -> Array:
     from ..kernels.counts import csr_class_sums
 
     K, p = len(rows.classes), X.shape[1]
-    t = np.zeros((K, p, 1))
+    t = np.zeros((K, p))
 
     def work(lo: int, hi: int) -> None:
         for a, b in entry_blocks(X.indptr):
-            ends, columns, values = entries(X, a, b)
-            csr_class_sums(ends, columns, values[:, None], *rows.part(a, b), lo, hi, t)
+            csr_class_sums(*entries(X, a, b), np.nan, *rows.part(a, b), lo, hi, t)
 
     every(work, class_ranges(rows.codes, K))
-    return t[..., 0]
+    return t
 
 
 def linear_scores(X: Matrix, start: int, stop: int, weights: Array, by_word: Array, out: Array) -> None:
     """X·weightsᵀ of some rows, dense or CSR; by_word is weightsᵀ with each word's row in one piece.  # → (n, K)"""
-    from ..kernels.counts import csr_scores
+    from ..kernels.counts import csr_linear_scores
+    from ..kernels.scores import linear_scores as dense_scores
 
     if not is_sparse(X):
-        np.matmul(block(X, start, stop).astype(np.float64, copy=False), weights.T, out=out)
+        nothing = freeze(np.zeros(weights.shape[1]))
+        dense_scores(block(X, start, stop), nothing, freeze(weights), freeze(np.zeros(len(weights))), out)
         return
-    ends, columns, values = entries(X, start, stop)
-    csr_scores(ends, columns, values[:, None], by_word, freeze(np.zeros(len(weights))), out)
+    csr_linear_scores(*entries(X, start, stop), np.nan, by_word, freeze(np.zeros(len(weights))), out)
 
 
 def words_first(weights: Array) -> Array:
-    """Weights laid out by word.  # (K, p) → (p, 1, K)"""
-    return freeze(weights.T[:, None, :])
+    """Weights laid out by word.  # (K, p) → (p, K)"""
+    return freeze(weights.T)
 
 
 def draw_shares(shares: Array, rng: np.random.Generator) -> NDArray[np.int64]:

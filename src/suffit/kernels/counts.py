@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiled import jit
+from .compiled import fast, jit
 
 
 @jit
@@ -18,6 +18,24 @@ def level_counts(codes_of_levels, offsets, codes, weights, count):  # type: igno
             level = codes_of_levels[i, j]
             if level >= 0:
                 count[c, offsets[j] + level] += w
+
+
+@jit
+def integer_counts(X, low, offsets, codes, weights, count):  # type: ignore[no-untyped-def]
+    """count[c, offsets[j] + x − low[j]] += w for integers that are their own codes.
+
+    False, and half counted, where a value lies outside the range that low and offsets give its column.
+    """
+    rows, p = X.shape
+    for i in range(rows):
+        c = codes[i]
+        w = weights[i]
+        for j in range(p):
+            at = np.int64(X[i, j]) - low[j]
+            if at < 0 or at >= offsets[j + 1] - offsets[j]:
+                return False
+            count[c, np.uint64(offsets[j] + at)] += w
+    return True
 
 
 @jit
@@ -36,20 +54,59 @@ def level_scores(codes_of_levels, offsets, table, out):  # type: ignore[no-untyp
                     out[i, c] += table[at, c]
 
 
-@jit
-def csr_class_sums(indptr, indices, T, codes, weights, lo, hi, t):  # type: ignore[no-untyped-def]
-    """t[c, j, k] += w·T[e, k] over the entries e of the rows whose class is in [lo, hi).
-
-    Threads split the classes between them, so every cell is added up by one thread, in row order.
-    """
-    rows = codes.shape[0]
-    order = T.shape[1]
+@fast
+def integer_scores(X, low, offsets, table, out):  # type: ignore[no-untyped-def]
+    """The same for integers: row offsets[j] + x − low[j] of the table; its last row, of zeros, stands for the rest."""
+    rows, p = X.shape
+    K = table.shape[1]
+    nothing = np.uint64(table.shape[0] - 1)
+    places = np.empty(p + 4, np.uint64)
     for i in range(rows):
+        for j in range(p):
+            at = np.int64(X[i, j]) - low[j]
+            inside = at >= 0 and at < offsets[j + 1] - offsets[j]
+            places[j] = np.uint64(offsets[j] + at) if inside else nothing
+        for j in range(p, p + 4):
+            places[j] = nothing
+        for c in range(K):
+            out[i, c] = 0.0
+        for j in range(0, p, 4):
+            a, b, d, e = places[j], places[j + 1], places[j + 2], places[j + 3]
+            for c in range(K):
+                out[i, c] += (table[a, c] + table[b, c]) + (table[d, c] + table[e, c])
+
+
+@jit
+def csr_class_sums(indptr, indices, data, threshold, codes, weights, lo, hi, t):  # type: ignore[no-untyped-def]
+    """t[c, j] += w·x over the entries of the rows whose class is in [lo, hi).
+
+    With a threshold (not NaN) an entry counts as 1 where it is above it, else as 0.  Threads split the classes between
+    them, so every cell is added up by one thread, in row order.
+    """
+    for i in range(codes.shape[0]):
+        c = codes[i]
+        if c >= lo and c < hi:
+            w = weights[i]
+            tc = t[c]
+            if threshold == threshold:
+                for e in range(indptr[i], indptr[i + 1]):
+                    if data[e] > threshold:
+                        tc[np.uint64(indices[e])] += w
+            else:
+                for e in range(indptr[i], indptr[i + 1]):
+                    tc[np.uint64(indices[e])] += w * data[e]
+
+
+@jit
+def csr_class_statistics(indptr, indices, T, codes, weights, lo, hi, t):  # type: ignore[no-untyped-def]
+    """t[c, j, k] += w·T[e, k] of ready-made statistics of the entries, for the classes in [lo, hi)."""
+    order = T.shape[1]
+    for i in range(codes.shape[0]):
         c = codes[i]
         if c >= lo and c < hi:
             w = weights[i]
             for e in range(indptr[i], indptr[i + 1]):
-                j = indices[e]
+                j = np.uint64(indices[e])
                 for k in range(order):
                     t[c, j, k] += w * T[e, k]
 
@@ -57,30 +114,55 @@ def csr_class_sums(indptr, indices, T, codes, weights, lo, hi, t):  # type: igno
 @jit
 def csr_class_moments(indptr, indices, data, codes, weights, origin, lo, hi, n, t1, t2):  # type: ignore[no-untyped-def]
     """Weight, Σ w z and Σ w z² of the stored entries, z = x − origin, for the classes in [lo, hi)."""
-    rows = codes.shape[0]
-    for i in range(rows):
+    for i in range(codes.shape[0]):
         c = codes[i]
         if c >= lo and c < hi:
             w = weights[i]
             for e in range(indptr[i], indptr[i + 1]):
-                j = indices[e]
+                j = np.uint64(indices[e])
                 z = np.float64(data[e]) - origin[c, j]
                 n[c, j] += w
                 t1[c, j] += w * z
                 t2[c, j] += w * (z * z)
 
 
-@jit
+@fast
+def csr_linear_scores(indptr, indices, data, threshold, weights, start, out):  # type: ignore[no-untyped-def]
+    """out[i, c] = start[c] + Σ_e x·weights[j_e, c]; with a threshold x is 1 above it, else 0.  weights: (words, K)."""
+    rows, K = out.shape
+    plain = threshold != threshold
+    if K == 2:
+        for i in range(rows):
+            s0 = start[0]
+            s1 = start[1]
+            for e in range(indptr[i], indptr[i + 1]):
+                j = np.uint64(indices[e])
+                x = data[e] if plain else (1.0 if data[e] > threshold else 0.0)
+                s0 += x * weights[j, 0]
+                s1 += x * weights[j, 1]
+            out[i, 0] = s0
+            out[i, 1] = s1
+        return
+    for i in range(rows):
+        for c in range(K):
+            out[i, c] = start[c]
+        for e in range(indptr[i], indptr[i + 1]):
+            j = np.uint64(indices[e])
+            x = data[e] if plain else (1.0 if data[e] > threshold else 0.0)
+            for c in range(K):
+                out[i, c] += x * weights[j, c]
+
+
+@fast
 def csr_scores(indptr, indices, T, theta, start, out):  # type: ignore[no-untyped-def]
     """out[i, c] = start[c] + Σ_e Σ_k T[e, k]·theta[j_e, k, c] over the entries e of row i."""
-    rows = out.shape[0]
-    K = start.shape[0]
+    rows, K = out.shape
     order = T.shape[1]
     for i in range(rows):
         for c in range(K):
             out[i, c] = start[c]
         for e in range(indptr[i], indptr[i + 1]):
-            j = indices[e]
+            j = np.uint64(indices[e])
             for k in range(order):
                 x = T[e, k]
                 for c in range(K):
@@ -90,13 +172,12 @@ def csr_scores(indptr, indices, T, theta, start, out):  # type: ignore[no-untype
 @jit
 def csr_gaussian_scores(indptr, indices, data, mean, root, start, out):  # type: ignore[no-untyped-def]
     """Gaussian scores of sparse rows: start holds the score of a row of zeros, each entry its difference."""
-    rows = out.shape[0]
-    K = start.shape[0]
+    rows, K = out.shape
     for i in range(rows):
         for c in range(K):
             out[i, c] = start[c]
         for e in range(indptr[i], indptr[i + 1]):
-            j = indices[e]
+            j = np.uint64(indices[e])
             x = np.float64(data[e])
             for c in range(K):
                 r = root[c, j]

@@ -16,7 +16,7 @@ def gaussian_row(x, mean, root, log_scale, log_prior, out):  # type: ignore[no-u
         q = 0.0
         for j in range(p):
             z = (x[j] - mean[c, j]) * root[c, j]
-            if z == z:
+            if x[j] == x[j]:
                 q += z * z + log_scale[c, j]
         out[c] = log_prior[c] - q
         if out[c] > top:

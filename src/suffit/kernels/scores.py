@@ -173,6 +173,25 @@ def lower_by_top(scores):  # type: ignore[no-untyped-def]
 
 
 @jit
+def to_posterior_of_two(scores):  # type: ignore[no-untyped-def]
+    """Two scores to two probabilities, in place, by one exponential.  False where a row has no finite maximum."""
+    good = True
+    for i in range(scores.shape[0]):
+        d = scores[i, 0] - scores[i, 1]
+        if d != d or (np.isinf(d) and not (np.isfinite(scores[i, 0]) or np.isfinite(scores[i, 1]))):
+            good = False
+            scores[i, 0] = np.nan
+            scores[i, 1] = np.nan
+            continue
+        e = np.exp(-abs(d))
+        most = 1.0 / (1.0 + e)
+        least = e * most
+        scores[i, 0] = most if d >= 0.0 else least
+        scores[i, 1] = least if d >= 0.0 else most
+    return good
+
+
+@jit
 def divide_by_sum(shares):  # type: ignore[no-untyped-def]
     """Each row divided by its sum, in place."""
     rows, K = shares.shape

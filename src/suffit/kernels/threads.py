@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 Part = TypeVar("Part")
 
-READ_CELLS = 1 << 20  # cells of one block that is only read: long enough to hide the hand-over between threads
+READ_CELLS = 1 << 21  # most cells of one block that is only read: long enough to hide the hand-over between threads
 COPY_CELLS = 1 << 16  # cells of one block that is copied first: the copy stays in a core's own cache
 _LEAST_ROWS = 64
 
@@ -55,7 +55,9 @@ def _pool() -> ThreadPoolExecutor:
 
 
 def row_blocks(n_rows: int, n_columns: int, cells: int = READ_CELLS) -> list[tuple[int, int]]:
-    """The row ranges [start, stop) that cover ``n_rows``; their length depends on the number of columns alone."""
+    """The row ranges [start, stop) that cover ``n_rows``; their length depends on the shape of the data alone."""
+    if cells == READ_CELLS:  # about 16 blocks, none too short to be worth a thread and none too long to share out
+        cells = min(max(n_rows * n_columns // 16, READ_CELLS >> 3), READ_CELLS)
     step = max(_LEAST_ROWS, cells // max(1, n_columns))
     return [(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
@@ -63,7 +65,7 @@ def row_blocks(n_rows: int, n_columns: int, cells: int = READ_CELLS) -> list[tup
 def entry_blocks(indptr: NDArray[Any]) -> list[tuple[int, int]]:
     """Row ranges of a CSR matrix that hold about one block of stored entries each."""
     n = len(indptr) - 1
-    cells = READ_CELLS // 4
+    cells = READ_CELLS >> 3
     if indptr[-1] <= cells and n <= cells:
         return [(0, n)]
     edges = np.searchsorted(indptr, np.arange(0, int(indptr[-1]) + 1, cells))
