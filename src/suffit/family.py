@@ -87,6 +87,7 @@ class Family(ABC):
     """How a block of columns is distributed given the class."""
 
     key: ClassVar[str]
+    speaks: ClassVar[bool] = False  # whether solving may warn or refuse: a fit then solves at once, else when asked
 
     @property
     def statistic(self) -> tuple[Any, ...]:

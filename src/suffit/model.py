@@ -14,11 +14,12 @@ from scipy.special import logsumexp
 
 from .family import Family, Scorer
 from .forms import LogisticForm
-from .kernels.threads import every, row_blocks
+from .kernels.threads import every, one_blas_thread, row_blocks
 from .stats import CLASS, LEVEL, Array, Index, Stats, layout
-from .table import Codes, InputError, Matrix, Rows, check_finite, csr, is_sparse
+from .table import Codes, InputError, Matrix, Rows, check_finite, csr, freeze, is_sparse
 
 CLASS_COUNTS = layout("class-counts", {"n": (CLASS,)})
+SMALL_MATRIX = 512
 FEW_ROWS = 4  # rows up to which a call is worth more than a loop
 _EMPTIED = 1e-9  # a count that a subtraction leaves below this share of what it was is 0
 
@@ -78,6 +79,8 @@ class Model:
 
     def __add__(self, other: Model) -> Model:
         self._check_alike(other)
+        if self.stats is None and not self.pinned:
+            return replace(other, pinned=other.pinned)
         stats = self.stats if other.stats is None else other.stats if self.stats is None else self.stats + other.stats
         counts = self.counts + other.counts
         if stats is not None:
@@ -133,7 +136,10 @@ class Model:
 
     def solved(self, log_prior: Array) -> Solution:
         """Parameters from sums; ready to score."""
-        return Solution(self.classes, log_prior, self.family.scorer(self.sums, self.columns), self.columns)
+        # Small matrices gain nothing from BLAS threads, which then keep spinning on cores that the next call needs.
+        with one_blas_thread(len(self.columns) < SMALL_MATRIX):
+            scorer = self.family.scorer(self.sums, self.columns)
+        return Solution(self.classes, log_prior, scorer, self.columns)
 
 
 def _settled(after: Stats, before: Stats) -> Stats:
@@ -150,7 +156,7 @@ class Solution:
     """A solved model: joint, posterior and marginal log-densities, draws, and the logistic form."""
 
     def __init__(self, classes: tuple[Hashable, ...], log_prior: Array, scorer: Scorer, columns: Sequence[str]) -> None:
-        self.classes, self.log_prior, self.columns = classes, log_prior, columns
+        self.classes, self.log_prior, self.columns = classes, freeze(log_prior), columns
         self.scorer: Any = scorer  # of the family's own kind: estimators read its parameters
 
     @property
@@ -203,9 +209,10 @@ class Solution:
             if quick is not None:
                 return quick
         self.scorer.check(X)
+        nothing = freeze(np.zeros(len(self.classes)))  # for scores that have the prior in them already
         if self.scorer.impossible(X[:1]) is not None:
             scores = self.scores(X)
-            _to_posterior(scores)
+            _to_posterior(scores, nothing)
             return scores
         X = csr(X) if is_sparse(X) else X
         out = np.empty((X.shape[0], len(self.classes)))
@@ -214,15 +221,14 @@ class Solution:
         def work(a: int, b: int) -> None:
             part = out[a:b]
             self.scorer.score_rows(X, a, b, part)
-            part += self.log_prior
-            if not _to_posterior(part):
+            if not _to_posterior(part, self.log_prior):
                 odd.append((a, b))
 
         every(work, self.scorer.blocks(X))
         for a, b in odd:  # rows without a finite score: far out, or not to be scored at all
             bad = a + np.flatnonzero(~np.isfinite(out[a:b].sum(axis=1)))
             far = self._far(X, bad)
-            _to_posterior(far)
+            _to_posterior(far, nothing)
             out[bad] = far
         return out
 
@@ -319,13 +325,13 @@ def _take_limit(scores: Array, impossible: Array | None, log_prior: Array) -> No
     scores[impossible > open_classes.min(axis=1, keepdims=True)] = -np.inf
 
 
-def _to_posterior(scores: Array) -> bool:
-    """Scores to probabilities, in place; False where a row has no finite maximum (and is NaN after)."""
+def _to_posterior(scores: Array, log_prior: Array) -> bool:
+    """Scores + log prior to probabilities, in place; False where a row has no finite maximum (and is NaN after)."""
     from .kernels.scores import divide_by_sum, lower_by_top, to_posterior_of_two
 
     if scores.shape[1] == 2:
-        return bool(to_posterior_of_two(scores))
-    good = bool(lower_by_top(scores))
+        return bool(to_posterior_of_two(scores, log_prior))
+    good = bool(lower_by_top(scores, log_prior))
     with np.errstate(invalid="ignore", over="ignore"):
         np.exp(scores, out=scores)
         divide_by_sum(scores)

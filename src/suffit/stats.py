@@ -152,6 +152,8 @@ def layout_named(name: str) -> Layout:
 
 
 def _frozen(a: NDArray[Any]) -> Array:
+    if not a.flags.writeable and a.dtype == np.float64 and a.flags.c_contiguous:
+        return a
     a = np.ascontiguousarray(a, dtype=np.float64)
     if a.flags.writeable:
         a = a.view()
@@ -201,6 +203,8 @@ class Stats:
         """The same sums on larger axes, zero where a label is new."""
         if all(axes[d] is self.axes[d] for d in axes):
             return self
+        if all(axes[d] == self.axes[d] for d in axes):
+            return replace(self, axes=dict(axes))
         places = {d: axes[d].positions_of(self.axes[d]) for d in axes}
         sizes = {d: len(axes[d]) for d in axes}
         sums = {k: _spread(a, self.layout.dims[k], places, sizes) for k, a in self.sums.items()}
@@ -221,11 +225,13 @@ class Stats:
             raise ValueError(f"cannot combine sums of {self.layout.name!r} with sums of {other.layout.name!r}")
         axes = {d: self.axes[d].union(other.axes[d]) for d in self.axes}
         a, b = self.on(axes), other.on(axes)
-        if a.origin is None or b.origin is None:
+        if a.origin is None or b.origin is None or a.origin is b.origin:
             return a, b
         # A cell that only one side has rows for keeps that side's origin: nothing is shifted.
         # Otherwise the side with more rows keeps its own: a first row far from the others does not set it for good.
         n, m = a._rows(), b._rows()
+        if (m > 0).all() and (n >= m).all():
+            return a, b.about(a.origin)
         origin = np.where(n >= m, a.origin, b.origin)
         a = replace(a, origin=np.where(n != 0, a.origin, origin))
         b = replace(b, origin=np.where(m != 0, b.origin, origin))

@@ -80,7 +80,8 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> tuple[Matrix, NDArray[Any], Rows]:
         y = read_labels(y, type(self).__name__)
         X = read_X(X)
-        check_consistent_length(X, y)
+        if X.shape[0] != len(y):
+            check_consistent_length(X, y)
         weight = read_weight(sample_weight, X)
         labels, codes = encode(y)
         return X, y, Rows(Index(tuple(labels)), freeze(codes), None if weight is None else freeze(weight))
@@ -111,12 +112,23 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._fit = Fitted(model, prior, given, labels, floats, self._decision_prior)
         self._settings = self._current_settings()
 
+    def _settled_family(self, n_features: int) -> Family:
+        """The family of the settings; that of the last fit, where they are the same and making one says nothing."""
+        fitted: Fitted | None = self.__dict__.get("_fit")
+        if fitted is not None and fitted.model.family.speaks and self._settings_unchanged():
+            return fitted.model.family
+        return self._family(n_features)
+
+    def _settings_unchanged(self) -> bool:
+        state = self.__dict__
+        return all(state.get(name) is value for name, value in state.get("_settings", ((None, 0),)))
+
     def _current_settings(self) -> tuple[tuple[str, Any], ...]:
         return tuple((name, self.__dict__.get(name)) for name in setting_names(type(self)))  # type: ignore[arg-type]
 
     def _check_settings_once(self) -> None:
         """Check the constructor's values, unless they are those of the last fit."""
-        if not all(self.__dict__.get(name) is value for name, value in self.__dict__.get("_settings", ((None, 0),))):
+        if not self._settings_unchanged():
             self._validate_params()
 
     @property
@@ -158,17 +170,19 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._check_settings_once()
         with self._unchanged_on_error():
             data, labels, rows = self._read(X, y, sample_weight, self._read_X)
-            model = Model.empty(self._family(data.shape[1]), self._names(X, data.shape[1])).learn(data, rows)
+            family = self._settled_family(data.shape[1])
+            model = Model.empty(family, self._names(X, data.shape[1])).learn(data, rows)
             self._begin(X, data, model, labels.dtype)
         return self
 
     def _begin(self, X: Any, data: Matrix, model: Model, labels: np.dtype[Any]) -> None:
-        """Adopt the model of a first fit, and solve it at once: what is wrong with the data shows at fit."""
+        """Adopt the model of a first fit; what is wrong with the data shows at fit."""
         self._check_fit(data, model)
         self._pending = None
         self._remember_columns(X, data)
         self._adopt(model, labels, _float_type(data), anew=True)
-        self._fit.solution  # noqa: B018
+        if model.family.speaks:
+            self._fit.solution  # noqa: B018
 
     def _check_fit(self, X: Matrix, model: Model) -> None:
         """Conditions that hold for a fit but not for a first batch."""
@@ -194,7 +208,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             known = "_fit" in self.__dict__
             data, labels, rows = self._read(X, y, sample_weight, self._read_X_more if known else self._read_X)
             declared = self._declared(classes, rows) if classes is not None else ()
-            family = self._family(data.shape[1])
+            family = self._settled_family(data.shape[1])
             if known:
                 old = self._fitted
                 self._check_statistic(family, old.model.family)
@@ -223,7 +237,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             or not 0 < len(y) <= most_pending(X) // 4
             or y.ndim != 1
             or self._prior() is not None  # set class by class: a new class would have none
-            or not all(state.get(name) is value for name, value in state["_settings"])
+            or not self._settings_unchanged()
             or not fitted.model.family.surely_valid(X)
         ):
             return False

@@ -48,6 +48,8 @@ def read_labels(y: Any, who: str) -> NDArray[Any]:
     """One label per row: finite, none missing, not the values of a regression."""
     if y is None:
         raise ValueError(f"{who} requires y to be passed, but the target y is None: the labels of the rows")
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iubU":
+        return y  # nothing can be missing
     given = y
     y = column_or_1d(y, warn=True)
     if y.dtype.kind in "fcOMm" or (isinstance(given, list | tuple) and y.dtype.kind in "US"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..family import register
 from ..stats import Array
+from ..table import Matrix
 from .elementwise import Elementwise, Natural
 
 
@@ -45,6 +47,10 @@ class Bernoulli(Elementwise):
         """0 ≤ Σx ≤ n."""
         return (t[..., 0] < -1e-9 * np.maximum(n, 1.0)) | (t[..., 0] > n * (1 + 1e-9))
 
+    def surely_valid(self, X: Matrix) -> bool:
+        """With a threshold, anything finite will do."""
+        return super().surely_valid(X) if self.threshold is None else _sums_up(X)
+
     @property
     def entry_threshold(self) -> float | None:
         """1 above the threshold; without one, entries count as they are."""
@@ -77,9 +83,13 @@ class Bernoulli(Elementwise):
         return (rng.random(theta.shape[:-1]) * (1 + np.exp(-theta[..., 0])) < 1).astype(np.float64)
 
 
+def _sums_up(X: Matrix) -> bool:
+    return math.isfinite((X if isinstance(X, np.ndarray) else X.data).sum())
+
+
 def _odds(yes: Array, no: Array, n: Array) -> Natural:
     """θ = log yes/no, A = −log(no/n); where one is 0, the finite part of log α − log n, and the event is counted."""
-    log_n = np.log(n)
+    log_n = np.log(n[..., :1] if (n == n[..., :1]).all() else n)  # rows without holes: one number per class
     log_yes = np.where(yes > 0, np.log(yes), 0.0) - log_n
     log_no = np.where(no > 0, np.log(no), 0.0) - log_n
     never, always = (yes <= 0).astype(np.float64), (no <= 0).astype(np.float64)

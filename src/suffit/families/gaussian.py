@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -88,6 +89,7 @@ class Gaussian(Elementwise):
     shrinkage: float = 0.0
 
     key: ClassVar[str] = "gaussian"
+    speaks: ClassVar[bool] = True
     order: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
@@ -134,8 +136,8 @@ class Gaussian(Elementwise):
 
     def surely_valid(self, X: Matrix) -> bool:
         """A finite sum of squares: no NaN, no infinity, nothing that overflows."""
-        x = (X.data if is_sparse(X) else X).reshape(-1)
-        return type(self) is Gaussian and x.dtype == np.float64 and bool(np.isfinite(x @ x))
+        x = (X if type(X) is np.ndarray else X.data).reshape(-1)
+        return type(self) is Gaussian and x.dtype == np.float64 and math.isfinite(x.dot(x))
 
     def _block_moments(
         self, X: Matrix, rows: Rows, columns: Sequence[str], origin: Array, start: int, stop: int

@@ -56,6 +56,10 @@ class GaussianScorer(Scorer):
         """Where rows too far out are drawn towards."""
         return np.asarray(self.means.mean(axis=0))
 
+    def surely_valid(self, X: NDArray[Any]) -> bool:
+        """Infinities and far points show in the result."""
+        return True
+
     def drawn_in(self, X: NDArray[Any]) -> NDArray[Any]:
         """X → centre + (x − centre)·1e−50."""
         return np.asarray(self.centre * (1 - 1e-50) + np.asarray(X, dtype=np.float64) * 1e-50)
@@ -260,7 +264,7 @@ class SharedScorer(GaussianScorer):
         """The linear form, where the means lie near each other."""
         from ..kernels.rows import linear_row
 
-        parameters = (self.middle, self.weights, freeze(self.offset + log_prior))
+        parameters = (self.middle, self.weights, self.offset, freeze(log_prior))
         return (linear_row, parameters) if self.near else (None, ())
 
     def log_base(self, X: Matrix) -> Array:

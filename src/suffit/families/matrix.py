@@ -74,6 +74,7 @@ class MultivariateGaussian(Family):
     tolerance: float = 0.0
 
     key: ClassVar[str] = "multivariate_gaussian"
+    speaks: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         least(self, "tie", self.tie, 0.0, 1.0)
@@ -131,7 +132,7 @@ class MultivariateGaussian(Family):
         K, p = origin.shape
         out = self._zeros(K, p)
         by_class = 1 if out["xx"].ndim == 2 else K
-        step = min(stop - start, max(64, COPY_CELLS // p, STRIP_ROWS * by_class))
+        step = min(stop - start, max(64, 2 * COPY_CELLS // p, STRIP_ROWS * by_class))
         Z = np.empty((step, p))
         for a in range(start, stop, step):
             b = min(a + step, stop)
@@ -148,22 +149,22 @@ class MultivariateGaussian(Family):
 
     def _add_strip(self, x: Array, codes: Codes, weights: Array, origin: Array, Z: Array, out: Sums) -> None:
         """Z = √w·z, and ZᵀZ of all rows, or of each class's rows after sorting them by class."""
-        from ..kernels.moments import centre_rows, sort_by_class
+        from ..kernels.moments import centre_rows, places_by_class
 
         if out["xx"].ndim == 2:
             centre_rows(x, np.arange(len(x)), codes, weights, origin, Z, out["n"], out["x"])
             out["xx"] += Z.T @ Z
             return
-        order, ends = np.empty(len(x), np.int64), np.empty(len(origin), np.int64)
-        sort_by_class(codes, order, ends)
-        centre_rows(x, order, codes, weights, origin, Z, out["n"], out["x"])
+        place, ends = np.empty(len(x), np.int64), np.empty(len(origin), np.int64)
+        places_by_class(codes, place, ends)
+        centre_rows(x, place, codes, weights, origin, Z, out["n"], out["x"])
         for c, (a, b) in enumerate(pairwise([0, *ends.tolist()])):
             if a == b:
                 continue
             Zc = Z[a:b]
             out["xx"][c] += Zc.T @ Zc
             if "xxyy" in out:
-                w = weights[order[a:b], None]
+                w = weights[codes == c, None]
                 Z2 = Zc * Zc  # w z²
                 plain = np.divide(1.0, w, out=np.zeros_like(w), where=w > 0)
                 out["xxy"][c] += Z2.T @ (Zc * np.sqrt(plain))

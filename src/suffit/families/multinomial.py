@@ -69,8 +69,9 @@ class Multinomial(Family):
         """Occurrences of every word in every class, and the documents of the class."""
         if is_sparse(X):
             X = csr(X)
-            self.check_sparse(X, columns)
-            count = sparse_class_sums(X, rows)
+            count, good = sparse_class_sums(X, rows)
+            if not good:
+                self.check_sparse(X, columns)
         else:
             count = dense_class_sums(X, rows, lambda x, start: self.check(x, columns, start))
         return Stats(
@@ -139,8 +140,9 @@ class MultinomialScorer(Scorer):
         """Linear in the counts."""
         from ..kernels.rows import linear_row
 
-        nothing = freeze(np.zeros(self.weights.shape[1]))
-        return (None, ()) if self.some_never else (linear_row, (nothing, freeze(self.weights), freeze(log_prior)))
+        nothing, none = freeze(np.zeros(self.weights.shape[1])), freeze(np.zeros(len(self.weights)))
+        parameters = (nothing, freeze(self.weights), none, freeze(log_prior))
+        return (None, ()) if self.some_never else (linear_row, parameters)
 
     def surely_valid(self, X: NDArray[Any]) -> bool:
         """Finite and not negative."""

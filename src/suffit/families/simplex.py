@@ -48,19 +48,21 @@ def dense_class_sums(X: Matrix, rows: Rows, check: Check) -> Array:
     return total
 
 
-def sparse_class_sums(X: Matrix, rows: Rows) -> Array:
-    """The same over the stored entries of a CSR matrix.  # → (K, p)"""
+def sparse_class_sums(X: Matrix, rows: Rows) -> tuple[Array, bool]:
+    """The same over the stored entries of a CSR matrix, and whether all are finite and not negative.  # → (K, p)"""
     from ..kernels.counts import csr_class_sums
 
     K, p = len(rows.classes), X.shape[1]
     t = np.zeros((K, p))
+    odd: list[int] = []
 
     def work(lo: int, hi: int) -> None:
         for a, b in entry_blocks(X.indptr):
-            csr_class_sums(*entries(X, a, b), np.nan, *rows.part(a, b), lo, hi, t)
+            if not csr_class_sums(*entries(X, a, b), np.nan, *rows.part(a, b), lo, hi, t):
+                odd.append(a)
 
     every(work, class_ranges(rows.codes, K))
-    return t
+    return t, not odd and bool(np.isfinite(t.sum()))
 
 
 def linear_scores(X: Matrix, start: int, stop: int, weights: Array, by_word: Array, out: Array) -> None:

@@ -78,11 +78,12 @@ def integer_scores(X, low, offsets, table, out):  # type: ignore[no-untyped-def]
 
 @jit
 def csr_class_sums(indptr, indices, data, threshold, codes, weights, lo, hi, t):  # type: ignore[no-untyped-def]
-    """t[c, j] += w·x over the entries of the rows whose class is in [lo, hi).
+    """t[c, j] += w·x over the entries of the rows whose class is in [lo, hi).  False where an entry is not ≥ 0.
 
     With a threshold (not NaN) an entry counts as 1 where it is above it, else as 0.  Threads split the classes between
     them, so every cell is added up by one thread, in row order.
     """
+    good = True
     for i in range(codes.shape[0]):
         c = codes[i]
         if c >= lo and c < hi:
@@ -90,11 +91,13 @@ def csr_class_sums(indptr, indices, data, threshold, codes, weights, lo, hi, t):
             tc = t[c]
             if threshold == threshold:
                 for e in range(indptr[i], indptr[i + 1]):
-                    if data[e] > threshold:
-                        tc[np.uint64(indices[e])] += w
+                    tc[np.uint64(indices[e])] += w if data[e] > threshold else 0.0
             else:
                 for e in range(indptr[i], indptr[i + 1]):
-                    tc[np.uint64(indices[e])] += w * data[e]
+                    x = data[e]
+                    good &= x >= 0.0
+                    tc[np.uint64(indices[e])] += w * x
+    return good
 
 
 @jit

@@ -94,8 +94,8 @@ def column_sums(X, codes, weights, t):  # type: ignore[no-untyped-def]
 
 
 @jit
-def sort_by_class(codes, order, ends):  # type: ignore[no-untyped-def]
-    """order: the rows sorted by class, in their own order within each; ends[c]: where class c ends in it."""
+def places_by_class(codes, place, ends):  # type: ignore[no-untyped-def]
+    """place[i]: where row i stands when rows are sorted by class, in their own order; ends[c]: where class c ends."""
     rows = codes.shape[0]
     K = ends.shape[0]
     for c in range(K):
@@ -109,22 +109,24 @@ def sort_by_class(codes, order, ends):  # type: ignore[no-untyped-def]
         total += count
     for i in range(rows):
         c = codes[i]
-        order[ends[c]] = i
+        place[i] = ends[c]
         ends[c] += 1
 
 
 @fast
-def centre_rows(X, order, codes, weights, origin, Z, n, t1):  # type: ignore[no-untyped-def]
-    """Z[r] = √w·z of the rows in ``order``, z = x − origin of their class; n[c] += w, t1[c] += w z on the way."""
-    rows = order.shape[0]
-    p = X.shape[1]
-    for r in range(rows):
-        i = order[r]
+def centre_rows(X, place, codes, weights, origin, Z, n, t1):  # type: ignore[no-untyped-def]
+    """Z[place[i]] = √w·z, z = x − origin of the row's class; n[c] += w and t1[c] += w z on the way."""
+    rows, p = X.shape
+    for i in range(rows):
         c = codes[i]
         w = weights[i]
         v = np.sqrt(w)
         n[c] += w
+        x = X[i]
+        o = origin[c]
+        s = t1[c]
+        z = Z[place[i]]
         for j in range(p):
-            z = np.float64(X[i, j]) - origin[c, j]
-            t1[c, j] += w * z
-            Z[r, j] = v * z
+            d = np.float64(x[j]) - o[j]
+            s[j] += w * d
+            z[j] = v * d

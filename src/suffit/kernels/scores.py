@@ -151,33 +151,40 @@ def subtract_half_norms(U, bias, out):  # type: ignore[no-untyped-def]
 
 
 @jit
-def lower_by_top(scores):  # type: ignore[no-untyped-def]
-    """Each row minus its maximum, in place.  False where a row holds a NaN or has no finite maximum."""
+def lower_by_top(scores, log_prior):  # type: ignore[no-untyped-def]
+    """Scores + log prior, minus the maximum of the row, in place.  False where a row has no finite maximum."""
     rows, K = scores.shape
     good = True
     for i in range(rows):
         top = -np.inf
+        at = 0
         defined = True
         for c in range(K):
-            s = scores[i, c]
+            s = scores[i, c] + log_prior[c]
             if s != s:
                 defined = False
             if s > top:
                 top = s
+                at = c
         if not (defined and np.isfinite(top)):
             good = False
+            for c in range(K):
+                scores[i, c] = np.nan
             continue
+        s = scores[i, at]
+        prior = log_prior[at]
         for c in range(K):
-            scores[i, c] -= top
+            scores[i, c] = (scores[i, c] - s) + (log_prior[c] - prior)  # in this order a tie far out leaves the prior
     return good
 
 
 @jit
-def to_posterior_of_two(scores):  # type: ignore[no-untyped-def]
+def to_posterior_of_two(scores, log_prior):  # type: ignore[no-untyped-def]
     """Two scores to two probabilities, in place, by one exponential.  False where a row has no finite maximum."""
     good = True
+    odds = log_prior[0] - log_prior[1]
     for i in range(scores.shape[0]):
-        d = scores[i, 0] - scores[i, 1]
+        d = (scores[i, 0] - scores[i, 1]) + odds
         if d != d or (np.isinf(d) and not (np.isfinite(scores[i, 0]) or np.isfinite(scores[i, 1]))):
             good = False
             scores[i, 0] = np.nan

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -50,7 +49,7 @@ def _pool() -> ThreadPoolExecutor:
         pid = os.getpid()
         if pid not in _pools:
             _pools.clear()  # pools of the parent process: their threads did not survive the fork
-            _pools[pid] = ThreadPoolExecutor(cores(), thread_name_prefix="suffit")
+            _pools[pid] = ThreadPoolExecutor(max(cores() - 1, 1), thread_name_prefix="suffit")
         return _pools[pid]
 
 
@@ -74,9 +73,10 @@ def entry_blocks(indptr: NDArray[Any]) -> list[tuple[int, int]]:
 
 
 def in_order(work: Callable[[int, int], Part], blocks: list[tuple[int, int]]) -> Iterator[Part]:
-    """``work(start, stop)`` of every block, computed on the pool, delivered in block order.
+    """``work(start, stop)`` of every block, computed on all threads, delivered in block order.
 
-    At most two results a thread are in the making, so memory stays bounded however many blocks there are.
+    The calling thread works too: in every round it takes one block and the pool the others.  So memory stays bounded
+    however many blocks there are, and a short call does not wait for a thread to wake up.
     """
     threads = cores()
     if threads == 1 or len(blocks) < 2:
@@ -84,15 +84,13 @@ def in_order(work: Callable[[int, int], Part], blocks: list[tuple[int, int]]) ->
             yield work(start, stop)
         return
     pool = _pool()
-    waiting: deque[Future[Part]] = deque()
-    queue = iter(blocks)
+    waiting: list[Future[Part]] = []
     try:
-        for start, stop in queue:
-            waiting.append(pool.submit(work, start, stop))
-            if len(waiting) >= 2 * threads:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        for first in range(0, len(blocks), threads):
+            waiting = [pool.submit(work, *block) for block in blocks[first + 1 : first + threads]]
+            yield work(*blocks[first])
+            for future in waiting:
+                yield future.result()
     finally:
         for future in waiting:
             future.cancel()
