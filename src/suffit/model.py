@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -208,27 +208,36 @@ class Solution:
             quick = self._few(X)
             if quick is not None:
                 return quick
+        return self._normalised(X, _to_posterior)
+
+    def log_posterior(self, X: Matrix) -> Array:
+        """log p(c | x), exact even where p is all but 1.  # → (n, K)"""
+        from .kernels.scores import to_log_posterior
+
+        return self._normalised(X, to_log_posterior)
+
+    def _normalised(self, X: Matrix, normalise: Callable[[Array, Array], bool]) -> Array:
+        """Scores and normalises block by block; rows without a finite score are looked at on their own."""
         self.scorer.check(X)
         nothing = freeze(np.zeros(len(self.classes)))  # for scores that have the prior in them already
         if self.scorer.impossible(X[:1]) is not None:
-            scores = self.scores(X)
-            _to_posterior(scores, nothing)
+            scores = self.scores(X, checked=True)
+            normalise(scores, nothing)
             return scores
         X = csr(X) if is_sparse(X) else X
         out = np.empty((X.shape[0], len(self.classes)))
         odd: list[tuple[int, int]] = []
 
         def work(a: int, b: int) -> None:
-            part = out[a:b]
-            self.scorer.score_rows(X, a, b, part)
-            if not _to_posterior(part, self.log_prior):
+            self.scorer.score_rows(X, a, b, out[a:b])
+            if not normalise(out[a:b], self.log_prior):
                 odd.append((a, b))
 
         every(work, self.scorer.blocks(X))
-        for a, b in odd:  # rows without a finite score: far out, or not to be scored at all
-            bad = a + np.flatnonzero(~np.isfinite(out[a:b].sum(axis=1)))
+        for a, b in odd:
+            bad = a + np.flatnonzero(np.isnan(out[a:b].sum(axis=1)))
             far = self._far(X, bad)
-            _to_posterior(far, nothing)
+            normalise(far, nothing)
             out[bad] = far
         return out
 
@@ -245,14 +254,6 @@ class Solution:
     @cached_property
     def _row(self) -> tuple[Any, tuple[Array, ...]]:
         return self.scorer.row_kernel(self.log_prior)  # type: ignore[no-any-return]
-
-    def log_posterior(self, X: Matrix) -> Array:
-        """log p(c | x), exact even where p is all but 1.  # → (n, K)"""
-        from .kernels.scores import to_log_posterior
-
-        scores = self.scores(X)
-        every(lambda a, b: to_log_posterior(scores[a:b]), row_blocks(*scores.shape))
-        return scores
 
     def log_joint(self, X: Matrix) -> Array:
         """log p(x, c) = log p(x | c) + log p(c).  # → (n, K)"""

@@ -241,18 +241,22 @@ class ElementwiseScorer(Scorer):
 
     def _linear(self, X: Matrix, start: int, stop: int, theta: Array, A: Array, out: Array) -> None:
         """T(X)·thetaᵀ − M·Aᵀ, M marking what is present."""
+        from ..kernels.scores import linear_scores
+
         if is_sparse(X) and self.family.has_zero:
             self._sparse(X, start, stop, theta, A, out)
             return
         x = block(X, start, stop).astype(np.float64, copy=False)
         present = x == x
         T = self.family.T(x).reshape(len(x), -1)
+        weights = freeze(theta.reshape(len(theta), -1))
+        nothing = freeze(np.zeros(weights.shape[1]))
         if present.all():
-            np.matmul(T, theta.reshape(len(theta), -1).T, out=out)
-            out -= A.sum(axis=1)
+            linear_scores(freeze(T), nothing, weights, freeze(-A.sum(axis=1)), out)
             return
         T = np.where(np.repeat(present, theta.shape[2], axis=1), T, 0.0)
-        out[:] = T @ theta.reshape(len(theta), -1).T - present @ A.T
+        linear_scores(freeze(T), nothing, weights, freeze(np.zeros(len(theta))), out)
+        out -= present @ A.T
 
     def _sparse(self, X: Matrix, a: int, b: int, theta: Array, A: Array, out: Array) -> None:
         from ..kernels.counts import csr_linear_scores, csr_scores

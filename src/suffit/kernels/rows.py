@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiled import fast
+from .compiled import fast, jit
 
 
 @fast
-def gaussian_row(x, mean, root, log_scale, log_prior, out):  # type: ignore[no-untyped-def]
-    """Softmax of log p(c) − Σ_j ((x − μ)·root)² + log σ√2π over the values present."""
+def _gaussian_scores(x, mean, root, log_scale, out):  # type: ignore[no-untyped-def]
     K, p = mean.shape
-    top = -np.inf
-    at = 0
     for c in range(K):
         q = 0.0
         for j in range(p):
@@ -20,36 +17,45 @@ def gaussian_row(x, mean, root, log_scale, log_prior, out):  # type: ignore[no-u
                 z = (x[j] - mean[c, j]) * root[c, j]
                 q += z * z + log_scale[c, j]
         out[c] = -q
-        if log_prior[c] - q > top:
-            top = log_prior[c] - q
-            at = c
-    most = out[at]
-    total = 0.0
-    for c in range(K):
-        out[c] = np.exp((out[c] - most) + (log_prior[c] - log_prior[at]))
-        total += out[c]
-    for c in range(K):
-        out[c] /= total
 
 
 @fast
-def linear_row(x, middle, weights, offset, log_prior, out):  # type: ignore[no-untyped-def]
-    """Softmax of log p(c) + offset[c] + weights[c]·(x − middle)."""
+def _linear_scores(x, middle, weights, offset, out):  # type: ignore[no-untyped-def]
     K, p = weights.shape
+    for c in range(K):
+        q = 0.0
+        for j in range(p):
+            q += (x[j] - middle[j]) * weights[c, j]
+        out[c] = offset[c] + q
+
+
+@jit
+def _softmax(log_prior, out):  # type: ignore[no-untyped-def]
+    K = out.shape[0]
     top = -np.inf
     at = 0
     for c in range(K):
-        q = offset[c]
-        for j in range(p):
-            q += (x[j] - middle[j]) * weights[c, j]
-        out[c] = q
-        if log_prior[c] + q > top:
-            top = log_prior[c] + q
+        if log_prior[c] + out[c] > top:
+            top = log_prior[c] + out[c]
             at = c
     most = out[at]
     total = 0.0
     for c in range(K):
-        out[c] = np.exp((out[c] - most) + (log_prior[c] - log_prior[at]))
+        out[c] = np.exp((out[c] - most) + (log_prior[c] - log_prior[at]))  # in this order a tie leaves the prior
         total += out[c]
     for c in range(K):
         out[c] /= total
+
+
+@jit
+def gaussian_row(x, mean, root, log_scale, log_prior, out):  # type: ignore[no-untyped-def]
+    """Softmax of log p(c) − Σ_j ((x − μ)·root)² + log σ√2π over the values present."""
+    _gaussian_scores(x, mean, root, log_scale, out)
+    _softmax(log_prior, out)
+
+
+@jit
+def linear_row(x, middle, weights, offset, log_prior, out):  # type: ignore[no-untyped-def]
+    """Softmax of log p(c) + offset[c] + weights[c]·(x − middle)."""
+    _linear_scores(x, middle, weights, offset, out)
+    _softmax(log_prior, out)

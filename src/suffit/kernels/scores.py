@@ -211,8 +211,8 @@ def divide_by_sum(shares):  # type: ignore[no-untyped-def]
 
 
 @jit
-def to_log_posterior(scores):  # type: ignore[no-untyped-def]
-    """Each row minus its log-sum-exp, in place.  False where a row holds a NaN or has no finite maximum."""
+def to_log_posterior(scores, log_prior):  # type: ignore[no-untyped-def]
+    """Scores + log prior, minus the log-sum-exp of the row, in place.  False where a row has no finite maximum."""
     rows, K = scores.shape
     good = True
     for i in range(rows):
@@ -220,7 +220,7 @@ def to_log_posterior(scores):  # type: ignore[no-untyped-def]
         at = 0
         defined = True
         for c in range(K):
-            s = scores[i, c]
+            s = scores[i, c] + log_prior[c]
             if s != s:
                 defined = False
             if s > top:
@@ -228,12 +228,17 @@ def to_log_posterior(scores):  # type: ignore[no-untyped-def]
                 at = c
         if not (defined and np.isfinite(top)):
             good = False
+            for c in range(K):
+                scores[i, c] = np.nan
             continue
+        s = scores[i, at]
+        prior = log_prior[at]
         rest = 0.0
         for c in range(K):
+            scores[i, c] = (scores[i, c] - s) + (log_prior[c] - prior)
             if c != at:
-                rest += np.exp(scores[i, c] - top)
+                rest += np.exp(scores[i, c])
         shift = np.log1p(rest)  # relative precision even where the leading class is all but certain
         for c in range(K):
-            scores[i, c] = (scores[i, c] - top) - shift
+            scores[i, c] -= shift
     return good
