@@ -297,11 +297,20 @@ class Solution:
 
     def best(self, X: Matrix) -> Codes:
         """The code of the most probable class.  # → (n,)"""
+        from .kernels.scores import best_classes
+
         self.scorer.check(X)
         X = csr(X) if is_sparse(X) else X
+        limited = self.scorer.impossible(X[:1]) is not None
         out = np.empty(X.shape[0], np.int32)
         for a, b in self._slices(X):
-            out[a:b] = self.scores(X[a:b], checked=True, first_row=a).argmax(axis=1)
+            if limited:
+                out[a:b] = self.scores(X[a:b], checked=True, first_row=a).argmax(axis=1)
+                continue
+            best_classes(self.scorer.scores(X[a:b]), self.log_prior, out[a:b])
+            bad = a + np.flatnonzero(out[a:b] < 0)
+            if len(bad):
+                out[bad] = self._far(X, bad).argmax(axis=1)
         return out
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:

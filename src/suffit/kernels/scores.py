@@ -179,6 +179,21 @@ def lower_by_top(scores, log_prior):  # type: ignore[no-untyped-def]
 
 
 @jit
+def best_classes(scores, log_prior, out):  # type: ignore[no-untyped-def]
+    """out[i]: the class with the largest score + log prior, the first of equals; −1 where no score is finite."""
+    rows, K = scores.shape
+    for i in range(rows):
+        at = 0
+        defined = True
+        for c in range(K):
+            if scores[i, c] != scores[i, c]:
+                defined = False
+            if (scores[i, c] - scores[i, at]) + (log_prior[c] - log_prior[at]) > 0.0:
+                at = c
+        out[i] = at if defined and np.isfinite(scores[i, at]) else -1
+
+
+@jit
 def to_posterior_of_two(scores, log_prior):  # type: ignore[no-untyped-def]
     """Two scores to two probabilities, in place, by one exponential.  False where a row has no finite maximum."""
     good = True
