@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..model import Model, Solution
 from ..stats import Array, Index
@@ -54,7 +53,7 @@ class Fitted:
 
 def most_pending(X: Matrix) -> int:
     """How many rows like these wait at most: by their cells, or by what sparse rows store."""
-    cells = X.shape[1] if isinstance(X, np.ndarray) else X.nnz // max(X.shape[0], 1)
+    cells = X.shape[1] if type(X) is np.ndarray else len(X.data) // max(X.shape[0], 1)
     return min(PENDING_ROWS, PENDING_CELLS // (cells or 1))
 
 
@@ -66,7 +65,8 @@ class Pending:
         self.kind, self.most, self.rows = type(X), most, 0
         self.y = np.empty(most, y.dtype)
         self.dense = np.empty((most, X.shape[1]), X.dtype) if self.kind is np.ndarray else None
-        self.sparse: list[Matrix] = []
+        self.width = X.shape[1]
+        self.sparse: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = []  # row lengths, columns, values
 
     def takes(self, X: Matrix, y: NDArray[Any]) -> bool:
         """Whether a batch is of the same kind, and fits in."""
@@ -83,14 +83,19 @@ class Pending:
         if self.dense is not None:
             self.dense[start : self.rows] = X
         else:
-            self.sparse.append(X.copy())
+            self.sparse.append((np.diff(X.indptr), X.indices.copy(), X.data.copy()))
         return self.rows >= self.most - 1
 
     def gathered(self) -> tuple[Matrix, Rows]:
         """All batches as one."""
-        X = self.dense[: self.rows] if self.dense is not None else sparse.vstack(self.sparse, format="csr")
+        X = self.dense[: self.rows] if self.dense is not None else self._joined()
         labels, codes = encode(self.y[: self.rows])
         return X, Rows(Index.of(labels), freeze(codes))
+
+    def _joined(self) -> Matrix:
+        lengths, columns, values = (np.concatenate(parts) for parts in zip(*self.sparse, strict=True))
+        ends = np.concatenate([[0], np.cumsum(lengths)])
+        return self.kind((values, columns, ends), shape=(self.rows, self.width))
 
 
 def log_prior(prior: Array) -> Array:

@@ -125,8 +125,7 @@ class MultinomialScorer(Scorer):
     def check(self, X: Matrix) -> None:
         """Refuse negative, missing and infinite counts."""
         if is_sparse(X):
-            self.family.check_sparse(X, self.columns)
-            return
+            return  # looked at while it is scored
         from ..kernels.threads import row_blocks
 
         for start, stop in row_blocks(*X.shape):
@@ -134,7 +133,8 @@ class MultinomialScorer(Scorer):
 
     def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
         """Σ_w x_w·weight_w|c."""
-        linear_scores(X, start, stop, self.weights, self.by_word, out)
+        if not linear_scores(X, start, stop, self.weights, self.by_word, out):
+            self.family.check_sparse(X, self.columns)
 
     def row_kernel(self, log_prior: Array) -> tuple[Any, tuple[Array, ...]]:
         """Linear in the counts."""

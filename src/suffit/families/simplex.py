@@ -65,16 +65,19 @@ def sparse_class_sums(X: Matrix, rows: Rows) -> tuple[Array, bool]:
     return t, not odd and bool(np.isfinite(t.sum()))
 
 
-def linear_scores(X: Matrix, start: int, stop: int, weights: Array, by_word: Array, out: Array) -> None:
-    """X·weightsᵀ of some rows, dense or CSR; by_word is weightsᵀ with each word's row in one piece.  # → (n, K)"""
+def linear_scores(X: Matrix, start: int, stop: int, weights: Array, by_word: Array, out: Array) -> bool:
+    """X·weightsᵀ of some rows, dense or CSR; by_word is weightsᵀ with each word's row in one piece.  # → (n, K)
+
+    False where a stored entry of CSR rows is negative or NaN.
+    """
     from ..kernels.counts import csr_linear_scores
     from ..kernels.scores import linear_scores as dense_scores
 
     if not is_sparse(X):
         nothing = freeze(np.zeros(weights.shape[1]))
         dense_scores(block(X, start, stop), nothing, freeze(weights), freeze(np.zeros(len(weights))), out)
-        return
-    csr_linear_scores(*entries(X, start, stop), np.nan, by_word, freeze(np.zeros(len(weights))), out)
+        return True
+    return bool(csr_linear_scores(*entries(X, start, stop), np.nan, by_word, freeze(np.zeros(len(weights))), out))
 
 
 def words_first(weights: Array) -> Array:

@@ -131,9 +131,13 @@ def csr_class_moments(indptr, indices, data, codes, weights, origin, lo, hi, n, 
 
 @fast
 def csr_linear_scores(indptr, indices, data, threshold, weights, start, out):  # type: ignore[no-untyped-def]
-    """out[i, c] = start[c] + Σ_e x·weights[j_e, c]; with a threshold x is 1 above it, else 0.  weights: (words, K)."""
+    """out[i, c] = start[c] + Σ_e x·weights[j_e, c]; with a threshold x is 1 above it, else 0.  weights: (words, K).
+
+    False where an entry is not ≥ 0.
+    """
     rows, K = out.shape
     plain = threshold != threshold
+    good = True
     if K == 2:
         for i in range(rows):
             s0 = start[0]
@@ -141,19 +145,22 @@ def csr_linear_scores(indptr, indices, data, threshold, weights, start, out):  #
             for e in range(indptr[i], indptr[i + 1]):
                 j = np.uint64(indices[e])
                 x = data[e] if plain else (1.0 if data[e] > threshold else 0.0)
+                good &= x >= 0.0
                 s0 += x * weights[j, 0]
                 s1 += x * weights[j, 1]
             out[i, 0] = s0
             out[i, 1] = s1
-        return
+        return good
     for i in range(rows):
         for c in range(K):
             out[i, c] = start[c]
         for e in range(indptr[i], indptr[i + 1]):
             j = np.uint64(indices[e])
             x = data[e] if plain else (1.0 if data[e] > threshold else 0.0)
+            good &= x >= 0.0
             for c in range(K):
                 out[i, c] += x * weights[j, c]
+    return good
 
 
 @fast

@@ -1,0 +1,67 @@
+"""What this machine can do at best: reading memory, and products of matrices."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numba import njit
+from threadpoolctl import threadpool_limits
+
+
+@njit(nogil=True, fastmath=True)
+def _sum(x):
+    total = 0.0
+    for v in x:
+        total += v
+    return total
+
+
+def seconds(call: Callable[[], object], repeats: int = 5) -> float:
+    call()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def limits() -> dict[str, float]:
+    """GB/s read by one and by two threads; Gflop/s of dgemm and (half the flops counted) dsyrk on two threads."""
+    x = np.random.default_rng(0).standard_normal(30_000_000)
+    parts = np.array_split(x, 16)
+    Z = x[: 4096 * 64].reshape(4096, 64)
+    Y = Z.copy()
+    with ThreadPoolExecutor(2) as pool, threadpool_limits(1, user_api="blas"):
+        one = x.nbytes / seconds(lambda: _sum(x)) / 1e9
+        two = x.nbytes / seconds(lambda: list(pool.map(_sum, parts))) / 1e9
+        gemm = seconds(lambda: list(pool.map(lambda _: [Z.T @ Y for _ in range(20)], range(2))))
+        syrk = seconds(lambda: list(pool.map(lambda _: [Z.T @ Z for _ in range(20)], range(2))))
+    work = 40 * 4096 * 64 * 64
+    return {"read1": one, "read2": two, "dgemm": 2 * work / gemm / 1e9, "dsyrk": work / syrk / 1e9}
+
+
+def peak() -> int:
+    """The most memory this process has held since ``forget_peak``, in bytes."""
+    with open("/proc/self/status") as status:
+        return int(next(line for line in status if line.startswith("VmHWM")).split()[1]) * 1024
+
+
+def forget_peak() -> None:
+    """Start measuring the peak anew."""
+    with open("/proc/self/clear_refs", "w") as refs:
+        refs.write("5")
+
+
+def name() -> str:
+    """Cores and processor."""
+    model = "unknown processor"
+    if os.path.exists("/proc/cpuinfo"):
+        with open("/proc/cpuinfo") as info:
+            model = next((line.split(":")[1].strip() for line in info if line.startswith("model name")), model)
+    return f"{len(os.sched_getaffinity(0))} cores, {model}"

@@ -1,0 +1,146 @@
+"""``scripts/bench``: run the tasks, print the table, write the results."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE / "results"
+STEADY = {"MALLOC_MMAP_THRESHOLD_": str(8 << 30), "MALLOC_TRIM_THRESHOLD_": str(16 << 30)}
+QUICK = 0.2  # the share of the rows that --quick uses
+
+
+def once(call: Any, inner: int) -> float:
+    start = time.perf_counter()
+    for _ in range(inner):
+        call()
+    return (time.perf_counter() - start) / inner
+
+
+def measure(task: Any, budget: float) -> dict[str, Any]:
+    """Both sides in turn, at least three times each, medians; after checking that they agree."""
+    from machine import forget_peak, peak
+
+    difference = task.same() if task.same else None
+    if difference is not None and not difference <= task.tolerance:
+        raise SystemExit(f"{task.name}: the answers differ by {difference:.2g}")
+    first = once(task.peer, 1) + once(task.ours, 1)
+    pause = 0.08 if first > 5e-3 else 0.0  # idle BLAS threads of one side spin that long on a core of the other
+    ours, peers = [], []
+    for _ in range(max(3, min(15, int(budget / max(first * task.inner, 1e-9))))):
+        time.sleep(pause)
+        peers.append(once(task.peer, task.inner))
+        time.sleep(pause)
+        ours.append(once(task.ours, task.inner))
+    gc.collect()
+    forget_peak()
+    before = peak()
+    result = task.ours()
+    extra = peak() - before - getattr(result, "nbytes", 0)
+    mine, theirs = statistics.median(ours), statistics.median(peers)
+    return {
+        "task": task.name, "ours": mine, "peer": theirs, "ratio": theirs / mine, "floor": task.floor,
+        "limit": task.limit, "work": task.work, "extra": max(extra, 0), "difference": difference,
+    }  # fmt: skip
+
+
+def worker(arguments: argparse.Namespace) -> None:
+    """All tasks in one process; one JSON object on the last line."""
+    import machine
+    import tasks
+
+    limits = machine.limits()
+    rows = []
+    for group in tasks.GROUPS:
+        for task in group(QUICK if arguments.quick else 1.0):
+            if arguments.tasks and not any(word.lower() in task.name.lower() for word in arguments.tasks):
+                continue
+            row = measure(task, 0.5 if arguments.quick else 3.0)
+            if row["limit"]:
+                row["share"] = row["work"] / row["ours"] / limits[row["limit"]]
+            rows.append(row)
+            print(f"  {row['task']}: {row['ratio']:.1f}×", file=sys.stderr, flush=True)
+        for data in (tasks.gaussian, tasks.levels, tasks.words):
+            data.cache_clear()
+    print(json.dumps({"limits": limits, "machine": machine.name(), "rows": rows}))
+
+
+def spawn(arguments: list[str], extra: dict[str, str]) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, __file__, "--worker", *arguments],
+        env={**os.environ, **extra}, stdout=subprocess.PIPE, text=True, check=True, cwd=HERE,
+    )  # fmt: skip
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def table(result: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    out = Table(title=f"{result['machine']}; scikit-learn {result['sklearn']}", title_justify="left")
+    for name in ("task", "peer", "suffit", "ratio", "(plain malloc)", "promise", "of the limit", "extra"):
+        out.add_column(name, justify="left" if name == "task" else "right")
+    for row in result["rows"]:
+        style = "" if min(row["ratio"], row["plain"]) >= row["floor"] else "red"
+        share = f"{row['share']:.0%} {row['limit']}" if row["limit"] else ""
+        out.add_row(
+            row["task"], pretty(row["peer"]), pretty(row["ours"]), f"{row['ratio']:.1f}", f"{row['plain']:.1f}",
+            f"{row['floor']:g}", share, f"{row['extra'] / 1e6:.0f} MB", style=style,
+        )  # fmt: skip
+    Console(width=150).print(out)
+    short = [row["task"] for row in result["rows"] if min(row["ratio"], row["plain"]) < row["floor"]]
+    print(f"{len(result['rows']) - len(short)} of {len(result['rows'])} tasks keep their promise")
+
+
+def pretty(seconds: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="scripts/bench")
+    parser.add_argument("tasks", nargs="*", help="words that a task's name must hold")
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK:.0%} of the rows: within three minutes")
+    parser.add_argument("--report", action="store_true", help="write docs/benchmarks.md and the table in README.md")
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.worker:
+        worker(arguments)
+        return
+    passed = [*arguments.tasks, *(["--quick"] if arguments.quick else [])]
+    print(
+        "with memory kept by malloc, so that page faults of the peer's temporaries do not flatter us:", file=sys.stderr
+    )
+    result = spawn(passed, STEADY)
+    print("with malloc as it comes:", file=sys.stderr)
+    plain = {row["task"]: row for row in spawn(passed, {})["rows"]}
+    for row in result["rows"]:  # memory that malloc keeps does not show as a peak: take that from the second run
+        row |= {"plain": plain[row["task"]]["ratio"], "extra": plain[row["task"]]["extra"]}
+    import sklearn
+
+    result |= {"sklearn": sklearn.__version__, "python": platform.python_version(), "quick": arguments.quick}
+    RESULTS.mkdir(exist_ok=True)
+    kind = "quick" if arguments.quick else "full"
+    if not arguments.tasks:
+        (RESULTS / f"{kind}.json").write_text(json.dumps(result, indent=1) + "\n")
+    table(result)
+    if arguments.report:
+        import report
+
+        report.write()
+
+
+if __name__ == "__main__":
+    main()

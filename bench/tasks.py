@@ -1,0 +1,188 @@
+"""The tasks: the same job by suffit and by a peer, on the same data, with the ratio that suffit promises."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import sklearn.discriminant_analysis as peer_da
+import sklearn.naive_bayes as peer_nb
+from scipy import sparse
+
+import suffit
+
+warnings.simplefilter("ignore")
+
+
+@dataclass(frozen=True)
+class Task:
+    name: str
+    ours: Callable[[], Any]
+    peer: Callable[[], Any]
+    floor: float  # the least ratio promised
+    limit: str = ""  # what bounds it: read2, dsyrk, dgemm
+    work: float = 0.0  # in the unit of the limit: GB, Gflop
+    same: Callable[[], float] | None = None  # the largest difference between the two answers
+    tolerance: float = 1e-8
+    inner: int = 1  # calls in one measurement
+
+
+@cache
+def gaussian(n: int, p: int, k: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, k, size=n)
+    X = np.empty((n, p))
+    centres = rng.normal(size=(k, p)) * 0.3
+    for a in range(0, n, 100_000):
+        part = slice(a, min(a + 100_000, n))
+        X[part] = rng.standard_normal((len(y[part]), p)) + centres[y[part]]
+    return X, y
+
+
+@cache
+def levels(n: int, p: int, k: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    return rng.integers(0, 16, size=(n, p)), rng.integers(0, k, size=n)
+
+
+@cache
+def words(n: int, v: int, k: int) -> tuple[Any, np.ndarray]:
+    """About 100 different words in a document, drawn from a vocabulary of Zipf shape."""
+    rng = np.random.default_rng(0)
+    share = 1 / np.arange(1, v + 1) ** 0.9
+    edges = np.cumsum(share / share.sum())
+    at = np.searchsorted(edges, rng.random(n * 130)).clip(0, v - 1).astype(np.int32)
+    X = sparse.csr_matrix((np.ones(n * 130), at, np.arange(0, n * 130 + 1, 130)), shape=(n, v))
+    X.sum_duplicates()
+    return X, rng.integers(0, k, size=n)
+
+
+def pair(
+    name: str, ours: Any, peer: Any, X: Any, y: Any, least_fit: float, least_predict: float, **limit: Any
+) -> Iterator[Task]:
+    """Fit and predict_proba of one model."""
+
+    def difference() -> float:
+        head = X[:2000]
+        return float(np.abs(ours.predict_proba(head) - peer.predict_proba(head)).max())
+
+    size = (X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes) / 1e9
+    ours.fit(X, y)
+    peer.fit(X, y)
+    if least_fit:
+        yield Task(f"{name} fit", lambda: ours.fit(X, y), lambda: peer.fit(X, y), least_fit, same=difference,
+                   **{"limit": "read2", "work": size, **limit.get("fit", {})})  # fmt: skip
+    if least_predict:
+        yield Task(f"{name} predict_proba", lambda: ours.predict_proba(X), lambda: peer.predict_proba(X), least_predict,
+                   same=difference, **{"limit": "read2", "work": size, **limit.get("predict", {})})  # fmt: skip
+
+
+def dense(scale: float) -> Iterator[Task]:
+    for n, p, k, fit, predict in ((1_000_000, 50, 2, 25, 16), (1_000_000, 50, 10, 25, 20), (100_000, 500, 10, 12, 0)):
+        X, y = gaussian(int(n * scale), p, k)
+        yield from pair(
+            f"GaussianNB {n:,}×{p}, {k} classes", suffit.GaussianNB(), peer_nb.GaussianNB(), X, y, fit, predict
+        )
+    for n, p in ((1_000_000, 50), (200_000, 100)):
+        X, y = gaussian(int(n * scale), p, 10)
+        syrk = {"limit": "dsyrk", "work": len(X) * p * p / 1e9}
+        for solver, least in (("svd", 33), ("lsqr", 8)):
+            peer = peer_da.LinearDiscriminantAnalysis(solver=solver)
+            ours = suffit.LinearDiscriminantAnalysis(solver=solver)
+            name = f"LDA {n:,}×{p}, 10 classes, against {solver}"
+            yield from pair(name, ours, peer, X, y, least, 2 if solver == "lsqr" else 0, fit=syrk)
+        for solver, least in (("svd", 13), ("eigen", 5)):
+            peer, ours = peer_da.QuadraticDiscriminantAnalysis(solver=solver), suffit.QDA(solver=solver)
+            gemm = {"limit": "dgemm", "work": len(X) * 10 * p * p / 1e9}  # a triangle: half of 2·n·k·p²
+            name = f"QDA {n:,}×{p}, 10 classes, against {solver}"
+            yield from pair(name, ours, peer, X, y, least, 2.5 if solver == "eigen" else 0, fit=syrk, predict=gemm)
+
+
+def counts(scale: float) -> Iterator[Task]:
+    X, y = levels(int(1_000_000 * scale), 20, 10)
+    name = "CategoricalNB 1,000,000×20, 16 levels, 10 classes"
+    yield from pair(name, suffit.CategoricalNB(), peer_nb.CategoricalNB(), X, y, 30, 11)
+    for k in (2, 20):
+        S, y = words(int(200_000 * scale), 100_000, k)
+        for model in ("BernoulliNB", "MultinomialNB", "ComplementNB"):
+            name = f"{model} 200,000×100,000 CSR, {k} classes"
+            yield from pair(name, getattr(suffit, model)(), getattr(peer_nb, model)(), S, y, 2.5, 1.8)
+
+
+def small(scale: float) -> Iterator[Task]:
+    X, y = gaussian(150, 4, 3)
+    for name, ours, peer in (
+        ("GaussianNB", suffit.GaussianNB(), peer_nb.GaussianNB()),
+        ("LDA", suffit.LDA(), peer_da.LinearDiscriminantAnalysis()),
+        ("QDA", suffit.QDA(), peer_da.QuadraticDiscriminantAnalysis()),
+    ):
+        ours.fit(X, y)
+        peer.fit(X, y)
+        one = X[:1].copy()
+        yield Task(f"{name} 150×4 fit", lambda o=ours: o.fit(X, y), lambda o=peer: o.fit(X, y), 1, inner=20)
+        yield Task(
+            f"{name} 150×4 predict, one row",
+            lambda o=ours, x=one: o.predict(x),
+            lambda o=peer, x=one: o.predict(x),
+            1,
+            inner=50,
+        )
+
+
+def rows(scale: float) -> Iterator[Task]:
+    X, y = gaussian(5000, 50, 2)
+    for name, ours, peer in (
+        ("GaussianNB", suffit.GaussianNB(), peer_nb.GaussianNB()),
+        ("MultinomialNB", suffit.MultinomialNB(), peer_nb.MultinomialNB()),
+    ):
+        data = np.abs(X)
+        ours.fit(data, y)
+        peer.fit(data, y)
+        one, row, handle = data[:1].copy(), data[0].copy(), ours.scorer()
+        by_peer = lambda o=peer, x=one: o.predict_proba(x)  # noqa: E731
+        yield Task(f"{name} one row, predict_proba", lambda o=ours, x=one: o.predict_proba(x), by_peer, 10, inner=200)
+        yield Task(f"{name} one row, scorer()", lambda h=handle, x=row: h(x), by_peer, 50, inner=200)
+
+
+def batches(scale: float) -> Iterator[Task]:
+    X, y = gaussian(300_000, 50, 2)
+    for size, times, floor in ((1, 400, 50), (100, 200, 50), (10_000, 20, 8)):
+        ours = suffit.GaussianNB().partial_fit(X[:100], y[:100])
+        peer = peer_nb.GaussianNB().partial_fit(X[:100], y[:100], classes=[0, 1])
+
+        def feed(model: Any, size: int = size, times: int = times) -> Any:
+            for i in range(times):
+                model.partial_fit(X[i * size : (i + 1) * size], y[i * size : (i + 1) * size])
+            return model.class_count_
+
+        name = f"GaussianNB partial_fit, batches of {size:,}"
+        yield Task(name, lambda m=ours, f=feed: f(m), lambda m=peer, f=feed: f(m), floor)
+    S, y = words(20_000, 100_000, 2)
+    for size, times, floor in ((1, 100, 50), (100, 50, 20)):
+        ours = suffit.MultinomialNB().partial_fit(S[:100], y[:100])
+        peer = peer_nb.MultinomialNB().partial_fit(S[:100], y[:100], classes=[0, 1])
+        parts = [(S[i * size : (i + 1) * size], y[i * size : (i + 1) * size]) for i in range(times)]
+
+        def feed_parts(model: Any, parts: list = parts) -> Any:
+            for a, b in parts:
+                model.partial_fit(a, b)
+            return model.class_count_
+
+        name = f"MultinomialNB partial_fit, 100,000 words, batches of {size}"
+        yield Task(name, lambda m=ours, f=feed_parts: f(m), lambda m=peer, f=feed_parts: f(m), floor)
+
+
+def holes(scale: float) -> Iterator[Task]:
+    """Our own fit with 10 % of the cells missing, against our own without: half as fast at worst."""
+    X, y = gaussian(int(1_000_000 * scale), 50, 2)
+    gaps = np.where(np.random.default_rng(1).random(X.shape) < 0.1, np.nan, X)
+    model = suffit.GaussianNB()
+    name = "GaussianNB fit with 10 % NaN, against our own without"
+    yield Task(name, lambda: model.fit(gaps, y), lambda: model.fit(X, y), 0.5, "read2", X.nbytes / 1e9)
+
+
+GROUPS = (dense, counts, small, rows, batches, holes)
