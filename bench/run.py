@@ -119,6 +119,11 @@ def main() -> None:
     if arguments.worker:
         worker(arguments)
         return
+    if arguments.tasks == ["growth"]:
+        import growth
+
+        growth.main(10**6 if arguments.quick else 10**7)
+        return
     passed = [*arguments.tasks, *(["--quick"] if arguments.quick else [])]
     print(
         "with memory kept by malloc, so that page faults of the peer's temporaries do not flatter us:", file=sys.stderr

@@ -125,8 +125,10 @@ class Gaussian(Elementwise):
         K, p = origin.shape
         n, x, xx = np.zeros((K, p)), np.zeros((K, p)), np.zeros((K, p))
 
+        holes: list[int] = []  # blocks with missing values: after the first, the others are expected to have some too
+
         def work(start: int, stop: int) -> tuple[Array, Array, Array]:
-            return self._block_moments(X, rows, columns, origin, start, stop)
+            return self._block_moments(X, rows, columns, origin, start, stop, holes)
 
         for dn, dx, dxx in in_order(work, row_blocks(*X.shape)):
             n += dn
@@ -140,7 +142,7 @@ class Gaussian(Elementwise):
         return type(self) is Gaussian and x.dtype == np.float64 and math.isfinite(x.dot(x))
 
     def _block_moments(
-        self, X: Matrix, rows: Rows, columns: Sequence[str], origin: Array, start: int, stop: int
+        self, X: Matrix, rows: Rows, columns: Sequence[str], origin: Array, start: int, stop: int, holes: list[int]
     ) -> tuple[Array, Array, Array]:
         from ..kernels.moments import class_moments, class_moments_present
 
@@ -151,13 +153,16 @@ class Gaussian(Elementwise):
             self.check(raw, columns, start)
             raw = freeze(self.warp(raw))
         n, x, xx = np.zeros(K), np.zeros((K, p)), np.zeros((K, p))
-        class_moments(raw, codes, weights, origin, n, x, xx)
-        if np.isfinite(xx.sum()):  # a NaN or infinity in the block would show here: no pass of its own to look
-            return n[:, None] + np.zeros((K, p)), x, xx
-        check_finite(raw, columns, start, missing=self.tie < 1.0)
+        if not holes:
+            class_moments(raw, codes, weights, origin, n, x, xx)
+            if np.isfinite(xx.sum()):  # a NaN or infinity in the block would show here: no pass of its own to look
+                return n[:, None] + np.zeros((K, p)), x, xx
+            holes.append(start)
+            x[:], xx[:] = 0.0, 0.0
         there = np.zeros((K, p))
-        x[:], xx[:] = 0.0, 0.0
         class_moments_present(raw, codes, weights, origin, there, x, xx)
+        if self.tie == 1.0 or not np.isfinite(xx.sum()):
+            check_finite(raw, columns, start, missing=self.tie < 1.0)
         if not np.isfinite(xx).all():
             j = int(np.argmax(~np.isfinite(xx).all(axis=0)))
             raise InputError(f"column {columns[j]!r}: values so large that their squares overflow; rescale the column")

@@ -194,6 +194,10 @@ class MultivariateGaussian(Family):
         if self.tie == 1.0:
             W, log_det, rank = self._whiten(shared, flat, "all classes together")
             return SharedScorer(means, shared, W, log_det, rank, columns, K * p + p * (p + 1) // 2)
+        rank, parameters = int((~flat).sum()), K * p * (p + 3) // 2
+        factored = self._whiten_all(own, flat)
+        if factored is not None:
+            return OwnScorer(means, own, *factored, rank, columns, parameters)
         mended = [c for c in range(K) if self._singular(own[c], flat)]
         if mended:
             own = own.copy()
@@ -207,7 +211,20 @@ class MultivariateGaussian(Family):
         whitened = [self._whiten(own[c], flat, f"class {classes[c]!r}") for c in range(K)]
         whitenings = np.stack([w for w, _, _ in whitened])
         log_dets = np.array([d for _, d, _ in whitened])
-        return OwnScorer(means, own, whitenings, log_dets, int((~flat).sum()), columns, K * p * (p + 3) // 2)
+        return OwnScorer(means, own, whitenings, log_dets, rank, columns, parameters)
+
+    def _whiten_all(self, own: Array, flat: Flags) -> tuple[Array, Array] | None:
+        """W_c and log det Σ_c of all classes at once, where none is singular."""
+        if flat.any() and not self.ridge:
+            return None
+        scale = np.sqrt(np.einsum("cii->ci", own))
+        if not (scale > 0).all():
+            return None
+        L = _cholesky(own / scale[:, :, None] / scale[:, None, :], _RANK_TOLERANCE)
+        if L is None:
+            return None
+        W = np.linalg.solve(L, np.eye(len(flat)) / scale[:, None, :])
+        return W, 2 * (np.log(np.einsum("cii->ci", L)).sum(axis=1) + np.log(scale).sum(axis=1))
 
     def covariances(self, stats: Stats) -> tuple[Array, Array, Array, Array]:
         """Means (K, p), Σ_c as the settings say (K, p, p), the shared Σ (p, p), total variances (p,)."""
@@ -314,7 +331,7 @@ def _cholesky(R: Array, tolerance: float) -> Array | None:
         L: Array = np.linalg.cholesky(R).astype(np.float64, copy=False)
     except np.linalg.LinAlgError:
         return None
-    return None if (np.diagonal(L) ** 2 < tolerance).any() else L
+    return None if (np.diagonal(L, axis1=-2, axis2=-1) ** 2 < tolerance).any() else L
 
 
 def _warn(message: str) -> None:

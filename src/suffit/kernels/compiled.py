@@ -26,7 +26,7 @@ def _forgive(cache: Any) -> None:
     save, load = cache.save_overload, cache.load_overload
 
     def save_overload(*arguments: Any) -> None:
-        with suppress(OSError):
+        with suppress(Exception):  # a full disk, or an index that another process has left damaged
             save(*arguments)
 
     def load_overload(*arguments: Any) -> Any:

@@ -1,0 +1,59 @@
+"""Fit time against rows, columns, classes and non-zeros: ``scripts/bench growth``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import sklearn.naive_bayes as peer
+from machine import seconds
+from tasks import gaussian, words
+
+import suffit
+
+RESULT = Path(__file__).resolve().parent / "results" / "growth.json"
+
+
+def series(most_rows: int) -> Iterator[tuple[str, list[tuple[int, Any, Any, Any, Any]]]]:
+    X, y = gaussian(most_rows, 20, 2)
+    sizes = [n for n in (10**4, 10**5, 10**6, 10**7) if n <= most_rows]
+    yield "rows (×20, GaussianNB)", [(n, suffit.GaussianNB(), peer.GaussianNB(), X[:n], y[:n]) for n in sizes]
+    gaussian.cache_clear()
+    wide, y = gaussian(50_000, 640, 2)
+    columns = [(p, suffit.GaussianNB(), peer.GaussianNB(), wide[:, :p].copy(), y) for p in (5, 20, 80, 320, 640)]
+    yield "columns (50,000 rows, GaussianNB)", columns
+    narrow = wide[:, :20].copy()
+    gaussian.cache_clear()
+    classes = [
+        (k, suffit.GaussianNB(), peer.GaussianNB(), narrow, gaussian(50_000, 1, k)[1]) for k in (2, 8, 32, 128, 512)
+    ]
+    yield "classes (50,000×20, GaussianNB)", classes
+    S, y = words(100_000, 100_000, 2)
+    cuts = (1000, 3000, 10_000, 30_000, 100_000)
+    yield (
+        "non-zeros (MultinomialNB, CSR)",
+        [(S[:n].nnz, suffit.MultinomialNB(), peer.MultinomialNB(), S[:n], y[:n]) for n in cuts],
+    )
+
+
+def main(most_rows: int = 10**7) -> None:
+    out: dict[str, list[dict[str, float]]] = {}
+    for along, points in series(most_rows):
+        out[along] = []
+        for size, ours, theirs, X, y in points:
+            repeats = 3 if X.shape[0] >= 10**6 else 5
+            row = {
+                "size": size,
+                "suffit": seconds(lambda m=ours, a=X, b=y: m.fit(a, b), repeats),
+                "scikit-learn": seconds(lambda m=theirs, a=X, b=y: m.fit(a, b), repeats),
+            }
+            out[along].append(row)
+            print(f"  {along}: {size:,}: {row['scikit-learn'] / row['suffit']:.1f}×", file=sys.stderr, flush=True)
+    RESULT.write_text(json.dumps(out, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,180 @@
+"""Threads, forks, spawned processes, interrupts, and compiling where the disk does not help."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import suffit
+from cases import assert_identical
+
+ROWS, COLUMNS = 60_000, 20
+
+
+def big(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, size=ROWS)
+    return rng.normal(size=(ROWS, COLUMNS)) + y[:, None], y
+
+
+def fit_and_predict(seed: int) -> np.ndarray:
+    X, y = big(seed)
+    return suffit.LDA().fit(X, y).predict_proba(X[:50])
+
+
+def run(script: str, **env: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        capture_output=True, text=True, timeout=300, env={**os.environ, **env},
+    )  # fmt: skip
+
+
+def test_sixteen_threads_fit_and_predict_different_models():
+    expected = [fit_and_predict(seed) for seed in range(4)]
+    with ThreadPoolExecutor(16) as pool:
+        for i, got in enumerate(pool.map(lambda i: fit_and_predict(i % 4), range(32))):
+            np.testing.assert_array_equal(got, expected[i % 4])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_can_go_on():
+    before = fit_and_predict(0)  # the pool of the parent is up
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
+        for got in pool.map(fit_and_predict, [0, 0]):
+            np.testing.assert_array_equal(got, before)
+
+
+def test_a_spawned_child_computes_the_same():
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        np.testing.assert_array_equal(pool.submit(fit_and_predict, 1).result(), fit_and_predict(1))
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_joblib_runs_cross_validation(backend):
+    from joblib import parallel_backend
+    from sklearn.model_selection import cross_val_score
+
+    X, y = big()
+    with parallel_backend(backend, n_jobs=2):
+        scores = cross_val_score(suffit.QDA(), X[:3000], y[:3000], cv=4)
+    np.testing.assert_array_equal(scores, cross_val_score(suffit.QDA(), X[:3000], y[:3000], cv=4))
+
+
+@pytest.mark.parametrize("make", [suffit.GaussianNB, suffit.QDA])
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_an_interrupt_leaves_the_estimator_as_it_was(make, method):
+    X, y = big()
+    X, y = np.tile(X, (20, 1)), np.tile(y, 20)
+    model = make().fit(X[:1000], y[:1000])
+    before = make().fit(X[:1000], y[:1000])
+    landed = 0
+    for delay in (0.001, 0.003, 0.005, 0.008, 0.012, 0.02):
+        timer = threading.Timer(delay, signal.raise_signal, [signal.SIGINT])
+        timer.start()
+        try:
+            getattr(model, method)(X, y)
+            timer.join()
+            model = make().fit(X[:1000], y[:1000])
+        except KeyboardInterrupt:
+            landed += 1
+        timer.join()
+        assert_identical(model, before)
+    assert landed or method == "fit"  # on a fast machine a fit may end before the first interrupt
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_the_number_of_threads_can_be_set_from_outside(number):
+    done = run(
+        "from suffit.kernels.threads import cores; print(cores())",
+        SUFFIT_NUM_THREADS=str(number),
+    )
+    assert done.stdout.strip() == str(number)
+
+
+def test_blas_threads_are_as_before_after_a_call():
+    from threadpoolctl import threadpool_info
+
+    def blas() -> list[int]:
+        return [info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"]
+
+    before = blas()
+    X, y = big()
+    suffit.QDA().fit(X, y).predict_proba(X)
+    assert blas() == before
+
+
+FIT = (
+    "import numpy as np, suffit; suffit.PoissonNB().fit(np.eye(4), [0, 0, 1, 1]).predict_proba(np.eye(4)); print('ok')"
+)
+
+
+def copy_of_the_package(folder) -> str:
+    """The package alone, without its compiled cache, so that a test may do to it what it likes."""
+    import shutil
+    from pathlib import Path
+
+    source = Path(suffit.__file__).parent
+    shutil.copytree(source, folder / "suffit", ignore=shutil.ignore_patterns("__pycache__"))
+    return str(folder)
+
+
+def test_two_processes_may_compile_at_once(tmp_path):
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    both = [subprocess.Popen([sys.executable, "-c", FIT], stdout=subprocess.PIPE, env=env) for _ in range(2)]
+    assert [p.communicate(timeout=300)[0].strip() for p in both] == [b"ok", b"ok"]
+
+
+def test_nowhere_to_cache_still_works(tmp_path):
+    """Neither the package's folder nor HOME can be written to: numba finds no place, and we compile without one."""
+    script = f"""
+    import sys
+    sys.path.insert(0, {copy_of_the_package(tmp_path)!r})
+    from numba.core import caching
+    caching.CacheImpl._locator_classes = []
+    {FIT}
+    assert suffit.__file__.startswith({str(tmp_path)!r})
+    """
+    done = run(script, HOME="/nonexistent")
+    assert done.stdout.strip() == "ok", done.stderr
+
+
+def test_a_full_disk_or_a_damaged_cache_costs_a_compilation_only(tmp_path):
+    script = f"""
+    from numba.core import caching
+    def full(*arguments): raise OSError(28, "No space left on device")
+    caching.IndexDataCacheFile.save = full
+    {FIT}
+    """
+    done = run(script, NUMBA_CACHE_DIR=str(tmp_path / "full"))
+    assert done.stdout.strip() == "ok", done.stderr
+    assert run(FIT, NUMBA_CACHE_DIR=str(tmp_path / "damaged")).stdout.strip() == "ok"
+    files = [f for f in (tmp_path / "damaged").rglob("*") if f.suffix in (".nbi", ".nbc")]
+    assert files
+    for file in files:
+        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    done = run(FIT, NUMBA_CACHE_DIR=str(tmp_path / "damaged"))
+    assert done.stdout.strip() == "ok", done.stderr
+
+
+def test_a_second_process_takes_the_cache(tmp_path):
+    env = {"NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DEBUG_CACHE": "1"}
+    assert "data saved" in run(FIT, **env).stdout
+    again = run(FIT, **env).stdout
+    assert "data loaded" in again
+    assert "data saved" not in again
+
+
+def test_import_adds_little_to_numpy():
+    """Well under the 0.3 s that are allowed beyond NumPy's own: nothing heavy is loaded (see also test_layout)."""
+    script = "import time, numpy; t = time.perf_counter(); import suffit; print(time.perf_counter() - t)"
+    assert min(float(run(script).stdout) for _ in range(3)) < 0.3
