@@ -46,18 +46,6 @@ def limits() -> dict[str, float]:
     return {"read1": one, "read2": two, "dgemm": 2 * work / gemm / 1e9, "dsyrk": work / syrk / 1e9}
 
 
-def peak() -> int:
-    """The most memory this process has held since ``forget_peak``, in bytes."""
-    with open("/proc/self/status") as status:
-        return int(next(line for line in status if line.startswith("VmHWM")).split()[1]) * 1024
-
-
-def forget_peak() -> None:
-    """Start measuring the peak anew."""
-    with open("/proc/self/clear_refs", "w") as refs:
-        refs.write("5")
-
-
 def name() -> str:
     """Cores and processor."""
     model = "unknown processor"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import os
 import platform
@@ -29,8 +28,6 @@ def once(call: Any, inner: int) -> float:
 
 def measure(task: Any, budget: float) -> dict[str, Any]:
     """Both sides in turn, at least three times each, medians; after checking that they agree."""
-    from machine import forget_peak, peak
-
     difference = task.same() if task.same else None
     if difference is not None and not difference <= task.tolerance:
         raise SystemExit(f"{task.name}: the answers differ by {difference:.2g}")
@@ -42,15 +39,10 @@ def measure(task: Any, budget: float) -> dict[str, Any]:
         peers.append(once(task.peer, task.inner))
         time.sleep(pause)
         ours.append(once(task.ours, task.inner))
-    gc.collect()
-    forget_peak()
-    before = peak()
-    result = task.ours()
-    extra = peak() - before - getattr(result, "nbytes", 0)
     mine, theirs = statistics.median(ours), statistics.median(peers)
     return {
         "task": task.name, "ours": mine, "peer": theirs, "ratio": theirs / mine, "floor": task.floor,
-        "limit": task.limit, "work": task.work, "extra": max(extra, 0), "difference": difference,
+        "limit": task.limit, "work": task.work, "difference": difference,
     }  # fmt: skip
 
 
@@ -88,14 +80,14 @@ def table(result: dict[str, Any]) -> None:
     from rich.table import Table
 
     out = Table(title=f"{result['machine']}; scikit-learn {result['sklearn']}", title_justify="left")
-    for name in ("task", "peer", "suffit", "ratio", "(plain malloc)", "promise", "of the limit", "extra"):
+    for name in ("task", "peer", "suffit", "ratio", "(plain malloc)", "promise", "of the limit"):
         out.add_column(name, justify="left" if name == "task" else "right")
     for row in result["rows"]:
         style = "" if min(row["ratio"], row["plain"]) >= row["floor"] else "red"
         share = f"{row['share']:.0%} {row['limit']}" if row["limit"] else ""
         out.add_row(
             row["task"], pretty(row["peer"]), pretty(row["ours"]), f"{row['ratio']:.1f}", f"{row['plain']:.1f}",
-            f"{row['floor']:g}", share, f"{row['extra'] / 1e6:.0f} MB", style=style,
+            f"{row['floor']:g}", share, style=style,
         )  # fmt: skip
     Console(width=150).print(out)
     short = [row["task"] for row in result["rows"] if min(row["ratio"], row["plain"]) < row["floor"]]
@@ -131,8 +123,8 @@ def main() -> None:
     result = spawn(passed, STEADY)
     print("with malloc as it comes:", file=sys.stderr)
     plain = {row["task"]: row for row in spawn(passed, {})["rows"]}
-    for row in result["rows"]:  # memory that malloc keeps does not show as a peak: take that from the second run
-        row |= {"plain": plain[row["task"]]["ratio"], "extra": plain[row["task"]]["extra"]}
+    for row in result["rows"]:
+        row["plain"] = plain[row["task"]]["ratio"]
     import sklearn
 
     result |= {"sklearn": sklearn.__version__, "python": platform.python_version(), "quick": arguments.quick}
