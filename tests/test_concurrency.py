@@ -173,9 +173,3 @@ def test_a_second_process_takes_the_cache(tmp_path):
     again = run(FIT, **env).stdout
     assert "data loaded" in again
     assert "data saved" not in again
-
-
-def test_import_adds_little_to_numpy():
-    """Well under the 0.3 s that are allowed beyond NumPy's own: nothing heavy is loaded (see also test_layout)."""
-    script = "import time, numpy; t = time.perf_counter(); import suffit; print(time.perf_counter() - t)"
-    assert min(float(run(script).stdout) for _ in range(3)) < 0.3
