@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
 import subprocess
 import sys
 import textwrap
-import threading
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import suffit
-from cases import assert_identical
 
 ROWS, COLUMNS = 60_000, 20
 
@@ -70,27 +67,42 @@ def test_joblib_runs_cross_validation(backend):
     np.testing.assert_array_equal(scores, cross_val_score(suffit.QDA(), X[:3000], y[:3000], cv=4))
 
 
-@pytest.mark.parametrize("make", [suffit.GaussianNB, suffit.QDA])
-@pytest.mark.parametrize("method", ["fit", "partial_fit"])
-def test_an_interrupt_leaves_the_estimator_as_it_was(make, method):
-    X, y = big()
-    X, y = np.tile(X, (20, 1)), np.tile(y, 20)
-    before = make().fit(X[:1000], y[:1000])
-    after = getattr(make().fit(X[:1000], y[:1000]), method)(X, y)
-    inside = 0
-    for delay in np.linspace(0.0005, 0.02, 12):
-        model = make().fit(X[:1000], y[:1000])
-        timer = threading.Timer(delay, signal.raise_signal, [signal.SIGINT])
+INTERRUPTS = """
+import signal, sys, threading, time
+import numpy as np, suffit
+make, method = getattr(suffit, sys.argv[1]), sys.argv[2]
+rng = np.random.default_rng(0)
+y = rng.integers(0, 3, size=1_200_000)
+X = rng.normal(size=(len(y), 20)) + y[:, None]
+start = lambda: make().fit(X[:1000], y[:1000])
+before, after = start(), getattr(start(), method)(X, y)
+inside = 0
+for delay in np.linspace(0.0005, 0.02, 16):
+    model = start()
+    timer = threading.Timer(delay, signal.raise_signal, [signal.SIGINT])
+    try:
         timer.start()
-        with pytest.raises(KeyboardInterrupt):  # noqa: PT012
-            getattr(model, method)(X, y)
-            timer.join()  # a call that was quicker is interrupted here
-            threading.Event().wait(1)
+        getattr(model, method)(X, y)
         timer.join()
-        done = model.class_count_.sum() == after.class_count_.sum()
-        inside += not done
-        assert_identical(model, after if done else before)
-    assert inside, "no interrupt fell into the call: make the data larger"
+        time.sleep(0.05)  # a call that was quicker is interrupted here
+    except KeyboardInterrupt:
+        pass
+    timer.join()
+    done = model.class_count_.sum() == after.class_count_.sum()
+    inside += not done
+    for name, sums in model._model.sums.sums.items():
+        assert np.array_equal(sums, (after if done else before)._model.sums[name]), (delay, name)
+print("inside", inside)
+"""
+
+
+@pytest.mark.parametrize("make", ["GaussianNB", "QDA"])
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_an_interrupt_leaves_the_old_model_or_the_new_one(make, method):
+    """In a process of its own: a signal that comes late must not stop the test run."""
+    done = subprocess.run([sys.executable, "-c", INTERRUPTS, make, method], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout.split()[-1]) > 0, "no interrupt fell into the call: make the data larger"
 
 
 @pytest.mark.parametrize("number", [1, 3])
