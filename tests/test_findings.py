@@ -233,3 +233,26 @@ def test_the_row_scorer_agrees_with_predict_proba():
     holes[0, 1] = np.nan
     gaussian = suffit.GaussianNB().fit(X, y)
     np.testing.assert_allclose(gaussian.scorer()(holes[0]), gaussian.predict_proba(holes)[0], atol=1e-12)
+
+
+@pytest.mark.parametrize("make", [suffit.GaussianNB, suffit.LDA, suffit.PoissonNB])
+def test_a_bad_cell_deep_in_the_data_is_named_by_its_row(make):
+    """Densities go through the rows in slices; the number of the row is that of the whole."""
+    X, y = two_classes(140_000)
+    X = np.abs(X)
+    model = make().fit(X, y)
+    X[135_000, 1] = np.inf
+    for call in (model.predict, model.predict_proba, model.score_samples, lambda x: model.log_likelihood(x, y)):
+        with pytest.raises(suffit.InputError, match=r"'x1'.*row 135000"):
+            call(X)
+
+
+def test_a_ridge_counts_a_constant_column_in_the_density():
+    X, y = two_classes(60)
+    X = np.c_[X, np.full(60, 3.0)]
+    qda = suffit.QDA(reg_param=0.2, store_covariance=True).fit(X, y)
+    expected = [
+        suffit.normal_logpdf(X, mean, cov) + np.log(prior)
+        for mean, cov, prior in zip(qda.means_, qda.covariance_, qda.priors_, strict=True)
+    ]
+    np.testing.assert_allclose(qda.predict_joint_log_proba(X), np.transpose(expected), rtol=1e-10)

@@ -80,7 +80,7 @@ class Model:
     def __add__(self, other: Model) -> Model:
         self._check_alike(other)
         if self.stats is None and not self.pinned:
-            return replace(other, pinned=other.pinned)
+            return replace(other, family=self.family)
         stats = self.stats if other.stats is None else other.stats if self.stats is None else self.stats + other.stats
         counts = self.counts + other.counts
         if stats is not None:
@@ -103,7 +103,7 @@ class Model:
             c = int(np.argmax(short))
             raise InputError(
                 f"forget: class {self.classes[c]!r} has learned rows of weight {before['n'][c]:g}, and "
-                f"{other.counts.on(before.axes)['n'][c]:g} are to be forgotten"
+                f"{other.counts.on(before.axes)['n'][c]:g} are to be forgotten; forget only rows that were learned"
             )
         self.family.check_forgotten(self.stats.on(stats.axes), stats, self.columns)
         after = replace(self, counts=_settled(counts, before), stats=_settled(stats, self.stats.on(stats.axes)))
@@ -126,12 +126,10 @@ class Model:
         if len(stay) < len(self.classes):
             counts = counts.take(CLASS, stay)
             stats = None if stats is None else stats.take(CLASS, stay)
-        if stats is not None:
-            for axis in stats.axes:
-                if axis == LEVEL:
-                    seen = np.flatnonzero(stats["count"].any(axis=0))
-                    if len(seen) < len(stats.axes[axis]):
-                        stats = stats.take(axis, seen)
+        if stats is not None and LEVEL in stats.axes:
+            seen = np.flatnonzero(stats["count"].any(axis=0))
+            if len(seen) < len(stats.axes[LEVEL]):
+                stats = stats.take(LEVEL, seen)
         return replace(self, counts=counts, stats=stats)
 
     def solved(self, log_prior: Array) -> Solution:
@@ -255,9 +253,10 @@ class Solution:
     def _row(self) -> tuple[Any, tuple[Array, ...]]:
         return self.scorer.row_kernel(self.log_prior)  # type: ignore[no-any-return]
 
-    def log_joint(self, X: Matrix) -> Array:
+    def log_joint(self, X: Matrix, checked: bool = False, first_row: int = 0) -> Array:
         """log p(x, c) = log p(x | c) + log p(c).  # → (n, K)"""
-        self.scorer.check(X)
+        if not checked:
+            self.scorer.check(X)
         scores, impossible = self._raw(X)
         with np.errstate(invalid="ignore"):
             scores += self.scorer.log_base(X)[:, None]
@@ -265,21 +264,23 @@ class Solution:
             scores[impossible > 0] = -np.inf
         if not np.isfinite(scores).all():
             bad = np.flatnonzero(~np.isfinite(scores).all(axis=1))
-            self._check_rows(X[bad].toarray() if is_sparse(X) else np.asarray(X[bad]), bad)
+            self._check_rows(X[bad].toarray() if is_sparse(X) else np.asarray(X[bad]), bad + first_row)
             scores[np.isnan(scores)] = -np.inf  # so far out that even the logarithm overflows
         return scores
 
     def log_density(self, X: Matrix) -> Array:
         """log p(x) = log Σ_c p(x, c).  # → (n,)"""
+        self.scorer.check(X)
         X = csr(X) if is_sparse(X) else X
         out = np.empty(X.shape[0])
         for a, b in self._slices(X):
             with np.errstate(divide="ignore"):
-                out[a:b] = logsumexp(self.log_joint(X[a:b]), axis=1)
+                out[a:b] = logsumexp(self.log_joint(X[a:b], checked=True, first_row=a), axis=1)
         return out
 
     def log_likelihood(self, X: Matrix, rows: Rows) -> float:
         """Σ w log p(x, y) of labelled rows; −inf where a label is unknown."""
+        self.scorer.check(X)
         X = csr(X) if is_sparse(X) else X
         known = {label: i for i, label in enumerate(self.classes)}
         place = np.array([known.get(label, -1) for label in rows.classes.labels])
@@ -287,7 +288,8 @@ class Solution:
         for a, b in self._slices(X):
             codes, weights = rows.part(a, b)
             at = place[codes]
-            each = np.where(at >= 0, self.log_joint(X[a:b])[np.arange(b - a), at], -np.inf)
+            joint = self.log_joint(X[a:b], checked=True, first_row=a)
+            each = np.where(at >= 0, joint[np.arange(b - a), at], -np.inf)
             total.append(float(each[weights > 0] @ weights[weights > 0]))
         return math.fsum(total) if np.isfinite(total).all() else float(np.sum(total))
 

@@ -194,7 +194,7 @@ class MultivariateGaussian(Family):
         if self.tie == 1.0:
             W, log_det, rank = self._whiten(shared, flat, "all classes together")
             return SharedScorer(means, shared, W, log_det, rank, columns, K * p + p * (p + 1) // 2)
-        rank, parameters = int((~flat).sum()), K * p * (p + 3) // 2
+        rank, parameters = p if self.ridge else int((~flat).sum()), K * p * (p + 3) // 2
         factored = self._whiten_all(own, flat)
         if factored is not None:
             return OwnScorer(means, own, *factored, rank, columns, parameters)
