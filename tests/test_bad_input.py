@@ -384,8 +384,8 @@ def test_nan_is_missing_where_the_tags_say_so_and_refused_elsewhere(name, contai
     for est in both_states(name, make(X)):
         for method in changing(name):
             names_cell(refused(est, lambda e, m=method: getattr(e, m)(bad, Y), "NaN", InputError), column, np.nan, 2)
-    for method in ROWWISE:
-        names_cell(refused(est, lambda e, m=method: getattr(e, m)(bad), "NaN", InputError), column, np.nan, 2)
+    for method in ROWWISE:  # a fitted model takes rows with holes, whoever estimated its covariances
+        assert len(getattr(est, method)(bad)) == len(bad)
 
 
 @pytest.mark.parametrize("name", [k for k, e in CORE.items() if get_tags(e).input_tags.allow_nan])

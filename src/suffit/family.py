@@ -71,6 +71,19 @@ class Scorer(ABC):
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """One row drawn from the class of each code.  # (n,) → (n, p)"""
 
+    @property
+    def centres(self) -> Array:
+        """The mean of every column in every class.  # → (K, p)"""
+        raise NotImplementedError(f"{type(self).__name__} has no means")
+
+    def filled(self, X: NDArray[Any], posterior: Array) -> NDArray[Any]:
+        """Missing values as their means given the rest of the row, mixed over the classes.  # (n, K) → (n, p)"""
+        return np.where(np.isnan(X), posterior @ self.centres, X)
+
+    def drawn(self, X: NDArray[Any], codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+        """Missing values drawn given the rest of the row and its class."""
+        return np.where(np.isnan(X), self.sample(codes, rng), X)
+
     @abstractmethod
     def logistic_form(self) -> LogisticForm:
         """The scores as functions linear in T(x)."""

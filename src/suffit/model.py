@@ -15,7 +15,7 @@ from scipy.special import logsumexp
 from .family import Family, Scorer
 from .forms import LogisticForm
 from .kernels.threads import every, one_blas_thread, row_blocks
-from .stats import CLASS, LEVEL, Array, Index, Stats, layout
+from .stats import CLASS, Array, Index, Stats, layout
 from .table import Codes, InputError, Matrix, Rows, check_finite, csr, freeze, is_sparse
 
 CLASS_COUNTS = layout("class-counts", {"n": (CLASS,)})
@@ -126,11 +126,7 @@ class Model:
         if len(stay) < len(self.classes):
             counts = counts.take(CLASS, stay)
             stats = None if stats is None else stats.take(CLASS, stay)
-        if stats is not None and LEVEL in stats.axes:
-            seen = np.flatnonzero(stats["count"].any(axis=0))
-            if len(seen) < len(stats.axes[LEVEL]):
-                stats = stats.take(LEVEL, seen)
-        return replace(self, counts=counts, stats=stats)
+        return replace(self, counts=counts, stats=None if stats is None else stats.trimmed())
 
     def solved(self, log_prior: Array) -> Solution:
         """Parameters from sums; ready to score."""
@@ -146,7 +142,7 @@ def _settled(after: Stats, before: Stats) -> Stats:
     def settle(a: Array, was: Array) -> Array:
         return np.where((np.abs(a) <= _EMPTIED * np.abs(was)) & (a != np.round(a)), 0.0, a)  # whole numbers are exact
 
-    sums = {k: settle(a, before.sums[k]) if k in ("n", "count") else a for k, a in after.sums.items()}
+    sums = {k: settle(a, before.sums[k]) if k in ("n", "count", "part_n") else a for k, a in after.sums.items()}
     return replace(after, sums=sums)
 
 
@@ -364,4 +360,6 @@ class RowScorer:
             return self._solution.posterior(row[None])[0]
         out = np.empty(len(self.classes))
         self._kernel(row, *self._parameters, out)
+        if math.isnan(out[0]):  # a hole that the kernel does not take, or a row too far out
+            return self._solution.posterior(row[None])[0]
         return out

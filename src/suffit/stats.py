@@ -8,7 +8,7 @@ the rows of ``b``, and ``a * 0.99`` lets old rows fade.  Labels that one side la
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from numbers import Real
 from typing import Any
@@ -22,6 +22,7 @@ Positions = NDArray[np.int64]
 CLASS = "class"
 FEATURE = "feature"
 LEVEL = "level"
+PATTERN = "pattern"  # which columns of a row are there
 
 
 def _order(label: Hashable) -> tuple[Any, ...]:
@@ -113,7 +114,16 @@ class Index:
         return (Index, (self.labels,))
 
 
-Shift = Callable[[Mapping[str, Array], Array], dict[str, Array]]
+Shift = Callable[["Stats", Array], dict[str, Array]]
+
+
+@dataclass(frozen=True)
+class Coarser:
+    """What sums turn into once an axis has grown too long: other sums of the same rows, in bounded room."""
+
+    layout: Layout
+    needed: Callable[[Stats], bool]
+    turn: Callable[[Stats], Stats]
 
 
 @dataclass(frozen=True)
@@ -121,12 +131,16 @@ class Layout:
     """What the sums of a statistic are called, which axes they run along, and how they move.
 
     ``shift(sums, d)`` rewrites sums of z into sums of z + d, d of shape (class, feature); None for
-    statistics that have no origin (counts).
+    statistics that have no origin (counts).  ``growing`` names, for every axis whose labels come with the rows, the
+    sum that tells how many rows a label has.  ``rows`` counts the rows of each class, where that is not ``n``.
     """
 
     name: str
     dims: Mapping[str, tuple[str, ...]]
     shift: Shift | None = None
+    growing: Mapping[str, str] = field(default_factory=dict)
+    rows: Callable[[Stats], Array] | None = None
+    coarser: Coarser | None = None
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -138,9 +152,9 @@ class Layout:
 LAYOUTS: dict[str, Layout] = {}
 
 
-def layout(name: str, dims: Mapping[str, tuple[str, ...]], shift: Shift | None = None) -> Layout:
+def layout(name: str, dims: Mapping[str, tuple[str, ...]], shift: Shift | None = None, **more: Any) -> Layout:
     """Make a layout and enter it under its name, so that files and pickles can name it."""
-    LAYOUTS[name] = Layout(name, dims, shift)
+    LAYOUTS[name] = Layout(name, dims, shift, **more)
     return LAYOUTS[name]
 
 
@@ -218,9 +232,18 @@ class Stats:
         shift = self.layout.shift
         if shift is None or self.origin is None or np.array_equal(origin, self.origin):
             return self
-        return replace(self, sums=shift(self.sums, self.origin - origin), origin=origin)
+        return replace(self, sums=shift(self, self.origin - origin), origin=origin)
+
+    def coarsened(self, layout: Layout | None = None) -> Stats:
+        """The sums of the coarser layout, where an axis has grown too long or where the other side has them."""
+        coarser = self.layout.coarser
+        if coarser is None or not (coarser.layout == layout or coarser.needed(self)):
+            return self
+        return coarser.turn(self)
 
     def _aligned(self, other: Stats) -> tuple[Stats, Stats]:
+        if self.layout != other.layout:
+            self, other = self.coarsened(other.layout), other.coarsened(self.layout)
         if self.layout != other.layout:
             raise ValueError(f"cannot combine sums of {self.layout.name!r} with sums of {other.layout.name!r}")
         axes = {d: self.axes[d].union(other.axes[d]) for d in self.axes}
@@ -239,12 +262,21 @@ class Stats:
 
     def _rows(self) -> Array:
         """How many rows each (class, feature) cell has."""
-        n = self.sums["n"]
+        n = self.sums["n"] if self.layout.rows is None else self.layout.rows(self)
         return np.broadcast_to(n if n.ndim == 2 else n[:, None], np.asarray(self.origin).shape)
+
+    def trimmed(self) -> Stats:
+        """Without the labels of growing axes that no row has."""
+        out = self
+        for axis, name in self.layout.growing.items():
+            seen = np.flatnonzero(out[name].any(axis=0))
+            if len(seen) < len(out.axes[axis]):
+                out = out.take(axis, seen)
+        return out
 
     def _recentred(self) -> Stats:
         """About the means, where the origin has come to lie far from them (rows came, or went, that were elsewhere)."""
-        if self.origin is None or self.layout.shift is None:
+        if self.origin is None or self.layout.shift is None or "xx" not in self.layout.dims:
             return self
         n, x, xx = self._rows(), self.sums["x"], self.sums["xx"]
         squares = xx if self.layout.dims["xx"] == (CLASS, FEATURE) else np.diagonal(xx, axis1=-2, axis2=-1)
@@ -256,7 +288,7 @@ class Stats:
 
     def __add__(self, other: Stats) -> Stats:
         a, b = self._aligned(other)
-        return replace(a, sums={k: a.sums[k] + b.sums[k] for k in a.sums})._recentred()
+        return replace(a, sums={k: a.sums[k] + b.sums[k] for k in a.sums})._recentred().coarsened()
 
     def __sub__(self, other: Stats) -> Stats:
         a, b = self._aligned(other)

@@ -77,14 +77,19 @@ def check_finite(X: NDArray[Any], columns: Sequence[str], first_row: int = 0, mi
         )
 
 
+def sparse_without_holes(X: Matrix) -> bool:
+    """Whether X is sparse and stores no NaN: rows with missing values are taken as dense rows, block by block."""
+    return is_sparse(X) and not (X.nnz and np.isnan(X.data.sum()) and np.isnan(X.data).any())
+
+
 def check_stored(X: Any, columns: Sequence[str]) -> None:
-    """Refuse a CSR matrix that stores a NaN or an infinity, naming the first one."""
+    """Refuse a CSR matrix that stores an infinity, naming the first one."""
     if X.nnz and not np.isfinite(X.data.sum()):
-        bad = ~np.isfinite(X.data)
+        bad = np.isinf(X.data)
         if bad.any():
             e = int(np.argmax(bad))
             i, j = int(np.searchsorted(X.indptr, e, side="right")) - 1, int(X.indices[e])
-            check_finite(np.array([[X.data[e]]], dtype=np.float64), [columns[j]], i, missing=False)
+            check_finite(np.array([[X.data[e]]], dtype=np.float64), [columns[j]], i)
 
 
 @dataclass(frozen=True)

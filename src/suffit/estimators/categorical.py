@@ -141,7 +141,6 @@ class CategoricalNB(SmoothedNB):
         tags.input_tags.categorical = True
         tags.input_tags.sparse = False
         tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
         return tags
 
 

@@ -16,8 +16,8 @@ from ..families.gaussian_scores import GaussianScorer
 from ..families.matrix import SCATTER
 from ..family import Family
 from ..model import Model
-from ..stats import CLASS, Array, Index, Stats
-from ..table import Matrix, Rows
+from ..stats import CLASS, FEATURE, PATTERN, Array, Index, Stats
+from ..table import Matrix, Rows, check_finite
 from .base import GenerativeEstimator
 from .reading import Prior, column_names
 
@@ -130,11 +130,6 @@ class GaussianDiscriminantAnalysis(GaussianEstimator):
         if self.tie == 1.0:
             more_rows_than_classes(model)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.covariance != "full" and self.tie < 1
-        return tags
-
     @property
     def covariance_(self) -> Array:
         """Σ of each class (n_classes, n_features, n_features), or the one shared by all (n_features, n_features)."""
@@ -160,8 +155,9 @@ def _with_covariances(X: NDArray[Any], rows: Rows, estimator: Any) -> Stats:
         Xc = np.asarray(X[rows.codes == c], dtype=np.float64)
         means[c] = Xc.mean(axis=0)
         scatter[c] = n[c] * _estimated(estimator, Xc)
-    axes = {CLASS: rows.classes, "feature": Index.range(p)}
-    return Stats(SCATTER, axes, {"n": n, "x": np.zeros((K, p)), "xx": scatter}, means)
+    axes = {CLASS: rows.classes, FEATURE: Index.range(p), PATTERN: Index(())}
+    none = {"part_n": np.zeros((K, 0)), "part_x": np.zeros((K, 0, p)), "part_xx": np.zeros((K, 0, p, p))}
+    return Stats(SCATTER, axes, {"n": n, "x": np.zeros((K, p)), "xx": scatter, **none}, means)
 
 
 def _estimated(estimator: Any, X: NDArray[Any]) -> Array:
@@ -192,11 +188,17 @@ class WithCovarianceEstimator(GaussianEstimator):
             data, labels, rows = self._read(X, y, None, self._read_X)
             dense = np.asarray(data.toarray() if hasattr(data, "toarray") else data)
             model = Model.empty(self._family(dense.shape[1]), column_names(X, dense.shape[1]))
+            check_finite(dense, model.columns, missing=False)  # the user's estimator gets the rows as they are
             plain = model.collected(dense, rows)
             model = replace(plain, stats=_with_covariances(dense, rows, self.covariance_estimator))
             self._total = _estimated(self.covariance_estimator, dense)
             self._begin(X, data, model, labels.dtype)
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.covariance_estimator is None
+        return tags
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add the sums of a batch.  Any batches, in any order, equal one ``fit`` on all their rows."""

@@ -248,19 +248,26 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return self._directions()[1]  # type: ignore[no-any-return]
 
     def transform(self, X: Any) -> Array:
-        """Project on the directions that tell the classes apart."""
+        """Project on the directions that tell the classes apart.
+
+        Missing values are taken as what the model expects them to be, given the rest of the row.
+        """
         if self.solver == "lsqr":
             raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
         X = self._read_X_known(X)
         return self._cast(self._projected(X, self._directions()[0][:, : self._max_components].T))
 
     def _projected(self, X: Matrix, P: Array) -> Array:
-        """(x − middle)·Pᵀ, with infinities and missing values refused."""
+        """(x − middle)·Pᵀ, with infinities refused."""
         middle = self._middle()
         out = np.concatenate([centred(X, a, b, middle, P) for a, b in row_blocks(*X.shape)])
         if not np.isfinite(out).all():
             for a, b in row_blocks(*X.shape):
-                check_finite(block(X, a, b), self._model.columns, a, missing=False)
+                check_finite(block(X, a, b), self._model.columns, a)
+            gap = np.flatnonzero(np.isnan(out).any(axis=1))
+            rows = block(X[gap], 0, len(gap))
+            whole = self._solved.scorer.filled(rows, self._solved.posterior(rows))
+            out[gap] = centred(whole, 0, len(gap), middle, P)
         return out
 
     def __sklearn_tags__(self) -> Any:

@@ -117,11 +117,6 @@ class GaussianNB(GenerativeEstimator):
         d = both["x"] / both["n"]
         return (np.asarray(both.origin) + d)[0], (both["xx"] / both["n"] - d * d)[0]
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
 
 class BernoulliNB(SmoothedNB):
     """Bernoulli naive Bayes: each feature present or absent, both evidence.
@@ -179,11 +174,6 @@ class BernoulliNB(SmoothedNB):
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(t[..., 0]) - np.log(n))
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
 
 class PoissonNB(SmoothedNB):
     """Poisson naive Bayes: counts of events, a rate for each class and column.
@@ -235,7 +225,6 @@ class PoissonNB(SmoothedNB):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
-        tags.input_tags.allow_nan = True
         return tags
 
 
@@ -287,8 +276,3 @@ class NaiveBayes(GenerativeEstimator):
 
     def _prior(self) -> Prior:
         return self.priors  # type: ignore[no-any-return]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from ..family import register
 from ..stats import Array
@@ -77,6 +78,10 @@ class Bernoulli(Elementwise):
     def solve(self, n: Array, t: Array) -> Natural:
         """θ = log φ/(1−φ), A = −log(1−φ)."""
         return _odds(t[..., 0], n - t[..., 0], n)
+
+    def mean(self, theta: Array) -> Array:
+        """φ."""
+        return np.asarray(expit(theta[..., 0]))
 
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
         """Present with probability φ = 1/(1 + e^−θ)."""

@@ -72,6 +72,10 @@ class Beta(Elementwise):
         a, b = parameters_of(t[..., 0] / n, t[..., 1] / n)
         return Natural(np.stack([a - 1, b - 1], axis=-1), np.asarray(betaln(a, b)))
 
+    def mean(self, theta: Array) -> Array:
+        """a/(a + b)."""
+        return np.asarray((theta[..., 0] + 1) / (theta.sum(axis=-1) + 2))
+
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
         """Beta variates, kept off the ends."""
         x = rng.beta(theta[..., 0] + 1, theta[..., 1] + 1)

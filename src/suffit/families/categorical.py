@@ -16,7 +16,7 @@ from ..stats import CLASS, LEVEL, Array, Index, Stats, layout
 from ..table import Codes, InputError, Rows, encode, freeze, is_missing
 from .simplex import draw_shares, log_shares, names_of
 
-LEVELS = layout("levels", {"count": (CLASS, LEVEL)})
+LEVELS = layout("levels", {"count": (CLASS, LEVEL)}, growing={LEVEL: "count"})
 
 DENSE_LIMIT = 1 << 16  # whole numbers 0 … max below this are all levels, seen or not, as an integer coding means
 
@@ -252,6 +252,21 @@ class CategoricalScorer(Scorer):
             out[:, j] = np.fromiter((values[i] for i in at), dtype=object, count=len(at))
         whole = all(type(v) is int for values in self.levels for v in values)
         return out.astype(np.int64) if whole else out
+
+    def filled(self, X: NDArray[Any], posterior: Array) -> NDArray[Any]:
+        """The most probable level of what is missing, over the classes."""
+        out = np.array(X, dtype=object)
+        for j, (values, table, never) in enumerate(zip(self.levels, self.tables, self.never, strict=True)):
+            gap = np.fromiter(map(is_missing, out[:, j]), bool, len(out))
+            if values and gap.any():
+                shares = posterior[gap] @ np.where(never > 0, 0.0, np.exp(table))
+                out[gap, j] = np.fromiter((values[i] for i in shares.argmax(axis=1)), dtype=object)
+        return out
+
+    def drawn(self, X: NDArray[Any], codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+        """Levels drawn from the table of the class."""
+        gap = np.fromiter(map(is_missing, np.asarray(X, dtype=object).flat), bool, X.size).reshape(X.shape)
+        return np.where(gap, self.sample(codes, rng), np.asarray(X, dtype=object))
 
     def logistic_form(self) -> LogisticForm:
         """Linear in the one-hot coding of the levels."""

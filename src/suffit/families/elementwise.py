@@ -19,7 +19,21 @@ from ..family import Family, Scorer, least
 from ..forms import Impossible, LogisticForm
 from ..kernels.threads import COPY_CELLS, cores, entry_blocks, every, in_order, row_blocks
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
-from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, entries, freeze, is_sparse, refuse
+from ..table import (
+    Codes,
+    InputError,
+    Matrix,
+    Rows,
+    block,
+    check_finite,
+    csr,
+    entries,
+    freeze,
+    is_sparse,
+    refuse,
+    sparse_without_holes,
+)
+from .holes import warn_absent
 
 ORDER = "order"
 ELEMENTWISE = layout("elementwise", {"n": (CLASS, FEATURE), "t": (CLASS, FEATURE, ORDER)})
@@ -68,6 +82,15 @@ class Elementwise(Family):
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
         """One value for each set of natural parameters.  # (n, p, order) → (n, p)"""
 
+    def mean(self, theta: Array) -> Array:
+        """The mean for each set of natural parameters; families that have no formula for it take that of many draws."""
+        many = np.broadcast_to(theta, (1000, *theta.shape))
+        return np.asarray(self.draw(many, np.random.default_rng(0)).mean(axis=0))
+
+    def mixed(self, posterior: Array, theta: Array) -> Array:
+        """The mean of a mixture of the classes.  # (n, K), (K, p, order) → (n, p)"""
+        return posterior @ self.mean(theta)
+
     def outside(self, x: Array) -> NDArray[np.bool_]:
         """Which values lie outside the support (False for NaN).  # (n, p) → (n, p)"""
         return np.zeros(x.shape, dtype=bool)
@@ -101,11 +124,11 @@ class Elementwise(Family):
             return
         for a, b in entry_blocks(X.indptr):
             data = np.asarray(X.data[X.indptr[a] : X.indptr[b]], dtype=np.float64)
-            bad = ~np.isfinite(data) | self.outside(data[None])[0]
+            bad = np.isinf(data) | self.outside(data[None])[0]
             if bad.any():
                 e = int(np.argmax(bad)) + int(X.indptr[a])
                 i, j = int(np.searchsorted(X.indptr, e, side="right")) - 1, int(X.indices[e])
-                check_finite(np.array([[X.data[e]]], dtype=np.float64), [columns[j]], i, missing=False)
+                check_finite(np.array([[X.data[e]]], dtype=np.float64), [columns[j]], i)
                 raise refuse(columns, j, f"{self.key} {self.support}", X.data[e], i, self.way_out)
 
     @property
@@ -119,7 +142,7 @@ class Elementwise(Family):
 
         K, p = len(rows.classes), X.shape[1]
         axes = {CLASS: rows.classes, FEATURE: Index.range(p), ORDER: Index.range(self.order)}
-        if is_sparse(X) and self.has_zero:
+        if sparse_without_holes(X) and self.has_zero:
             return Stats(ELEMENTWISE, axes, self._sparse_sums(csr(X), rows, columns))
 
         def work(start: int, stop: int) -> tuple[Array, Array]:
@@ -187,6 +210,7 @@ class Elementwise(Family):
     def scorer(self, stats: Stats, columns: Sequence[str]) -> ElementwiseScorer:
         """Solve the smoothed sums; a column without any value is left out."""
         n, t = stats["n"], stats["t"]
+        warn_absent(n, stats.axes[CLASS].labels, columns)
         empty = np.broadcast_to(n.sum(axis=0) <= 0, n.shape)  # (K, p)
         with np.errstate(all="ignore"):
             natural = self.solve_smoothed(n, t)
@@ -243,7 +267,7 @@ class ElementwiseScorer(Scorer):
         """T(X)·thetaᵀ − M·Aᵀ, M marking what is present."""
         from ..kernels.scores import linear_scores
 
-        if is_sparse(X) and self.family.has_zero:
+        if sparse_without_holes(X) and self.family.has_zero:
             self._sparse(X, start, stop, theta, A, out)
             return
         x = block(X, start, stop).astype(np.float64, copy=False)
@@ -303,6 +327,15 @@ class ElementwiseScorer(Scorer):
             x = block(X, start, stop).astype(np.float64)
             out[start:stop] = np.where(x == x, self.family.log_base(x), 0.0).sum(axis=1)
         return out
+
+    @property
+    def centres(self) -> Array:
+        """The means of the family."""
+        return self.family.mean(self.natural.theta)
+
+    def filled(self, X: NDArray[Any], posterior: Array) -> NDArray[Any]:
+        """The mean of the mixture, where a value is missing."""
+        return np.where(np.isnan(X), self.family.mixed(posterior, self.natural.theta), X)
 
     def drawn_in(self, X: NDArray[Any]) -> NDArray[Any]:
         """Towards 0."""

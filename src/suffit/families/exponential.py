@@ -55,6 +55,10 @@ class Exponential(Elementwise):
         rate = np.where(flat, 0.0, 1.0 / mean)
         return Natural(-rate[..., None], np.where(flat, 0.0, np.log(mean)))
 
+    def mean(self, theta: Array) -> Array:
+        """1/λ; 0 for a column that is 0 throughout."""
+        return np.divide(-1.0, theta[..., 0], out=np.zeros(theta.shape[:-1]), where=theta[..., 0] < 0)
+
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
         """Waiting times; 0 where the column is 0 throughout."""
         rate = -theta[..., 0]

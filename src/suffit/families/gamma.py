@@ -66,6 +66,10 @@ class Gamma(Elementwise):
         log_rate = np.log(k) - np.log(mean)
         return Natural(np.stack([-k / mean, k - 1], axis=-1), gammaln(k) - k * log_rate)
 
+    def mean(self, theta: Array) -> Array:
+        """k/λ."""
+        return np.asarray((theta[..., 1] + 1) / -theta[..., 0])
+
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
         """Gamma variates."""
         return np.asarray(rng.standard_gamma(theta[..., 1] + 1) / -theta[..., 0])

@@ -15,9 +15,10 @@ from ..family import Scorer, least, register
 from ..forms import LogisticForm
 from ..kernels.threads import COPY_CELLS, every, in_order, row_blocks
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
-from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
+from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, sparse_without_holes
 from .elementwise import Elementwise, Natural, class_ranges, never_learned
 from .gaussian_scores import DiagonalScorer, GaussianScorer, SharedScorer
+from .holes import warn_absent
 
 FIRST_ROWS = 64  # the origin of a class is the mean of its first so many values
 LEAST_SHARE = 1e-9  # variance a class is given where it has none, as a share of the column's total variance
@@ -119,7 +120,7 @@ class Gaussian(Elementwise):
     def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
         """n, Σz, Σz² per class and column, z = x − origin."""
         axes = {CLASS: rows.classes, FEATURE: Index.range(X.shape[1])}
-        if is_sparse(X) and self.has_zero:
+        if sparse_without_holes(X) and self.has_zero:
             return self._collect_sparse(csr(X), rows, columns, axes)
         origin = freeze(origin_of(X, rows, None if type(self) is Gaussian else self.warp))
         K, p = origin.shape
@@ -161,9 +162,8 @@ class Gaussian(Elementwise):
             x[:], xx[:] = 0.0, 0.0
         there = np.zeros((K, p))
         class_moments_present(raw, codes, weights, origin, there, x, xx)
-        if self.tie == 1.0 or not np.isfinite(xx.sum()):
-            check_finite(raw, columns, start, missing=self.tie < 1.0)
         if not np.isfinite(xx).all():
+            check_finite(raw, columns, start)
             j = int(np.argmax(~np.isfinite(xx).all(axis=0)))
             raise InputError(f"column {columns[j]!r}: values so large that their squares overflow; rescale the column")
         return there, x, xx
@@ -204,6 +204,7 @@ class Gaussian(Elementwise):
         """Means and variances from the moments."""
         n, x, xx = stats["n"], stats["x"], stats["xx"]
         K, p = n.shape
+        warn_absent(n, stats.axes[CLASS].labels, columns)
         shift = np.divide(x, n, out=np.zeros_like(x), where=n > 0)
         means = np.asarray(stats.origin) + shift
         ss = xx - shift * x
@@ -307,6 +308,12 @@ class WarpedScorer(Scorer):
             jacobian = np.where(x == x, self.family.log_base(x), 0.0).sum(axis=1)
             parts.append(self.inner.log_base(self.family.warp(x)) + jacobian)
         return np.concatenate(parts)
+
+    @property
+    def centres(self) -> Array:
+        """exp(μ + σ²/2)."""
+        variances = np.einsum("cjj->cj", self.inner.covariances())
+        return np.asarray(np.exp(self.inner.means + variances / 2))
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """Exp of normal draws."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -15,6 +16,7 @@ from ..kernels.threads import COPY_CELLS, row_blocks
 from ..stats import Array
 from ..table import Codes, Matrix, block, check_finite, check_stored, csr, entries, freeze, is_sparse
 
+Flags = NDArray[np.bool_]
 LOG_2PI = float(np.log(2 * np.pi))
 NEAR = 30.0  # standard deviations from the middle up to which w·(x − m) + b errs by less than 1e-12 (ε·30²)
 
@@ -30,6 +32,55 @@ def centred(X: Matrix, start: int, stop: int, mean: Array, W: Array) -> Array:
         return z * W if W.ndim == 1 else z @ W.T
 
 
+NO_VARIANCE = 1e-12  # share of a column's variance left after regression on those before it: less is rounding
+
+
+class Marginal:
+    """log p(x_o | c) of the columns o that a row has: the density of a part of jointly normal columns.
+
+    Σ_oo is factored once for every pattern; a column that never varies, or only with those before it, says nothing.
+    """
+
+    def __init__(self, means: Array, sigma: Array) -> None:
+        full = sigma if sigma.ndim == 3 else sigma[None]
+        deviation = np.sqrt(np.einsum("cjj->cj", full))
+        deviation = np.where(deviation > 0, deviation, 1.0)
+        self.R = freeze(full / deviation[:, :, None] / deviation[:, None, :])
+        each = np.broadcast_to(deviation, means.shape)
+        self.means, self.root, self.log_scale = freeze(means), freeze(1 / each), freeze(np.log(each))
+
+    def scores(self, x: NDArray[Any]) -> Array:
+        """# (n, p) with NaN → (n, K)"""
+        from ..kernels.holes import marginal_scores
+
+        x = np.asarray(x, dtype=np.float64)
+        order = np.lexsort(np.packbits(x == x, axis=1).T)  # rows of one pattern after each other
+        out = np.empty((len(x), len(self.means)))
+        marginal_scores(freeze(x[order]), self.means, self.root, self.R, self.log_scale, NO_VARIANCE, out)
+        scores = np.empty_like(out)
+        scores[order] = out
+        return scores
+
+    def regressions(self, x: NDArray[Any]) -> Iterator[tuple[NDArray[np.int64], Flags, int, Array, Array]]:
+        """For every pattern and class: rows, what is there, class, E[x_m | x_o, c] of the rows, root of Cov[x_m | x_o].
+
+        E[x_m | x_o] = μ_m + B(x_o − μ_o) with B = Σ_mo Σ_oo⁻¹, Cov = Σ_mm − B Σ_om.
+        """
+        patterns, which = np.unique(x == x, axis=0, return_inverse=True)
+        for q, there in enumerate(patterns):
+            rows = np.flatnonzero(which.reshape(-1) == q)
+            z = (x[rows][:, there][:, None] - self.means[:, there]) * self.root[:, there]  # (rows, K, o)
+            for c in range(len(self.means)):
+                if c < len(self.R):
+                    R = self.R[c]
+                    B = R[~there][:, there] @ np.linalg.pinv(R[np.ix_(there, there)], rcond=NO_VARIANCE, hermitian=True)
+                    values, vectors = np.linalg.eigh(R[np.ix_(~there, ~there)] - B @ R[np.ix_(there, ~there)])
+                    root = vectors * np.sqrt(np.maximum(values, 0.0))
+                deviation = 1 / self.root[c, ~there]
+                mean = self.means[c, ~there] + (z[:, c] @ B.T) * deviation
+                yield rows, there, c, mean, root * deviation[:, None]
+
+
 class GaussianScorer(Scorer):
     """What all Gaussian scorers share: means, whitenings W_c with W_cᵀW_c = Σ_c⁻¹, log-determinants.
 
@@ -43,6 +94,52 @@ class GaussianScorer(Scorer):
     columns: tuple[str, ...]
 
     sigma: Array  # (K, p) variances, (K, p, p) own or (p, p) or (p,) shared covariances
+
+    takes_missing = True
+
+    @cached_property
+    def marginal(self) -> Marginal:
+        """The densities of rows with missing values."""
+        return Marginal(self.means, self.sigma)
+
+    def _score_holes(self, X: Matrix, start: int, stop: int, out: Array, look: bool = False) -> None:
+        """Scores of the rows that have missing values, which the plain formula has left NaN (else: look for them)."""
+        if not (look or np.isnan(out.sum())):
+            return
+        x = block(X, start, stop)
+        gap = np.isnan(x).any(axis=1)
+        if gap.any():
+            out[gap] = self.scores_of_parts(x[gap])
+
+    def scores_of_parts(self, x: NDArray[Any]) -> Array:
+        """log p(x_o | c) of rows of which some columns o are there.  # (n, p) with NaN → (n, K)"""
+        return self.marginal.scores(x)
+
+    @property
+    def centres(self) -> Array:
+        """The class means."""
+        return self.means
+
+    def filled(self, X: NDArray[Any], posterior: Array) -> NDArray[Any]:
+        """By the regression on the columns that are there, where columns are joint."""
+        if self.sigma.ndim == 1 or isinstance(self, DiagonalScorer):
+            return super().filled(X, posterior)
+        out = np.array(X, dtype=np.float64)
+        out[np.isnan(out)] = 0.0
+        for rows, there, c, mean, _ in self.marginal.regressions(X):
+            out[np.ix_(rows, ~there)] += posterior[rows, c][:, None] * mean
+        return out
+
+    def drawn(self, X: NDArray[Any], codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+        """Normal about the regression on the columns that are there, where columns are joint."""
+        if self.sigma.ndim == 1 or isinstance(self, DiagonalScorer):
+            return super().drawn(X, codes, rng)
+        out = np.array(X, dtype=np.float64)
+        for rows, there, c, mean, root in self.marginal.regressions(X):
+            here = codes[rows] == c
+            noise = rng.standard_normal((int(here.sum()), root.shape[1])) @ root.T
+            out[np.ix_(rows[here], ~there)] = mean[here] + noise
+        return out
 
     def covariances(self) -> Array:
         """Σ_c of every class.  # → (K, p, p)"""
@@ -68,8 +165,6 @@ class GaussianScorer(Scorer):
 class DiagonalScorer(GaussianScorer):
     """log p(x | c) = −Σ_j ½(x_j − μ_cj)²/σ²_cj + log σ_cj√2π; the sum runs over the values present."""
 
-    takes_missing = True
-
     def __init__(
         self, means: Array, variances: Array, flat: NDArray[np.bool_], columns: Sequence[str], n_parameters: int
     ) -> None:
@@ -87,7 +182,7 @@ class DiagonalScorer(GaussianScorer):
         self.n_classes, self.n_parameters = len(means), n_parameters
 
     def check(self, X: Matrix) -> None:
-        """A missing value cannot be stored in sparse rows."""
+        """An infinity stored in sparse rows."""
         if is_sparse(X):
             check_stored(csr(X), self.columns)
 
@@ -98,8 +193,9 @@ class DiagonalScorer(GaussianScorer):
 
         if is_sparse(X) and self.centred_at_zero:
             csr_gaussian_scores(*entries(X, start, stop), self.means, self.root, self.zero_row, out)
-            return
-        if is_sparse(X):  # far from 0, the differences to a row of zeros would cancel
+            if not np.isnan(out.sum()):
+                return
+        if is_sparse(X):  # missing values; or far from 0, where the differences to a row of zeros would cancel
             for a, b in row_blocks(stop - start, X.shape[1], COPY_CELLS):
                 self.score_rows(block(X, start + a, start + b), 0, b - a, out[a:b])
             return
@@ -172,6 +268,7 @@ class OwnScorer(GaussianScorer):
             for reads, weights, shift in self.strips:
                 U = np.asarray(X[start:stop, :reads] @ weights) - self.middle[:reads] @ weights
                 subtract_half_norms(freeze(U), shift, out)
+            self._score_holes(X, start, stop, out)
             return
         x = block(X, start, stop)
         Z = np.empty(x.shape)
@@ -179,6 +276,7 @@ class OwnScorer(GaussianScorer):
         with np.errstate(over="ignore", invalid="ignore"):  # far rows overflow here and are drawn in later
             for reads, weights, shift in self.strips:
                 subtract_half_norms(freeze(Z[:, :reads] @ weights), shift, out)
+        self._score_holes(X, start, stop, out)
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """μ_c + W_c⁻¹·normal."""
@@ -235,7 +333,7 @@ class SharedScorer(GaussianScorer):
         """Where no direction tells classes apart, rows are not looked at otherwise."""
         if not len(self.P):
             for a, b in row_blocks(*X.shape):
-                check_finite(block(X, a, b), self.columns, a, missing=False)
+                check_finite(block(X, a, b), self.columns, a)
 
     @property
     def centre(self) -> Array:
@@ -250,6 +348,20 @@ class SharedScorer(GaussianScorer):
             linear_scores(block(X, start, stop), self.middle, self.weights, self.offset, out)
         else:
             self._from_nearest(X, start, stop, out)
+        self._score_holes(X, start, stop, out, look=not len(self.P))
+
+    def scores_of_parts(self, x: NDArray[Any]) -> Array:
+        """The density of the part; for a diagonal, the terms of the columns that are there."""
+        from ..kernels.scores import gaussian_scores_present
+
+        if self.W.ndim == 2:
+            return self.marginal.scores(x)
+        root = np.broadcast_to(self.W * np.sqrt(0.5), self.means.shape)
+        log_scale = np.where(root > 0, 0.5 * LOG_2PI - np.log(np.where(self.W > 0, self.W, 1.0)), 0.0)
+        out = np.empty((len(x), self.n_classes))
+        nothing = freeze(np.zeros(self.n_classes))
+        gaussian_scores_present(freeze(x), freeze(self.means), freeze(root), freeze(log_scale), nothing, out)
+        return out
 
     def _from_nearest(self, X: Matrix, start: int, stop: int, out: Array) -> NDArray[np.int32]:
         """(v_c − v_b)·(u − ½(v_c + v_b)), b the nearest mean, which is returned."""
@@ -279,6 +391,8 @@ class SharedScorer(GaussianScorer):
             with np.errstate(over="ignore", invalid="ignore"):
                 U -= self.whitened_means[nearest]
                 out[a:b] -= 0.5 * np.einsum("ij,ij->i", U, U) + scores[np.arange(b - a), nearest]
+            if np.isnan(out[a:b].sum()):
+                out[a:b][np.isnan(block(rows, a, b)).any(axis=1)] = 0.0  # scored by the density itself
         return out
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:

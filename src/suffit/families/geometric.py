@@ -55,6 +55,10 @@ class Geometric(Elementwise):
         """The mean is α·pooled/n there: log α − log n is counted already, log pooled is not."""
         return np.where(pooled > 0, np.log(pooled), 0.0)
 
+    def mean(self, theta: Array) -> Array:
+        """(1 − π)/π."""
+        return np.asarray(1 / np.expm1(-theta[..., 0]))
+
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
         """Failures before a success of probability 1 − e^θ."""
         return rng.geometric(-np.expm1(theta[..., 0])).astype(np.float64) - 1.0

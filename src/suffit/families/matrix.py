@@ -6,7 +6,7 @@ Full covariances: each class's own, one shared by all, or between (``tie``), pla
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -15,42 +15,64 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..family import Family, Scorer, least, register
-from ..kernels.threads import COPY_CELLS, in_order, one_blas_thread, row_blocks
-from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
+from ..kernels.threads import COPY_CELLS, cores, every, in_order, one_blas_thread, row_blocks
+from ..stats import CLASS, FEATURE, PATTERN, Array, Coarser, Index, Layout, Stats, layout
 from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
 from .elementwise import never_learned
 from .gaussian import LEAST_SHARE, ROUNDING, SingularClassWarning, origin_of, warn_few_digits
 from .gaussian_scores import OwnScorer, SharedScorer
+from .holes import completed, pair_sums, patterns_of, rows_of, shift_pairs, shift_parts, too_many
 from .shrinkage import class_shrinkage, shift_fourth, shrink_to_identity
 
 Sums = dict[str, Array]
 Flags = NDArray[np.bool_]
 
 
-def shift_own(sums: Mapping[str, Array], d: Array) -> Sums:
+def shift_own(sums: Stats, d: Array) -> Sums:
     """Σ(z+d)(z+d)ᵀ = Σzzᵀ + d Σzᵀ + Σz dᵀ + n d dᵀ, class by class."""
     n, x, xx = sums["n"], sums["x"], sums["xx"]
     cross = np.einsum("ci,cj->cij", d, x)
     moved = xx + cross + cross.transpose(0, 2, 1) + np.einsum("c,ci,cj->cij", n, d, d)
-    return {"n": n, "x": x + n[:, None] * d, "xx": moved}
+    return {"n": n, "x": x + n[:, None] * d, "xx": moved, **shift_parts(sums, d)}
 
 
-def shift_pooled(sums: Mapping[str, Array], d: Array) -> Sums:
+def shift_pooled(sums: Stats, d: Array) -> Sums:
     """The same with Σzzᵀ summed over the classes."""
     n, x, xx = sums["n"], sums["x"], sums["xx"]
     cross = d.T @ x
-    return {"n": n, "x": x + n[:, None] * d, "xx": xx + cross + cross.T + (d * n[:, None]).T @ d}
+    moved = xx + cross + cross.T + (d * n[:, None]).T @ d
+    return {"n": n, "x": x + n[:, None] * d, "xx": moved, **shift_parts(sums, d)}
 
 
-def shift_own_fourth(sums: Mapping[str, Array], d: Array) -> Sums:
+def shift_own_fourth(sums: Stats, d: Array) -> Sums:
     """Second moments as above; third and fourth with them."""
-    return {**shift_own(sums, d), **shift_fourth(sums, d)}
+    return {**shift_own(sums, d), **shift_fourth(sums.sums, d)}
 
 
-_OWN = {"n": (CLASS,), "x": (CLASS, FEATURE), "xx": (CLASS, FEATURE, FEATURE)}
-SCATTER = layout("scatter", _OWN, shift_own)
-SCATTER_POOLED = layout("scatter-pooled", {**_OWN, "xx": (FEATURE, FEATURE)}, shift_pooled)
-SCATTER_FOURTH = layout("scatter-fourth", {**_OWN, "xxy": _OWN["xx"], "xxyy": _OWN["xx"]}, shift_own_fourth)
+def _of_patterns(turned: Layout) -> dict[str, Any]:
+    """What the layouts with sums by pattern share: patterns come with the rows, and turn into pairs if too many."""
+
+    def turn(stats: Stats) -> Stats:
+        axes = {k: v for k, v in stats.axes.items() if k != PATTERN}
+        return Stats(turned, axes, pair_sums(stats), stats.origin)
+
+    return {"growing": {PATTERN: "part_n"}, "rows": rows_of, "coarser": Coarser(turned, too_many, turn)}
+
+
+_SQUARE = (FEATURE, FEATURE)
+_OWN = {
+    **{"n": (CLASS,), "x": (CLASS, FEATURE), "xx": (CLASS, *_SQUARE)},  # of complete rows
+    **{"part_n": (CLASS, PATTERN), "part_x": (CLASS, PATTERN, FEATURE), "part_xx": (CLASS, PATTERN, *_SQUARE)},
+}
+_PAIRS = {"n": (CLASS,), **dict.fromkeys(("pair_n", "pair_x", "pair_xx"), (CLASS, *_SQUARE))}
+PAIRS = layout("scatter-pairs", _PAIRS, shift_pairs)
+PAIRS_POOLED = layout("scatter-pairs-pooled", {**_PAIRS, "pair_xx": _SQUARE}, shift_pairs)
+SCATTER = layout("scatter", _OWN, shift_own, **_of_patterns(PAIRS))
+_POOLED = {**_OWN, "xx": _SQUARE, "part_xx": (PATTERN, *_SQUARE)}
+SCATTER_POOLED = layout("scatter-pooled", _POOLED, shift_pooled, **_of_patterns(PAIRS_POOLED))
+SCATTER_FOURTH = layout(
+    "scatter-fourth", {**_OWN, "xxy": _OWN["xx"], "xxyy": _OWN["xx"]}, shift_own_fourth, **_of_patterns(PAIRS)
+)
 
 
 @register
@@ -98,53 +120,103 @@ class MultivariateGaussian(Family):
     # --- collect
 
     def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
-        """n, Σz, Σzzᵀ per class (Σzzᵀ pooled on request), in class-sorted row blocks: one SYRK each."""
+        """n, Σz, Σzzᵀ per class (Σzzᵀ pooled on request), in class-sorted row blocks: one SYRK each.
+
+        Rows with missing values go to the sums of their pattern.
+        """
         rows_of = csr(X) if is_sparse(X) else X
         origin = freeze(origin_of(rows_of, rows))
-        kept = self._layout()
         total: Sums | None = None
+        holed: list[NDArray[np.int64]] = []  # the rows with missing values, block by block
 
-        def work(start: int, stop: int) -> Sums:
+        def work(start: int, stop: int) -> tuple[Sums, NDArray[np.int64]]:
             with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found and named below
                 return self._block_sums(rows_of, rows, columns, origin, start, stop)
 
         with one_blas_thread():
-            for part in in_order(work, row_blocks(*X.shape)):
+            for part, holes in in_order(work, row_blocks(*X.shape)):
+                holed.append(holes)
                 if total is None:
                     total = part
                 else:
                     for name, a in part.items():
                         total[name] += a
-        axes = {CLASS: rows.classes, FEATURE: Index.range(X.shape[1])}
-        return Stats(kept, axes, total or self._zeros(*origin.shape), origin)
+        axes = {CLASS: rows.classes, FEATURE: Index.range(X.shape[1]), PATTERN: Index(())}
+        whole = Stats(self._layout(), axes, {**self._zeros(*origin.shape), **(total or {})}, origin)
+        gaps = np.concatenate(holed) if holed else np.zeros(0, np.int64)
+        return whole + self._parts(rows_of, rows, gaps, whole) if len(gaps) else whole
+
+    def _parts(self, X: Matrix, rows: Rows, gaps: NDArray[np.int64], whole: Stats) -> Stats:
+        """The sums of the rows with missing values, by pattern; in portions, so that no axis grows beyond its room."""
+        portion = max(64, (1 << 20) // X.shape[1])
+        parts = [self._portion(X, rows, gaps[a : a + portion], whole) for a in range(0, len(gaps), portion)]
+        total = parts[0]
+        for part in parts[1:]:
+            total = total + part
+        return total
+
+    def _portion(self, X: Matrix, rows: Rows, gaps: NDArray[np.int64], whole: Stats) -> Stats:
+        from ..kernels.holes import pattern_sums
+
+        x = block(X[gaps], 0, len(gaps)).astype(np.float64, copy=False)
+        origin = np.asarray(whole.origin)
+        present = x == x
+        patterns, which = patterns_of(present)
+        codes = freeze(rows.codes[gaps])
+        weights = freeze(np.ones(len(gaps)) if rows.weights is None else rows.weights[gaps])
+        Z = freeze(np.where(present, x - origin[codes], 0.0))
+        sums = self._zeros(len(origin), origin.shape[1], len(patterns))
+        xx = sums["part_xx"] if sums["part_xx"].ndim == 4 else sums["part_xx"][None]
+
+        def work(lo: int, hi: int) -> None:
+            pattern_sums(Z, codes, weights, which, lo, hi, sums["part_n"], sums["part_x"], xx)
+
+        cuts = np.linspace(0, len(patterns), min(cores(), len(patterns)) + 1).astype(int)
+        every(work, list(pairwise(cuts.tolist())))
+        xx += np.swapaxes(np.tril(xx, -1), -1, -2)
+        return Stats(whole.layout, {**whole.axes, PATTERN: patterns}, sums, origin)
 
     def surely_valid(self, X: Matrix) -> bool:
         """A finite sum of squares: no NaN, no infinity, nothing that overflows."""
         x = (X.data if is_sparse(X) else X).reshape(-1)
         return self.shrinkage != "ledoit-wolf" and x.dtype == np.float64 and bool(np.isfinite(x @ x))
 
-    def _zeros(self, K: int, p: int) -> Sums:
-        size = {CLASS: K, FEATURE: p}
+    def _zeros(self, K: int, p: int, patterns: int = 0) -> Sums:
+        size = {CLASS: K, FEATURE: p, PATTERN: patterns}
         return {name: np.zeros([size[d] for d in dims]) for name, dims in self._layout().dims.items()}
 
-    def _block_sums(self, X: Matrix, rows: Rows, columns: Sequence[str], origin: Array, start: int, stop: int) -> Sums:
-        """The sums of one block, in strips of rows that stay in a core's cache."""
+    def _block_sums(
+        self, X: Matrix, rows: Rows, columns: Sequence[str], origin: Array, start: int, stop: int
+    ) -> tuple[Sums, NDArray[np.int64]]:
+        """The sums of the complete rows of one block, in strips that stay in a core's cache; and the other rows."""
+        out = self._strip_sums(X, rows, origin, start, stop)
+        if all(np.isfinite(s.sum()) for s in out.values()):
+            return out, np.zeros(0, np.int64)
+        raw = block(X, start, stop)
+        check_finite(raw, columns, start)
+        gap = np.isnan(raw).any(axis=1)
+        if gap.any():
+            codes, weights = rows.part(start, stop)
+            complete = Rows(rows.classes, freeze(codes[~gap]), freeze(weights[~gap]))
+            out = self._strip_sums(raw[~gap], complete, origin, 0, len(complete))
+        if not all(np.isfinite(s.sum()) for s in out.values()):
+            largest = np.nanmax(np.abs(raw), axis=0)
+            j = int(np.nanargmax(largest))
+            raise InputError(
+                f"column {columns[j]!r}: values so large that their powers overflow, up to "
+                f"{largest[j]:.3g}; rescale the column"
+            )
+        return out, start + np.flatnonzero(gap)
+
+    def _strip_sums(self, X: Matrix, rows: Rows, origin: Array, start: int, stop: int) -> Sums:
         K, p = origin.shape
-        out = self._zeros(K, p)
+        out = {k: a for k, a in self._zeros(K, p).items() if not k.startswith("part_")}
         by_class = 1 if out["xx"].ndim == 2 else K
         step = min(stop - start, max(64, 2 * COPY_CELLS // p, STRIP_ROWS * by_class))
         Z = np.empty((step, p))
-        for a in range(start, stop, step):
+        for a in range(start, stop, step or 1):
             b = min(a + step, stop)
             self._add_strip(block(X, a, b), *rows.part(a, b), origin, Z[: b - a], out)
-        if not all(np.isfinite(s.sum()) for s in out.values()):
-            raw = block(X, start, stop)
-            check_finite(raw, columns, start, missing=False)
-            j = int(np.argmax(np.abs(raw).max(axis=0)))
-            raise InputError(
-                f"column {columns[j]!r}: values so large that their powers overflow, up to "
-                f"{np.abs(raw[:, j]).max():.3g}; rescale the column"
-            )
         return out
 
     def _add_strip(self, x: Array, codes: Codes, weights: Array, origin: Array, Z: Array, out: Sums) -> None:
@@ -171,7 +243,13 @@ class MultivariateGaussian(Family):
                 out["xxyy"][c] += Z2.T @ (Z2 * plain)
 
     def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
-        """No class can have negative squares."""
+        """No class can have negative squares, or less than no rows of a pattern."""
+        if "pair_n" in after.sums:
+            self._check_pairs_forgotten(before, after, columns)
+            return
+        short = np.asarray((after["part_n"] < -1e-9 * np.maximum(before["part_n"], 1.0)).any(axis=1))
+        if short.any():
+            raise never_learned(after, np.repeat(short[:, None], len(columns), axis=1), columns)
         n, x, xx = after["n"], after["x"], after["xx"]
         mean = np.divide(x, n[:, None], out=np.zeros_like(x), where=n[:, None] > 0)
         axis1, axis2 = xx.ndim - 2, xx.ndim - 1
@@ -183,10 +261,16 @@ class MultivariateGaussian(Family):
         if xx.ndim == 3:
             warn_few_digits(after, left, np.diagonal(before["xx"], axis1=1, axis2=2), columns)
 
+    def _check_pairs_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
+        bad = np.einsum("cjj->cj", after["pair_n"] < -1e-9 * np.maximum(before["pair_n"], 1.0))
+        if bad.any():
+            raise never_learned(after, bad, columns)
+
     # --- solve
 
     def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:
         """Scatter about the means, tied, shrunk and factored."""
+        stats = self.completed(stats, columns)
         n, K, p = stats["n"], len(stats.axes[CLASS]), len(columns)
         means, own, shared, total = self.covariances(stats)
         flat = np.asarray(total <= 0.0)
@@ -212,6 +296,23 @@ class MultivariateGaussian(Family):
         whitenings = np.stack([w for w, _, _ in whitened])
         log_dets = np.array([d for _, d, _ in whitened])
         return OwnScorer(means, own, whitenings, log_dets, rank, columns, parameters)
+
+    def completed(self, stats: Stats, columns: Sequence[str]) -> Stats:
+        """The sums that complete rows are expected to have had, where some have missing values."""
+        return completed(stats, self._em_parameters, columns)
+
+    def _em_parameters(self, stats: Stats) -> tuple[Array, Array]:
+        """Means and covariances as ``scorer`` takes them.  # → (K, p), (K, p, p) or (1, p, p)"""
+        means, own, shared, total = self.covariances(stats)
+        if self.tie == 1.0:
+            return means, shared[None]
+        flat = np.asarray(total <= 0.0)
+        if self._whiten_all(own, flat) is None:
+            mend = [c for c in range(len(own)) if self._singular(own[c], flat)]
+            own = own.copy()
+            for c in mend:
+                own[c] = self._mended(own[c], shared, stats["n"][c], total, flat)
+        return means, own
 
     def _whiten_all(self, own: Array, flat: Flags) -> tuple[Array, Array] | None:
         """W_c and log det Σ_c of all classes at once, where none is singular."""
@@ -271,7 +372,9 @@ class MultivariateGaussian(Family):
         """Scatter matrices shrunk class by class where the amount is chosen from the data."""
         if not isinstance(self.shrinkage, str):
             return own, S
-        own = np.stack([class_shrinkage(self.shrinkage, stats.sums, c, own[c], n[c], shift[c]) for c in range(len(n))])
+        fourth = "xxyy" in stats.sums and not len(stats.axes[PATTERN])  # rows with holes have no fourth moments
+        how = self.shrinkage if fourth else "oas"
+        own = np.stack([class_shrinkage(how, stats.sums, c, own[c], n[c], shift[c]) for c in range(len(n))])
         return own, own.sum(axis=0)
 
     def _regular(self, cov: Array) -> Array:

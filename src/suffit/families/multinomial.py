@@ -14,9 +14,11 @@ from ..forms import Impossible, LogisticForm
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
 from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
 from .elementwise import never_learned
+from .holes import warn_absent
 from .simplex import dense_class_sums, linear_scores, log_shares, sparse_class_sums, words_first
 
-WORDS = layout("words", {"count": (CLASS, FEATURE), "n": (CLASS,)})
+GAP = "gap"  # words whose count is missing in some document
+WORDS = layout("words", {"count": (CLASS, FEATURE), "n": (CLASS,), "gone": (CLASS, GAP)}, growing={GAP: "gone"})
 
 
 @register
@@ -26,6 +28,9 @@ class Multinomial(Family):
 
     The number of orders in which the same counts can be written is no part of it, nor is the length.
     ``complement``: each class is scored against the words of all the others (Rennie et al. 2003).
+
+    A missing count (NaN) is left out: at fit, φ rests on the mean count of the documents that have one; a document is
+    scored by the model without that word, Σ over the other words of x_w log(φ_w|c / Σ φ).
     """
 
     alpha: float | tuple[float, ...] = 1.0
@@ -45,19 +50,23 @@ class Multinomial(Family):
         )
 
     def check(self, x: NDArray[Any], columns: Sequence[str], first_row: int) -> None:
-        """Refuse negative, missing and infinite counts."""
+        """Refuse negative and infinite counts."""
         if not x.min(initial=0.0) >= 0 or not np.isfinite(x.max(initial=0.0)):
-            check_finite(x, columns, first_row, missing=False)
-            i, j = (int(v) for v in np.argwhere(x < 0)[0])
-            raise self._refuse(columns, j, x[i, j], first_row + i)
+            check_finite(x, columns, first_row)
+            if (x < 0).any():
+                i, j = (int(v) for v in np.argwhere(x < 0)[0])
+                raise self._refuse(columns, j, x[i, j], first_row + i)
 
     def check_sparse(self, X: Matrix, columns: Sequence[str]) -> None:
         """The same for the stored entries of CSR."""
         if not X.nnz or (X.data.min() >= 0 and np.isfinite(X.data.max())):
             return
-        e = int(np.argmax(~(np.isfinite(X.data) & (X.data >= 0))))
+        bad = np.isinf(X.data) | (X.data < 0)
+        if not bad.any():
+            return
+        e = int(np.argmax(bad))
         i, j = int(np.searchsorted(X.indptr, e, side="right")) - 1, int(X.indices[e])
-        check_finite(np.asarray([[X.data[e]]], dtype=np.float64), [columns[j]], i, missing=False)
+        check_finite(np.asarray([[X.data[e]]], dtype=np.float64), [columns[j]], i)
         raise self._refuse(columns, j, float(X.data[e]), i)
 
     def surely_valid(self, X: Matrix) -> bool:
@@ -66,19 +75,28 @@ class Multinomial(Family):
         return not x.size or (x.min() >= 0 and bool(np.isfinite(x.max())))
 
     def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
-        """Occurrences of every word in every class, and the documents of the class."""
-        if is_sparse(X):
-            X = csr(X)
-            count, good = sparse_class_sums(X, rows)
-            if not good:
-                self.check_sparse(X, columns)
-        else:
-            count = dense_class_sums(X, rows, lambda x, start: self.check(x, columns, start))
+        """Occurrences of every word in every class, the documents of the class, and those without a count."""
+        X = csr(X) if is_sparse(X) else X
+        gaps, gone = Index(()), np.zeros((len(rows.classes), 0))
+        count, good = self._count(X, rows, columns)
+        if not good:
+            X, gaps, gone = _without_holes(X, rows)
+            count, _ = self._count(X, rows, columns)
         return Stats(
             WORDS,
-            {CLASS: rows.classes, FEATURE: Index.range(X.shape[1])},
-            {"count": count, "n": rows.counts()},
+            {CLASS: rows.classes, FEATURE: Index.range(X.shape[1]), GAP: gaps},
+            {"count": count, "n": rows.counts(), "gone": gone},
         )
+
+    def _count(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> tuple[Array, bool]:
+        """Σ w x per class and word, and whether no count is missing."""
+        if not is_sparse(X):
+            count = dense_class_sums(X, rows, lambda x, start: self.check(x, columns, start))
+            return count, bool(np.isfinite(count.sum()))
+        count, good = sparse_class_sums(X, rows)
+        if not good:
+            self.check_sparse(X, columns)
+        return count, good
 
     def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
         """No word can occur less than never."""
@@ -88,31 +106,69 @@ class Multinomial(Family):
 
     def scorer(self, stats: Stats, columns: Sequence[str]) -> MultinomialScorer:
         """log φ of every class, or the weights of the complement."""
-        count = np.maximum(stats["count"], 0.0)
+        count, n = _completed(stats, columns), np.maximum(stats["n"], 0.0)
         alpha = np.broadcast_to(np.asarray(self.alpha, dtype=np.float64), count.shape[-1:])
-        log_phi, unseen = log_shares(count, alpha)
-        weights, never = log_phi, unseen
-        if self.complement:
-            weights, never = log_shares(count.sum(axis=0) - count, alpha)
-            weights, never = _normed(weights, never) if self.norm else (-weights, -never)
-        n = np.maximum(stats["n"], 0.0)
         length = np.divide(count.sum(axis=1), n, out=np.ones_like(n), where=n > 0)
-        return MultinomialScorer(self, (weights, never), (log_phi, unseen), length, columns)
+        return MultinomialScorer(self, count, alpha, length, columns)
+
+    def rule(self, count: Array, alpha: Array) -> tuple[Array, Array]:
+        """The weight of every word in every class, and which of them stand for log 0.  # (K, words), (words,)"""
+        if not self.complement:
+            return log_shares(count, alpha)
+        weights, never = log_shares(count.sum(axis=0) - count, alpha)
+        return _normed(weights, never) if self.norm else (-weights, -never)
+
+
+def _without_holes(X: Matrix, rows: Rows) -> tuple[Matrix, Index, Array]:
+    """The same rows with 0 for every missing count, the words that have some, and their documents.  # → (K, gaps)"""
+    X = X.copy() if is_sparse(X) else np.array(X, dtype=np.float64)
+    values = X.data if is_sparse(X) else X
+    hole = np.isnan(values)
+    if is_sparse(X):
+        row, word = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[hole], X.indices[hole]
+    else:
+        row, word = np.nonzero(hole)
+    values[hole] = 0.0
+    words, place = np.unique(word, return_inverse=True)
+    codes, weights = rows.part(0, X.shape[0])
+    gone = np.zeros((len(rows.classes), len(words)))
+    np.add.at(gone, (codes[row], place), weights[row])
+    return X, Index(tuple(words.tolist())), gone
+
+
+def _completed(stats: Stats, columns: Sequence[str]) -> Array:
+    """Counts as they would be, had the documents without a count the mean of those with one."""
+    count, n = np.maximum(stats["count"], 0.0), stats["n"][:, None]
+    if not len(stats.axes[GAP]):
+        return count
+    at = np.array(stats.axes[GAP].labels, dtype=np.int64)
+    have = np.maximum(n - stats["gone"], 0.0)  # (K, gaps)
+    names = [columns[j] for j in at]
+    warn_absent(have, stats.axes[CLASS].labels, names)
+    all_have = np.maximum(have.sum(axis=0), 1e-300)
+    common = n * count[:, at].sum(axis=0) / all_have
+    out = count.copy()
+    out[:, at] = np.where(have > 0, count[:, at] * np.divide(n, have, out=np.ones_like(have), where=have > 0), common)
+    return out
 
 
 class MultinomialScorer(Scorer):
     """Scores linear in the counts."""
 
+    takes_missing = True
+
     def __init__(
         self,
         family: Multinomial,
-        rule: tuple[Array, Array],
-        density: tuple[Array, Array],
+        count: Array,
+        alpha: Array,
         length: Array,
         columns: Sequence[str],
+        density: bool = False,
     ) -> None:
-        self.family, self.density, self.length, self.columns = family, density, length, columns
-        self.weights, self.never = rule  # (K, words) each; never marks weights that are log 0
+        self.family, self.count, self.alpha, self.length, self.columns = family, count, alpha, length, columns
+        self.rule = log_shares if density else family.rule
+        self.weights, self.never = self.rule(count, alpha)  # (K, words) each; never marks weights that are log 0
         self.by_word = words_first(self.weights)
         self.some_never = bool(self.never.any())
         self.n_classes = self.weights.shape[0]
@@ -120,10 +176,10 @@ class MultinomialScorer(Scorer):
 
     def as_density(self) -> MultinomialScorer:
         """The multinomial density of the same counts, where the rule is the complement's."""
-        return MultinomialScorer(self.family, self.density, self.density, self.length, self.columns)
+        return MultinomialScorer(self.family, self.count, self.alpha, self.length, self.columns, density=True)
 
     def check(self, X: Matrix) -> None:
-        """Refuse negative, missing and infinite counts."""
+        """Refuse negative and infinite counts."""
         if is_sparse(X):
             return  # looked at while it is scored
         from ..kernels.threads import row_blocks
@@ -133,8 +189,25 @@ class MultinomialScorer(Scorer):
 
     def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
         """Σ_w x_w·weight_w|c."""
-        if not linear_scores(X, start, stop, self.weights, self.by_word, out):
+        good = linear_scores(X, start, stop, self.weights, self.by_word, out)
+        if not good:
             self.family.check_sparse(X, self.columns)
+        if not good or np.isnan(out.sum()):
+            self._score_parts(X[start:stop], out, 0)
+
+    def _score_parts(self, X: Matrix, out: Array, which: int) -> None:
+        """Rows with missing counts under the model without those words: which = 0 the weights, 1 what is log 0."""
+        values = X.data if is_sparse(X) else X
+        row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[np.isnan(values)] if is_sparse(X) else None
+        gap = np.unique(row) if row is not None else np.flatnonzero(np.isnan(X).any(axis=1))
+        part = X[gap]
+        present = np.asarray((part != part).toarray() if is_sparse(X) else np.isnan(part)) == 0
+        patterns, codes = np.unique(present, axis=0, return_inverse=True)
+        for q, there in enumerate(patterns):
+            here = np.flatnonzero(codes.reshape(-1) == q)
+            columns = np.flatnonzero(there)
+            rule = self.rule(self.count[:, columns], self.alpha[columns])[which]
+            out[gap[here]] = part[here][:, columns] @ rule.T
 
     def row_kernel(self, log_prior: Array) -> tuple[Any, tuple[Array, ...]]:
         """Linear in the counts."""
@@ -154,12 +227,20 @@ class MultinomialScorer(Scorer):
             return None
         X = csr(X) if is_sparse(X) else X
         out = np.empty((X.shape[0], self.n_classes))
-        linear_scores(X, 0, len(out), self.never, words_first(self.never), out)
+        good = linear_scores(X, 0, len(out), self.never, words_first(self.never), out)
+        if not good or np.isnan(out.sum()):
+            self._score_parts(X, out, 1)
         return out
+
+    @property
+    def centres(self) -> Array:
+        """φ times the mean length of the class's documents."""
+        log_phi, unseen = log_shares(self.count, self.alpha)
+        return np.asarray(np.where(unseen > 0, 0.0, np.exp(log_phi)) * self.length[:, None])
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """Word counts; lengths are Poisson with the class's mean length (the length is no part of the model)."""
-        log_phi, unseen = self.density
+        log_phi, unseen = log_shares(self.count, self.alpha)
         phi = np.where(unseen > 0, 0.0, np.exp(log_phi))
         phi /= phi.sum(axis=1, keepdims=True)
         length = rng.poisson(self.length[codes])

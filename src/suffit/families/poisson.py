@@ -60,6 +60,10 @@ class Poisson(Elementwise):
         """The mean is α·pooled/n there: log α − log n is counted already, log pooled is not."""
         return np.where(pooled > 0, np.log(pooled), 0.0)
 
+    def mean(self, theta: Array) -> Array:
+        """λ."""
+        return np.asarray(np.exp(theta[..., 0]))
+
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
         """Poisson counts."""
         return rng.poisson(np.exp(theta[..., 0])).astype(np.float64)

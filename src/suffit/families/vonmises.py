@@ -82,6 +82,16 @@ class VonMises(Elementwise):
         """−log period: the density is per unit of x."""
         return np.full(x.shape, -np.log(self.period))
 
+    def mean(self, theta: Array) -> Array:
+        """The direction μ, in [0, period)."""
+        return np.remainder(np.arctan2(theta[..., 1], theta[..., 0]) * (self.period / (2 * np.pi)), self.period)
+
+    def mixed(self, posterior: Array, theta: Array) -> Array:
+        """The direction of the resultant: I1(κ)/I0(κ) long, in direction μ, for each class."""
+        kappa = np.hypot(theta[..., 0], theta[..., 1])
+        length = np.divide(i1e(kappa) / i0e(kappa), kappa, out=np.zeros_like(kappa), where=kappa > 0)
+        return self.mean(np.einsum("nc,cpo->npo", posterior, theta * length[..., None]))
+
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
         """Angles, in [0, period)."""
         a = rng.vonmises(np.arctan2(theta[..., 1], theta[..., 0]), np.hypot(theta[..., 0], theta[..., 1]))
