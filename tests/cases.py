@@ -64,6 +64,9 @@ FAMILIES: dict[str, Case] = {
     "gamma": Case(lambda: suffit.NaiveBayes("gamma"), positive, missing=True),
     "beta": Case(lambda: suffit.NaiveBayes("beta"), shares, missing=True),
     "vonmises": Case(lambda: suffit.NaiveBayes(suffit.VonMises(period=24)), angles, missing=True),
+    "binned": Case(
+        lambda: suffit.NaiveBayes(suffit.Binned([-3.0, 0.0, 1.0, 98.0, 100.0])), normal, exact=True, missing=True
+    ),
     "categorical": Case(lambda: suffit.CategoricalNB(), levels, exact=True),
     "multinomial": Case(lambda: suffit.MultinomialNB(), counts, exact=True),
     "multivariate_gaussian": Case(lambda: suffit.GDA(), normal),
@@ -79,6 +82,9 @@ ESTIMATORS: dict[str, Case] = {
     "ComplementNB-norm": Case(lambda: suffit.ComplementNB(norm=True), counts, exact=True),
     "CategoricalNB": Case(lambda: suffit.CategoricalNB(), levels, exact=True),
     "CategoricalNB-words": Case(lambda: suffit.CategoricalNB(alpha=0.5), words, exact=True),
+    "NaiveBayes-binned-counts": Case(
+        lambda: suffit.NaiveBayes(suffit.Binned([1, 2, 5], alpha=0.0)), counts, exact=True, missing=True
+    ),
     "PoissonNB": Case(lambda: suffit.PoissonNB(), counts, exact=True, missing=True),
     "LDA": Case(lambda: suffit.LDA(), normal),
     "LDA-eigen-auto": Case(lambda: suffit.LDA(solver="eigen", shrinkage="auto"), normal),

@@ -23,6 +23,7 @@ _HOME = {
     "QuadraticDiscriminantAnalysis": "estimators.qda",
     "Bernoulli": "families",
     "Beta": "families",
+    "Binned": "families",
     "Categorical": "families",
     "Exponential": "families",
     "Gamma": "families",
@@ -57,6 +58,7 @@ __all__ = [
     "Bernoulli",
     "BernoulliNB",
     "Beta",
+    "Binned",
     "Categorical",
     "CategoricalNB",
     "ComplementNB",
@@ -99,6 +101,7 @@ if TYPE_CHECKING:
     from .families import (
         Bernoulli,
         Beta,
+        Binned,
         Categorical,
         Exponential,
         Gamma,

@@ -107,6 +107,18 @@ class Family(ABC):
         """What the sums mean.  Two models can be added when this is equal; smoothing is no part of it."""
         return (self.key,)
 
+    def difference(self, other: Family, columns: Sequence[str]) -> str:
+        """In words, how the sums of two families differ whose ``statistic`` is not equal."""
+        return f"{self.statistic} and {other.statistic}"
+
+    def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
+        """The family with what it must choose from data fixed; itself where there is nothing to choose."""
+        return self
+
+    def settled_as(self, other: Family) -> Family:
+        """The family with what it must choose from data fixed as ``other`` has it; itself where nothing is open."""
+        return self
+
     @abstractmethod
     def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
         """The sums of these rows.  Refuses values outside the support, naming the column."""
@@ -141,7 +153,7 @@ def register(family: type[Family]) -> type[Family]:
     """Class decorator: make a family known by its key, to names in settings and to the law tests.
 
     >>> sorted(families())[:4]
-    ['bernoulli', 'beta', 'categorical', 'exponential']
+    ['bernoulli', 'beta', 'binned', 'categorical']
     """
     key = family.key
     if _registry.get(key, family).__qualname__ != family.__qualname__:

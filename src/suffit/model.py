@@ -64,10 +64,11 @@ class Model:
         return self.counts.axes[CLASS].labels
 
     def collected(self, X: Matrix, rows: Rows) -> Model:
-        """A model of these rows alone, with the same settings."""
+        """A model of these rows alone, with the same settings; what the family chooses from data is fixed by then."""
+        family = self.family if self.stats is not None else self.family.settled(X, rows, self.columns)
         counts = Stats(CLASS_COUNTS, {CLASS: rows.classes}, {"n": rows.counts()})
-        stats = self.family.collect(X, rows, self.columns)
-        return replace(self, counts=counts, stats=stats)._without_empty(keep=self.pinned)
+        stats = family.collect(X, rows, self.columns)
+        return replace(self, family=family, counts=counts, stats=stats)._without_empty(keep=self.pinned)
 
     def learn(self, X: Matrix, rows: Rows) -> Model:
         """The model with these rows added."""
@@ -79,15 +80,17 @@ class Model:
 
     def __add__(self, other: Model) -> Model:
         self._check_alike(other)
+        family = self.family.settled_as(other.family)
         if self.stats is None and not self.pinned:
-            return replace(other, family=self.family)
+            return replace(other, family=family)
         stats = self.stats if other.stats is None else other.stats if self.stats is None else self.stats + other.stats
         counts = self.counts + other.counts
         if stats is not None:
             stats = stats.on({**stats.axes, CLASS: counts.axes[CLASS]})
         # an axis that grows (word ids) brings its column names with it
         columns = self.columns if len(self.columns) >= len(other.columns) else other.columns
-        return replace(self, columns=columns, counts=counts, stats=stats, pinned=self.pinned | other.pinned)
+        pinned = self.pinned | other.pinned
+        return replace(self, family=family, columns=columns, counts=counts, stats=stats, pinned=pinned)
 
     def __sub__(self, other: Model) -> Model:
         self._check_alike(other)
@@ -115,9 +118,10 @@ class Model:
     __rmul__ = __mul__
 
     def _check_alike(self, other: Model) -> None:
-        mine, theirs = self.family.statistic, other.family.statistic
-        if mine != theirs:
-            raise InputError(f"these models keep different sums and cannot be combined: {mine} and {theirs}")
+        mine, theirs = self.family.settled_as(other.family), other.family.settled_as(self.family)
+        if mine.statistic != theirs.statistic:
+            how = mine.difference(theirs, self.columns)
+            raise InputError(f"these models keep different sums and cannot be combined: {how}")
 
     def _without_empty(self, keep: frozenset[Hashable]) -> Model:
         """Classes and levels without rows are gone, so that forgetting undoes learning."""

@@ -211,6 +211,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             family = self._settled_family(data.shape[1])
             if known:
                 old = self._fitted
+                family = family.settled_as(old.model.family)
                 self._check_statistic(family, old.model.family)
                 columns = self._names(X, data.shape[1]) if self._grows else old.model.columns
                 model = replace(old.model, family=family, columns=columns).learn(data, rows)

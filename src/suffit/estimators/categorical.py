@@ -12,6 +12,7 @@ from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval
 
 from ..families import Categorical
+from ..families.categorical import level_tables
 from ..family import Family
 from ..stats import Array
 from ..table import InputError, Matrix
@@ -122,8 +123,7 @@ class CategoricalNB(SmoothedNB):
     @property
     def category_count_(self) -> list[Array]:
         """Rows at each level in each class, one table per column."""
-        scorer = self._solved.scorer
-        return self._model.family.counts(self._model.sums, scorer.levels)  # type: ignore[attr-defined, no-any-return]
+        return level_tables(self._model.sums, self._solved.scorer.levels)
 
     @property
     def feature_log_prob_(self) -> list[Array]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from ..families import Bernoulli, Gaussian, Poisson
+from ..families import Bernoulli, Binned, Gaussian, Poisson
 from ..families.elementwise import Elementwise
 from ..families.gaussian_scores import DiagonalScorer
 from ..family import Family, family_named
@@ -229,13 +229,14 @@ class PoissonNB(SmoothedNB):
 
 
 class NaiveBayes(GenerativeEstimator):
-    """Naive Bayes with any elementwise family: by name, or as a family object with its settings.
+    """Naive Bayes with any family of independent columns: by name, or as a family object with its settings.
 
     Parameters
     ----------
     family : str or family object, default "gaussian"
-        "gaussian", "lognormal", "bernoulli", "poisson", "exponential", "geometric", "gamma", "beta", "vonmises", a
-        family of your own once registered, or an object such as ``VonMises(period=24)``.
+        "gaussian", "lognormal", "bernoulli", "poisson", "exponential", "geometric", "gamma", "beta", "vonmises",
+        "binned", a family of your own once registered, or an object such as ``VonMises(period=24)`` or
+        ``Binned([400, 800, 1200])``.
     priors : array-like, dict or "uniform", optional
         Class prior; by default the class shares.
     prior_smoothing : float, default 0
@@ -267,12 +268,17 @@ class NaiveBayes(GenerativeEstimator):
         if isinstance(family, str):
             made = family_named(family)
             family = made(smoothing=1e-9) if issubclass(made, Gaussian) else made()
-        if not isinstance(family, Elementwise):
+        if not isinstance(family, Elementwise | Binned):
             raise ValueError(
                 f"NaiveBayes takes a family of independent columns, got {family!r}; for levels use CategoricalNB, "
                 "for words MultinomialNB, for joint columns GaussianDiscriminantAnalysis"
             )
         return family
+
+    @property
+    def family_(self) -> Family:
+        """The family with what it has chosen from the rows, such as the edges of :class:`Binned`."""
+        return self._model.family
 
     def _prior(self) -> Prior:
         return self.priors  # type: ignore[no-any-return]

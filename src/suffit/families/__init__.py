@@ -2,6 +2,7 @@
 
 from .bernoulli import Bernoulli
 from .beta import Beta
+from .binned import Binned
 from .categorical import Categorical
 from .exponential import Exponential
 from .gamma import Gamma
@@ -15,6 +16,7 @@ from .vonmises import VonMises
 __all__ = [
     "Bernoulli",
     "Beta",
+    "Binned",
     "Categorical",
     "Exponential",
     "Gamma",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..family import Family, Scorer, least, register
 from ..forms import Impossible, LogisticForm
-from ..kernels.threads import COPY_CELLS, in_order, row_blocks
+from ..kernels.threads import COPY_CELLS, every, in_order, row_blocks
 from ..stats import CLASS, LEVEL, Array, Index, Stats, layout
 from ..table import Codes, InputError, Rows, encode, freeze, is_missing
 from .simplex import draw_shares, log_shares, names_of
@@ -73,33 +73,18 @@ class Categorical(Family):
         if X.dtype.kind in "iu" and X.size:
             counted = self._count_integers(X, rows)
             if counted is not None:
-                return self._stats(rows, *counted)
+                return level_stats(rows, *counted)
         found: list[list[Hashable]] = []
         counts = [np.zeros((len(rows.classes), 0))]
         for j in range(X.shape[1]):  # one column at a time: codes of all would double the memory
             values, codes = column_codes(X[:, j])
             found.append(values)
-            counts.append(self._count(codes[:, None], [len(values)], rows))
-        return self._stats(rows, found, np.concatenate(counts, axis=1))
+            counts.append(count_levels(_part_of(codes[:, None]), [len(values)], rows))
+        return level_stats(rows, found, np.concatenate(counts, axis=1))
 
     def surely_valid(self, X: Any) -> bool:
         """Integers are levels, all of them."""
         return isinstance(X, np.ndarray) and X.dtype.kind in "iu"
-
-    def _count(self, codes: NDArray[np.int32], sizes: Sequence[int], rows: Rows) -> Array:
-        from ..kernels.counts import level_counts
-
-        offsets = freeze(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
-        total = np.zeros((len(rows.classes), int(offsets[-1])))
-
-        def work(start: int, stop: int) -> Array:
-            part = np.zeros_like(total)
-            level_counts(freeze(codes[start:stop]), offsets, *rows.part(start, stop), part)
-            return part
-
-        for part in in_order(work, row_blocks(len(codes), codes.shape[1])):
-            total += part
-        return total
 
     def _count_integers(self, X: NDArray[Any], rows: Rows) -> tuple[list[list[int]], Array] | None:
         """Integers are their own codes: one pass where the first rows show the range, two where they do not."""
@@ -140,24 +125,9 @@ class Categorical(Family):
             total += part
         return total
 
-    def _stats(self, rows: Rows, levels: Sequence[Sequence[Hashable]], count: Array) -> Stats:
-        """Sums on an axis of (column, level) pairs; levels no row takes are left out."""
-        labels = [(j, v) for j, values in enumerate(levels) for v in values]
-        seen = np.asarray(count.any(axis=0))
-        found: dict[Hashable, int] = {label: i for i, label in enumerate(labels) if seen[i]}
-        index = Index.of(found)
-        places = np.fromiter((found[label] for label in index.labels), np.int64, len(index))
-        return Stats(LEVELS, {CLASS: rows.classes, LEVEL: index}, {"count": count[:, places]})
-
     def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
         """No level can occur less than never."""
-        if (after["count"] < -1e-9 * np.maximum(before["count"], 1.0)).any():
-            c, v = (int(i) for i in np.argwhere(after["count"] < 0)[0])
-            j, level = cast(tuple[int, Hashable], after.axes[LEVEL].labels[v])
-            raise InputError(
-                f"forget: class {after.axes[CLASS].labels[c]!r} never learned that many rows with level {level!r} in "
-                f"column {columns[j]!r}; forget only rows that were learned"
-            )
+        check_counts(before, after, lambda j, level: f"level {level!r} in column {columns[j]!r}")
 
     def levels(self, stats: Stats, n_columns: int) -> list[list[Hashable]]:
         """The levels of every column, those of an integer coding that no row took among them."""
@@ -175,17 +145,70 @@ class Categorical(Family):
                 found[j] = list(range(max(top + 1, n)))
         return found
 
-    def counts(self, stats: Stats, levels: Sequence[Sequence[Hashable]]) -> list[Array]:
-        """The count table of every column, on these levels.  # → [(K, L_j)]"""
-        position = stats.axes[LEVEL].position
-        padded = np.concatenate([np.maximum(stats["count"], 0.0), np.zeros((len(stats["count"]), 1))], axis=1)
-        return [padded[:, [position.get((j, v), -1) for v in values]] for j, values in enumerate(levels)]
-
     def scorer(self, stats: Stats, columns: Sequence[str]) -> CategoricalScorer:
         """Smoothed tables of log-probabilities."""
         levels = self.levels(stats, len(columns))
-        tables = [log_shares(count, np.asarray(self.alpha)) for count in self.counts(stats, levels)]
-        return CategoricalScorer(levels, [t for t, _ in tables], [z for _, z in tables], tuple(columns))
+        tables, never = log_tables(stats, levels, self.alpha)
+        return CategoricalScorer(levels, tables, never, tuple(columns))
+
+
+Part = Callable[[int, int], NDArray[np.int32]]  # the codes of the rows [start, stop), one column of them per column
+
+
+def _part_of(codes: NDArray[np.int32]) -> Part:
+    return lambda start, stop: codes[start:stop]
+
+
+def count_levels(codes: Part, sizes: Sequence[int], rows: Rows) -> Array:
+    """Rows of every class at every level, the levels of all columns side by side.  # → (K, ΣL)"""
+    from ..kernels.counts import level_counts
+
+    offsets = freeze(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
+    total = np.zeros((len(rows.classes), int(offsets[-1])))
+
+    def work(start: int, stop: int) -> Array:
+        part = np.zeros_like(total)
+        level_counts(freeze(codes(start, stop)), offsets, *rows.part(start, stop), part)
+        return part
+
+    for part in in_order(work, row_blocks(len(rows), len(sizes))):
+        total += part
+    return total
+
+
+def level_stats(rows: Rows, levels: Sequence[Sequence[Hashable]], count: Array) -> Stats:
+    """Sums on an axis of (column, level) pairs; levels no row takes are left out."""
+    labels = [(j, v) for j, values in enumerate(levels) for v in values]
+    seen = np.asarray(count.any(axis=0))
+    found: dict[Hashable, int] = {label: i for i, label in enumerate(labels) if seen[i]}
+    index = Index.of(found)
+    places = np.fromiter((found[label] for label in index.labels), np.int64, len(index))
+    return Stats(LEVELS, {CLASS: rows.classes, LEVEL: index}, {"count": count[:, places]})
+
+
+def level_tables(stats: Stats, levels: Sequence[Sequence[Hashable]]) -> list[Array]:
+    """The count table of every column, on these levels.  # → [(K, L_j)]"""
+    position = stats.axes[LEVEL].position
+    padded = np.concatenate([np.maximum(stats["count"], 0.0), np.zeros((len(stats["count"]), 1))], axis=1)
+    return [padded[:, [position.get((j, v), -1) for v in values]] for j, values in enumerate(levels)]
+
+
+def log_tables(stats: Stats, levels: Sequence[Sequence[Hashable]], alpha: float) -> tuple[list[Array], list[Array]]:
+    """The log-probabilities of every column's levels, and where they are log 0.  # → [(K, L_j)], [(K, L_j)]"""
+    tables = [log_shares(count, np.asarray(alpha)) for count in level_tables(stats, levels)]
+    return [t for t, _ in tables], [z for _, z in tables]
+
+
+def check_counts(before: Stats, after: Stats, name: Callable[[int, Any], str]) -> None:
+    """Refuse a forgetting that leaves a level with less than no rows; ``name(column, level)`` says which."""
+    bad = after["count"] < -1e-9 * np.maximum(before["count"], 1.0)
+    if bad.any():
+        c, v = (int(i) for i in np.argwhere(bad)[0])
+        where = name(*cast(tuple[int, Hashable], after.axes[LEVEL].labels[v]))
+        raise InputError(
+            f"forget: class {after.axes[CLASS].labels[c]!r} never learned that many rows with {where}; "
+            "forget only rows that were learned"
+        )
 
 
 class CategoricalScorer(Scorer):
@@ -239,16 +262,14 @@ class CategoricalScorer(Scorer):
         """How many of the row's levels a class has never shown, where α is 0."""
         if not any(z.any() for z in self.never):
             return None
-        out = np.empty((len(X), self.n_classes))
-        self._look_up(X, 0, len(X), _by_level(self.never), out)
+        table, out = _by_level(self.never), np.empty((X.shape[0], self.n_classes))
+        every(lambda a, b: self._look_up(X, a, b, table, out[a:b]), self.blocks(X))
         return out
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """One level per column; integers where all levels are."""
         out = np.empty((len(codes), len(self.levels)), dtype=object)
-        for j, (values, table, never) in enumerate(zip(self.levels, self.tables, self.never, strict=True)):
-            shares = np.where(never > 0, 0.0, np.exp(table))
-            at = draw_shares(shares[codes], rng)
+        for j, (values, at) in enumerate(zip(self.levels, self.draw_places(codes, rng), strict=True)):
             out[:, j] = np.fromiter((values[i] for i in at), dtype=object, count=len(at))
         whole = all(type(v) is int for values in self.levels for v in values)
         return out.astype(np.int64) if whole else out
@@ -260,7 +281,9 @@ class CategoricalScorer(Scorer):
             gap = np.fromiter(map(is_missing, out[:, j]), bool, len(out))
             if values and gap.any():
                 shares = posterior[gap] @ np.where(never > 0, 0.0, np.exp(table))
-                out[gap, j] = np.fromiter((values[i] for i in shares.argmax(axis=1)), dtype=object)
+                out[gap, j] = np.fromiter(
+                    (values[i] for i in shares.argmax(axis=1)), dtype=object, count=int(gap.sum())
+                )
         return out
 
     def drawn(self, X: NDArray[Any], codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
@@ -268,12 +291,22 @@ class CategoricalScorer(Scorer):
         gap = np.fromiter(map(is_missing, np.asarray(X, dtype=object).flat), bool, X.size).reshape(X.shape)
         return np.where(gap, self.sample(codes, rng), np.asarray(X, dtype=object))
 
+    def draw_places(self, codes: Codes, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
+        """Column by column, the place of a level drawn for each row.  # → p × (n,)"""
+        for table, never in zip(self.tables, self.never, strict=True):
+            shares = np.where(never > 0, 0.0, np.exp(table))
+            yield draw_shares(shares[codes], rng)
+
+    def names(self) -> tuple[str, ...]:
+        """What the columns of the one-hot coding are called."""
+        return names_of(self.columns, self.levels)
+
     def logistic_form(self) -> LogisticForm:
         """Linear in the one-hot coding of the levels."""
         weights = np.concatenate(self.tables, axis=1)
         nothing, never = np.zeros(len(weights)), np.concatenate(self.never, axis=1)
         impossible = Impossible(never, nothing) if never.any() else None
-        return LogisticForm(names_of(self.columns, self.levels), weights, nothing, self.one_hot, impossible=impossible)
+        return LogisticForm(self.names(), weights, nothing, self.one_hot, impossible=impossible)
 
     def one_hot(self, X: NDArray[Any]) -> Array:
         """1 at the level of every column, 0 elsewhere.  # (n, p) → (n, ΣL)"""

@@ -1,0 +1,314 @@
+"""Binned: numeric columns used as levels, cut at given edges or at edges chosen from the first rows."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..family import Family, Scorer, least, register
+from ..kernels.threads import in_order, row_blocks
+from ..stats import Array, Stats
+from ..table import Codes, InputError, Matrix, Rows, block, check_finite, freeze, is_sparse
+from .categorical import CategoricalScorer, check_counts, count_levels, level_stats, log_tables
+
+Edges = tuple[float, ...]  # of one column, increasing: one bin below, one above, and one between each two
+
+
+@register
+@dataclass(frozen=True)
+class Binned(Family):
+    """P(x_j in bin b | c) = (N_jb|c + α)/(N_j|c + α·bins of j).
+
+    ``edges`` e₁ < … < e_m make the m + 1 bins x < e₁, e₁ ≤ x < e₂, …, x ≥ e_m: a value equal to an edge belongs to the
+    bin above it (values and edges are compared as float64).  Give one sequence for all columns, or one for each.  Bins
+    that no row falls in count among the bins; a missing value (NaN) drops out.
+
+    Without edges they are chosen from the first rows learned, column by column, and stay as they are from then on:
+
+    - ``how="mdl"``: by class entropy, cut while the gain pays for the cut's description (Fayyad and Irani), however
+      many ``bins`` that makes.  A column without such a cut has one bin, and says nothing about the class.
+    - ``how="width"``: ``bins`` bins of equal width between the least and the greatest value.
+    - ``how="quantile"``: ``bins`` bins with equal shares of the rows; fewer where many values are equal.
+
+    Models whose edges were chosen from different rows cannot be merged: give them the same edges.
+
+    >>> from suffit import NaiveBayes
+    >>> area, sold = [[350.0], [500.0], [900.0], [1300.0], [2100.0]], ["no", "no", "no", "yes", "yes"]
+    >>> model = NaiveBayes(Binned([400, 800, 1200, 1600])).fit(area, sold)
+    >>> model.predict([[400.0], [5000.0]]).tolist(), model.logistic_form().names[:2]
+    (['no', 'yes'], ('x0<400', 'x0 400–800'))
+    """
+
+    edges: Any = None
+    alpha: float = 1.0
+    how: str = "mdl"
+    bins: int = 5
+
+    key: ClassVar[str] = "binned"
+
+    def __post_init__(self) -> None:
+        least(self, "alpha", self.alpha, 0.0)
+        if self.how not in CHOICES:
+            raise ValueError(f"Binned(how={self.how!r}): how must be one of {', '.join(map(repr, CHOICES))}")
+        if isinstance(self.bins, bool) or not isinstance(self.bins, int | np.integer) or self.bins < 1:
+            raise ValueError(f"Binned(bins={self.bins!r}): bins must be a whole number of at least 1")
+        if self.edges is not None:
+            object.__setattr__(self, "edges", _read_edges(self.edges))
+
+    @property
+    def statistic(self) -> tuple[Any, ...]:
+        """Counts between these edges, written once where all columns have the same."""
+        if self.edges is None:
+            return (self.key, self.how, self.bins)
+        nested = len(self.edges) and isinstance(self.edges[0], tuple)
+        return (self.key, self.edges[0] if nested and len(set(self.edges)) == 1 else self.edges)
+
+    def column_edges(self, columns: Sequence[str]) -> tuple[Edges, ...]:
+        """The edges of each of these columns."""
+        if self.edges is None:
+            raise InputError(f"Binned(how={self.how!r}) has chosen no edges yet; learn rows, or give edges")
+        if not (len(self.edges) and isinstance(self.edges[0], tuple)):
+            return (self.edges,) * len(columns)
+        if len(self.edges) != len(columns):
+            raise InputError(
+                f"Binned has edges for {len(self.edges)} columns, and the rows have {len(columns)}; give one sequence "
+                "of edges for each column, or one for all"
+            )
+        return self.edges
+
+    def difference(self, other: Family, columns: Sequence[str]) -> str:
+        """The first column that is cut at other places."""
+        if isinstance(other, Binned) and self.edges is not None and other.edges is not None:
+            for name, mine, theirs in zip(
+                columns, self.column_edges(columns), other.column_edges(columns), strict=True
+            ):
+                if mine != theirs:
+                    return (
+                        f"column {name!r} is cut at {list(mine)} in one and at {list(theirs)} in the other; make both "
+                        "with the same edges, Binned(edges=…)"
+                    )
+        return super().difference(other, columns)
+
+    # --- choosing edges
+
+    def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
+        """With edges chosen from these rows, where none are given."""
+        if self.edges is not None:
+            return self
+        codes, weights = rows.part(0, len(rows))
+        X = X.tocsc() if is_sparse(X) else X
+
+        def chosen(j: int, _: int) -> Edges:
+            x = np.asarray(X[:, [j]].toarray()[:, 0] if is_sparse(X) else X[:, j], dtype=np.float64)
+            here = np.flatnonzero(np.isfinite(x) & (weights > 0))  # an infinity is for collect to refuse
+            here = here[np.argsort(x[here])]
+            column = Column(freeze(x[here]), freeze(codes[here]), freeze(weights[here]), len(rows.classes), self.bins)
+            return tuple(CHOICES[self.how](column).tolist()) if len(here) else ()
+
+        edges = tuple(in_order(chosen, [(j, j + 1) for j in range(X.shape[1])]))
+        if not any(edges) and (self.how == "mdl" or self.bins > 1):
+            warnings.warn(
+                f"Binned(how={self.how!r}) found no place to cut any of {len(edges)} columns in {len(rows)} rows: with "
+                "one bin each they say nothing about the class, now and later; begin with more rows, or give edges",
+                stacklevel=2,
+            )
+        return replace(self, edges=edges)
+
+    def settled_as(self, other: Family) -> Family:
+        """With the edges that a family of the same settings has chosen."""
+        if self.edges is None and isinstance(other, Binned) and (self.how, self.bins) == (other.how, other.bins):
+            return replace(self, edges=other.edges)
+        return self
+
+    # --- counting
+
+    def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
+        """Rows of every class in every bin of every column."""
+        edges = self.column_edges(columns)
+        sizes = [len(e) + 1 for e in edges]
+        places = Places(edges)
+
+        def codes(start: int, stop: int) -> NDArray[np.int32]:
+            x = block(X, start, stop)
+            check_finite(x, columns, start)
+            return places.of(x)
+
+        return level_stats(rows, [range(size) for size in sizes], count_levels(codes, sizes, rows))
+
+    def surely_valid(self, X: Matrix) -> bool:
+        """Anything finite will do."""
+        return math.isfinite((X.data if is_sparse(X) else X).sum())
+
+    def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
+        """No bin can hold less than no rows."""
+        edges = self.column_edges(columns)
+        check_counts(before, after, lambda j, b: f"{bin_names(columns[j], edges[j])[b]!r}")
+
+    def scorer(self, stats: Stats, columns: Sequence[str]) -> BinnedScorer:
+        """Smoothed tables of log-probabilities."""
+        edges = self.column_edges(columns)
+        tables, never = log_tables(stats, [range(len(e) + 1) for e in edges], self.alpha)
+        return BinnedScorer(edges, tables, never, tuple(columns))
+
+
+class BinnedScorer(CategoricalScorer):
+    """Σ_j log P(bin of x_j | c), by table look-up."""
+
+    def __init__(
+        self, edges: tuple[Edges, ...], tables: list[Array], never: list[Array], columns: tuple[str, ...]
+    ) -> None:
+        super().__init__([list(range(len(e) + 1)) for e in edges], tables, never, columns)
+        self.low = None  # an integer is a number to be binned, not the place of its bin
+        self.edges, self.places = edges, Places(edges)
+
+    def codes(self, X: Matrix) -> NDArray[np.int32]:
+        """The bin of every value; −1 for a missing one."""
+        return self.places.of(block(X, 0, X.shape[0]))
+
+    def blocks(self, X: Matrix) -> list[tuple[int, int]]:
+        """By cells: sparse rows are made dense, a block at a time."""
+        return row_blocks(X.shape[0], X.shape[1], self.cells)
+
+    def check(self, X: Matrix) -> None:
+        """Refuse infinities."""
+        for start, stop in row_blocks(*X.shape) if X.dtype.kind == "f" else ():
+            check_finite(block(X, start, stop), self.columns, start)
+
+    def sample(self, codes: Codes, rng: np.random.Generator) -> Array:
+        """Uniform within a bin drawn for every column, outer bins being as wide as their neighbours.
+
+        At a lone edge they are as wide as the edge is far from 0 (1 where it is 0); a column of one bin gives NaN.
+        """
+        out = np.empty((len(codes), len(self.edges)))
+        for j, (edges, at) in enumerate(zip(self.edges, self.draw_places(codes, rng), strict=True)):
+            ends = _closed(edges)
+            low, high, u = ends[at], ends[at + 1], rng.random(len(at))
+            out[:, j] = np.clip(low * (1 - u) + high * u, low, np.nextafter(high, low))
+        return out
+
+    @property
+    def centres(self) -> Array:
+        """Σ_b P(b | c) · middle of bin b; NaN for a column of one bin."""
+        shares = (np.where(z > 0, 0.0, np.exp(t)) for t, z in zip(self.tables, self.never, strict=True))
+        ends = map(_closed, self.edges)
+        return np.stack([s @ (e[:-1] / 2 + e[1:] / 2) for s, e in zip(shares, ends, strict=True)], axis=1)
+
+    filled = Scorer.filled  # values, not levels
+    drawn = Scorer.drawn
+
+    def names(self) -> tuple[str, ...]:
+        """``area<400``, ``area 400–800``, …, ``area≥1600``."""
+        return tuple(name for pair in zip(self.columns, self.edges, strict=True) for name in bin_names(*pair))
+
+
+class Places:
+    """The place of every value among the bins of its column: how many edges are at or below it, −1 where missing."""
+
+    def __init__(self, edges: tuple[Edges, ...]) -> None:
+        self.edges = freeze(np.array([e for column in edges for e in column], dtype=np.float64))
+        self.offsets = freeze(np.cumsum([0, *map(len, edges)], dtype=np.int64))
+
+    def of(self, x: NDArray[Any]) -> NDArray[np.int32]:
+        """Of float32 or float64 values.  # (n, p) → (n, p)"""
+        from ..kernels.bins import bin_codes
+
+        out = np.empty(x.shape, np.int32)
+        bin_codes(x, self.edges, self.offsets, out)
+        return out
+
+
+def bin_names(column: str, edges: Edges) -> list[str]:
+    """``area<400``, ``area 400–800``, ``area≥800``, with as many digits as tell the edges apart; ``area`` alone."""
+    if not edges:
+        return [column]
+    texts = next(t for d in range(6, 18) if len(set(t := [f"{e:.{d}g}" for e in edges])) == len(edges))
+    return [f"{column}<{texts[0]}", *(f"{column} {a}–{b}" for a, b in pairwise(texts)), f"{column}≥{texts[-1]}"]
+
+
+def _closed(edges: Edges) -> Array:
+    """The ends of all bins, the outer ones included.  # (m,) → (m + 2,)"""
+    if not edges:
+        return np.array([np.nan, np.nan])
+    lone = abs(edges[0]) or 1.0
+    first, last = (edges[1] - edges[0], edges[-1] - edges[-2]) if len(edges) > 1 else (lone, lone)
+    limit = float(np.finfo(np.float64).max)
+    return np.array([max(edges[0] - first, -limit), *edges, min(edges[-1] + last, limit)])
+
+
+def _read_edges(edges: Any) -> Edges | tuple[Edges, ...]:
+    """Edges as the user gives them, for all columns or for each, as tuples of floats."""
+    given = list(edges) if np.iterable(edges) else [edges]
+    return tuple(map(_increasing, given)) if any(map(np.iterable, given)) else _increasing(given)
+
+
+def _increasing(edges: Any) -> Edges:
+    try:
+        e = np.asarray(edges, dtype=np.float64)
+    except (TypeError, ValueError):
+        e = np.full(1, np.nan)
+    if e.ndim != 1 or not np.isfinite(e).all() or not (e[1:] > e[:-1]).all():
+        raise ValueError(
+            f"Binned(edges=…): found {edges!r}; edges are finite numbers, each greater than the one before, in one "
+            "sequence for all columns or one for each"
+        )
+    return tuple(e.tolist())
+
+
+# --- how edges are chosen: from the sorted values of a column, each with its class and its weight (above 0)
+
+
+@dataclass(frozen=True)
+class Column:
+    """The present values of one column, in order; at least one."""
+
+    x: Array
+    codes: Codes
+    weights: Array
+    n_classes: int
+    bins: int
+
+
+def _between(a: Array, b: Array) -> Array:
+    """Half way from a to b ≥ a, and above a where b is: at b, where no number lies between."""
+    half = a / 2 + b / 2
+    return np.where((a < half) & (half <= b), half, b)
+
+
+def _by_entropy(column: Column) -> Array:
+    """Half way between the neighbours that Fayyad and Irani's criterion parts."""
+    from ..kernels.bins import mdl_cuts
+
+    t = mdl_cuts(column.x, column.codes, column.weights, column.n_classes)
+    return _between(column.x[t - 1], column.x[t])
+
+
+def _by_width(column: Column) -> Array:
+    """min + k·(max − min)/bins, correctly rounded."""
+    low, high = Fraction(float(column.x[0])), Fraction(float(column.x[-1]))
+    return _cutting(np.array([float(low + (high - low) * k / column.bins) for k in range(1, column.bins)]), column)
+
+
+def _by_share(column: Column) -> Array:
+    """The k/bins quantiles: where the weights reach k/bins of their sum, half way to the next value if exactly so."""
+    reached = np.cumsum(column.weights)
+    wanted = np.arange(1, column.bins) * reached[-1] / column.bins
+    i = np.searchsorted(reached, wanted)
+    after = np.minimum(i + (reached[i] == wanted), len(reached) - 1)
+    return _cutting(_between(column.x[i], column.x[after]), column)
+
+
+def _cutting(edges: Array, column: Column) -> Array:
+    """The distinct edges with values on both sides."""
+    edges = np.unique(edges)
+    return edges[(edges > column.x[0]) & (edges <= column.x[-1])]
+
+
+CHOICES: dict[str, Callable[[Column], Array]] = {"mdl": _by_entropy, "width": _by_width, "quantile": _by_share}

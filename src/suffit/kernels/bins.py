@@ -1,0 +1,110 @@
+"""Numbers to bins, and the entropy cuts of Fayyad and Irani."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .compiled import jit
+
+TIE = 1e-11  # cuts whose entropies differ by less than this share are equally good: the lowest of them is taken
+LOG2_3 = float(np.log2(3.0))
+
+
+@jit
+def bin_codes(x, edges, offsets, out):  # type: ignore[no-untyped-def]
+    """out[i, j] = how many edges of column j, edges[offsets[j]:offsets[j + 1]], are at or below x; −1 for NaN."""
+    rows, p = x.shape
+    for i in range(rows):
+        for j in range(p):
+            value = np.float64(x[i, j])
+            low, high = offsets[j], offsets[j + 1]
+            while low < high:
+                middle = (low + high) >> 1
+                if value >= edges[middle]:
+                    low = middle + 1
+                else:
+                    high = middle
+            out[i, j] = low - offsets[j] if value == value else -1
+
+
+@jit
+def _bits(n):  # type: ignore[no-untyped-def]
+    """n log₂ n."""
+    return n * np.log2(n) if n > 0.0 else 0.0
+
+
+@jit
+def _entropy(codes, weights, a, b, n):  # type: ignore[no-untyped-def]
+    """Of the rows [a, b): weight N, number of classes k, and N·entropy = N log₂ N − Σ_c n_c log₂ n_c; n is filled."""
+    n[:] = 0.0
+    for i in range(a, b):
+        n[codes[i]] += weights[i]
+    N, k, bits = 0.0, 0, 0.0
+    for c in range(n.shape[0]):
+        N += n[c]
+        k += n[c] > 0.0
+        bits += _bits(n[c])
+    return N, k, _bits(N) - bits
+
+
+@jit
+def _best_cut(x, codes, weights, a, b, N, right):  # type: ignore[no-untyped-def]
+    """The place t in (a, b), x[t − 1] < x[t], with the least N₁H₁ + N₂H₂; −1 where all values are equal.
+
+    ``right`` holds the class weights of the rows [a, b).  They move to the left one by one, each changing one n log₂ n
+    on either side.
+    """
+    K = right.shape[0]
+    left, left_bits, right_bits, rows = np.zeros(K), np.zeros(K), np.zeros(K), np.zeros(K, np.int64)
+    for i in range(a, b):
+        rows[codes[i]] += 1
+    n, left_sum, right_sum = 0.0, 0.0, 0.0
+    for c in range(K):
+        right_bits[c] = _bits(right[c])
+        right_sum += right_bits[c]
+    best, least, slack = -1, np.inf, TIE * _bits(N)
+    for i in range(a, b - 1):
+        c = codes[i]
+        n += weights[i]
+        left[c] += weights[i]
+        rows[c] -= 1
+        right[c] = right[c] - weights[i] if rows[c] else 0.0  # no remainder of rounding where no row is left
+        more, fewer = _bits(left[c]), _bits(right[c])
+        left_sum += more - left_bits[c]
+        right_sum += fewer - right_bits[c]
+        left_bits[c], right_bits[c] = more, fewer
+        if x[i] < x[i + 1]:
+            entropy = (_bits(n) - left_sum) + (_bits(N - n) - right_sum)
+            if entropy < least - slack:
+                best, least = i + 1, entropy
+    return best
+
+
+@jit
+def mdl_cuts(x, codes, weights, K):  # type: ignore[no-untyped-def]
+    """The places t at which sorted values are cut, x[t − 1] | x[t], by Fayyad and Irani's criterion, in order.
+
+    S is cut where the entropy left is least, and both parts again, while N·gain = N·H − N₁H₁ − N₂H₂ exceeds
+    log₂(N − 1) + log₂(3ᵏ − 2) − (kH − k₁H₁ − k₂H₂).  Less than the weight of two rows is not cut.
+    """
+    n = np.zeros(K)
+    ends = np.empty(x.shape[0] + 1, np.int64)  # of the parts still to be looked at, the next one last
+    ends[0], open_parts, a, cuts = x.shape[0], 1, 0, 0
+    places = np.empty(x.shape[0], np.int64)
+    while open_parts:
+        b = ends[open_parts - 1]
+        N, k, NH = _entropy(codes, weights, a, b, n)
+        t = _best_cut(x, codes, weights, a, b, N, n) if k > 1 and N >= 2.0 else -1
+        if t >= 0:
+            N1, k1, NH1 = _entropy(codes, weights, a, t, n)
+            N2, k2, NH2 = _entropy(codes, weights, t, b, n)
+            code = k * LOG2_3 + np.log2(1.0 - 2.0 * 3.0**-k) - (k * NH / N - k1 * NH1 / N1 - k2 * NH2 / N2)
+            if np.log2(N - 1.0) + code < NH - NH1 - NH2:
+                ends[open_parts] = t
+                open_parts += 1
+                continue
+        a, open_parts = b, open_parts - 1
+        if open_parts:
+            places[cuts] = b
+            cuts += 1
+    return places[:cuts]
