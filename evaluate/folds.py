@@ -68,7 +68,8 @@ def probabilities(
         if not np.all(np.abs(P.sum(1) - 1) < OFF):
             raise ValueError("probabilities that do not sum to 1, or are not finite")
     except Exception as failure:  # whatever a model raises is a result of its own
-        return P, times, f"{type(failure).__name__}: {' '.join(str(failure).split())[:200]}"
+        reason = " ".join(str(failure).replace("`", "").split())[:200]
+        return P, times, f"{type(failure).__name__}: {reason}"
     return P, times, ""
 
 

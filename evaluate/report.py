@@ -148,18 +148,20 @@ def by_table(result: dict[str, Any], table: pd.DataFrame, metric: str, digits: s
 
 
 def failures(rows: Iterable[dict[str, Any]]) -> list[str]:
-    """What failed, by model and reason."""
-    failed: dict[tuple[str, str], list[str]] = {}
+    """What failed, by model and kind of error, with one of the messages."""
+    failed: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows:
         if row["failed"]:
-            where = row["table"] + (f" at {row['share']:.0%}" if row["share"] else "")
-            reason = row["error"].split(":")[0]
-            failed.setdefault((row["model"], reason), []).append(f"{where} ({row['failed']} of {row['folds']} folds)")
-    if not failed:
-        return []
-    return ["", "### Failed", ""] + [
-        f"- {model}, {reason}: {', '.join(places)}" for (model, reason), places in failed.items()
-    ]
+            failed.setdefault((row["model"], row["error"].split(":")[0]), []).append(row)
+    lines = []
+    for (model, _), group in failed.items():
+        places = []
+        for row in group:
+            at = f" at {row['share']:.0%}" if row["share"] else ""
+            some = f" ({row['failed']} of {row['folds']} folds)" if row["failed"] < row["folds"] else ""
+            places.append(row["table"] + at + some)
+        lines.append(f"- {model}: {', '.join(places)}. `{group[0]['error']}`")
+    return ["", "### Failed", "", *lines] if lines else []
 
 
 def holed(result: dict[str, Any], quick: bool) -> list[str]:
@@ -205,13 +207,13 @@ def draw_ranks(result: dict[str, Any], path: Path) -> None:
     for i, (model, row) in enumerate(table.iterrows()):
         shade = colour(str(model))
         axes.plot([row["rank_loss"], row["rank_accuracy"]], [i, i], color=shade, lw=1.2, alpha=0.45, zorder=1)
-        axes.plot(row["rank_accuracy"], i, "o", color=shade, mfc="white", ms=7, mew=1.5, zorder=2)
-        axes.plot(row["rank_loss"], i, "o", color=shade, ms=8, zorder=3)
+        axes.plot(row["rank_loss"], i, "o", color=shade, ms=6.5, zorder=2)
+        axes.plot(row["rank_accuracy"], i, "o", color=shade, mfc="none", ms=10, mew=1.4, zorder=3)
     axes.set_yticks(range(len(table)), [label(model, row) for model, row in table.iterrows()], fontsize=9)
     for tick, model in zip(axes.get_yticklabels(), table.index, strict=True):
         tick.set_color(colour(str(model)) if colour(str(model)) != GREY else "black")
-    axes.plot([], [], "o", color="black", ms=8, label="by log-loss")
-    axes.plot([], [], "o", color="black", mfc="white", ms=7, mew=1.5, label="by accuracy")
+    axes.plot([], [], "o", color="black", ms=6.5, label="by log-loss")
+    axes.plot([], [], "o", color="black", mfc="none", ms=10, mew=1.4, label="by accuracy")
     axes.legend(frameon=False, fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     axes.set_xlabel(f"average rank over {len(result['tables'])} tables (left is better)")
     axes.set_ylim(-0.7, len(table) - 0.3)
@@ -225,7 +227,7 @@ def draw_ranks(result: dict[str, Any], path: Path) -> None:
 
 
 def label(model: Any, row: pd.Series) -> str:
-    return f"{model} (failed on {row['failed']:.0f})" if row["failed"] else str(model)
+    return f"{model} (fails on {row['failed']:.0f})" if row["failed"] else str(model)
 
 
 def draw_knock_out(result: dict[str, Any], path: Path) -> None:
