@@ -124,7 +124,7 @@ def plain(result: dict[str, Any], quick: bool) -> list[str]:
             "",
             *by_table(result, table, metric, digits),
         ]
-    return lines + failures(result["rows"])
+    return lines + failures(result)
 
 
 def bold(text: str, really: bool) -> str:
@@ -147,21 +147,28 @@ def by_table(result: dict[str, Any], table: pd.DataFrame, metric: str, digits: s
     return lines
 
 
-def failures(rows: Iterable[dict[str, Any]]) -> list[str]:
+def failures(result: dict[str, Any]) -> list[str]:
     """What failed, by model and kind of error, with one of the messages."""
-    failed: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in rows:
+    failed: dict[tuple[str, str], dict[float, list[dict[str, Any]]]] = {}
+    for row in result["rows"]:
         if row["failed"]:
-            failed.setdefault((row["model"], row["error"].split(":")[0]), []).append(row)
+            kind = failed.setdefault((row["model"], row["error"].split(":")[0]), {})
+            kind.setdefault(row["share"], []).append(row)
     lines = []
-    for (model, _), group in failed.items():
-        places = []
-        for row in group:
-            at = f" at {row['share']:.0%}" if row["share"] else ""
-            some = f" ({row['failed']} of {row['folds']} folds)" if row["failed"] < row["folds"] else ""
-            places.append(row["table"] + at + some)
-        lines.append(f"- {model}: {', '.join(places)}. `{group[0]['error']}`")
+    for (model, _), shares in failed.items():
+        where = []
+        for share, group in sorted(shares.items()):
+            whole = len(group) == len(result["tables"]) and all(row["failed"] == row["folds"] for row in group)
+            places = "every table" if whole else ", ".join(place(row) for row in group)
+            where.append((f"with {share:.0%} gone " if share else "") + places)
+        message = next(iter(shares.values()))[0]["error"]
+        lines.append(f"- {model}: {'; '.join(where)}. `{message}`")
     return ["", "### Failed", "", *lines] if lines else []
+
+
+def place(row: dict[str, Any]) -> str:
+    some = f" ({row['failed']} of {row['folds']} folds)" if row["failed"] < row["folds"] else ""
+    return row["table"] + some
 
 
 def holed(result: dict[str, Any], quick: bool) -> list[str]:
@@ -176,7 +183,8 @@ def holed(result: dict[str, Any], quick: bool) -> list[str]:
         "Cells are removed completely at random, from rows to learn from and rows to judge by alike, never the class;",
         "a larger share takes the same cells and more. Nothing is imputed for models marked *holes*; *iterative*",
         "predicts each column from the ten nearest ones (`IterativeImputer`), *mean* fills in means and most frequent",
-        "levels.",
+        "levels. In the picture on the right, what a model loses against itself without holes; models that fail are",
+        "left out there.",
         "",
         "![Log-loss against the share of cells gone](figures/evaluation-knock-out.png)",
         "",
@@ -188,7 +196,7 @@ def holed(result: dict[str, Any], quick: bool) -> list[str]:
         loss = [bold(f"{t.loc[model, 'log_loss']:.3f}", model == t["log_loss"].idxmin()) for t in tables.values()]
         right = [bold(f"{t.loc[model, 'accuracy']:.2%}", model == t["accuracy"].idxmax()) for t in tables.values()]
         lines.append(f"| {model} | " + " | ".join(loss + right) + " |")
-    return lines + failures(result["rows"])
+    return lines + failures(result)
 
 
 def colour(model: str) -> str:
@@ -209,7 +217,7 @@ def draw_ranks(result: dict[str, Any], path: Path) -> None:
         axes.plot([row["rank_loss"], row["rank_accuracy"]], [i, i], color=shade, lw=1.2, alpha=0.45, zorder=1)
         axes.plot(row["rank_loss"], i, "o", color=shade, ms=6.5, zorder=2)
         axes.plot(row["rank_accuracy"], i, "o", color=shade, mfc="none", ms=10, mew=1.4, zorder=3)
-    axes.set_yticks(range(len(table)), [label(model, row) for model, row in table.iterrows()], fontsize=9)
+    axes.set_yticks(range(len(table)), [label(model, n) for model, n in table["failed"].items()], fontsize=9)
     for tick, model in zip(axes.get_yticklabels(), table.index, strict=True):
         tick.set_color(colour(str(model)) if colour(str(model)) != GREY else "black")
     axes.plot([], [], "o", color="black", ms=6.5, label="by log-loss")
@@ -226,39 +234,40 @@ def draw_ranks(result: dict[str, Any], path: Path) -> None:
     plt.close(figure)
 
 
-def label(model: Any, row: pd.Series) -> str:
-    return f"{model} (fails on {row['failed']:.0f})" if row["failed"] else str(model)
+def label(model: Any, failed: int) -> str:
+    return f"{model} (fails on {failed})" if failed else str(model)
 
 
 def draw_knock_out(result: dict[str, Any], path: Path) -> None:
-    """Left, the mean log-loss; right, how much of it came with the holes."""
+    """Left, the mean log-loss; right, what the holes add on the table in the middle, which no single table decides."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    frame = pd.DataFrame(result["rows"])
-    mean = frame.groupby(["share", "model"])["log_loss"].mean().unstack()
-    order = list(mean.iloc[-1].sort_values(ascending=False).index)
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11.5, 4.6), width_ratios=[1, 1])
-    styles = dict(zip(order, "osD^vPX*", strict=False))
-    greys = iter(["#c44e52", "#e8a33d", "#555555", "#999999", "#b7856b"])
-    blues = iter(["#2c6fbb", "#1b3f73", "#62a8e5"])
-    for model in order:
-        shade = next(blues) if model.startswith("suffit") else next(greys)
-        style = {"color": shade, "marker": styles[model], "ms": 6, "lw": 2.2 if model.startswith("suffit") else 1.5}
-        left.plot(mean.index, mean[model], label=model, **style)
-        right.plot(mean.index, mean[model] - mean[model].iloc[0], **style)
-    left.set_ylabel("mean log-loss (nats)")
-    right.set_ylabel("log-loss lost to the holes (nats)")
+    loss = pd.DataFrame(result["rows"]).pivot(index=["share", "model"], columns="table", values="log_loss").dropna()
+    mean = loss.mean(axis=1).unstack()
+    lost = (loss - loss.loc[0.0].reindex(loss.index, level="model")).median(axis=1).unstack()
+    failed = summary(result["rows"], mean.index[-1])["failed"]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11.5, 5))
+    ours, others = iter(["#2c6fbb", "#1b3f73", "#62a8e5"]), iter([RED, "#e8a33d", "#555555", "#aaaaaa", "#8c6bb1"])
+    for model, marker in zip(mean.columns, "osD^vPX*", strict=False):
+        mine = str(model).startswith("suffit")
+        style = {"color": next(ours if mine else others), "marker": marker, "ms": 6, "lw": 2.4 if mine else 1.5}
+        left.plot(mean.index, mean[model], label=label(model, failed[model]), zorder=3 if mine else 2, **style)
+        if not failed[model]:  # class shares lose nothing to holes
+            right.plot(lost.index, lost[model], zorder=3 if mine else 2, **style)
+    left.set_title(f"log-loss, mean of {len(result['tables'])} tables", fontsize=11)
+    right.set_title("log-loss lost to the holes, median of the tables", fontsize=11)
+    left.set_ylabel("nats")
     for axes in (left, right):
         axes.set_xlabel("share of the cells gone")
         axes.set_xticks(mean.index, [f"{share:.0%}" for share in mean.index])
         axes.grid(axis="y", color="#eeeeee", lw=0.8)
+        axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
-    right.axhline(0, color=GREY, lw=0.8)
-    figure.legend(*left.get_legend_handles_labels(), frameon=False, fontsize=9, loc="upper center", ncols=3)
-    figure.tight_layout(rect=(0, 0, 1, 0.86))
+    figure.legend(*left.get_legend_handles_labels(), frameon=False, fontsize=9, loc="lower center", ncols=3)
+    figure.tight_layout(rect=(0, 0.12, 1, 1))
     figure.savefig(path, dpi=120)
     plt.close(figure)
 
