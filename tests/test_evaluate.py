@@ -234,7 +234,7 @@ def test_a_run_from_end_to_end(folder, tmp_path, monkeypatch, capsys):
     assert table["wins_loss"].tolist() == [2, 0, 0]
     assert "2 tables" in capsys.readouterr().out
     page = report.page(result, None, quick=True)
-    assert "suffit Broken: mixed, plain. `ValueError: no way at all`" in page
+    assert "suffit Broken: every table. `ValueError: no way at all`" in page
 
 
 def test_a_second_run_of_one_table_keeps_the_other(folder, tmp_path, monkeypatch):
