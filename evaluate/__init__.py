@@ -1,0 +1,1 @@
+"""The evaluation on real tables: ``scripts/evaluate``."""

@@ -1,0 +1,90 @@
+"""One fold of one table: every model fitted, timed and scored; a model that fails gets the class shares."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.model_selection import RepeatedStratifiedKFold
+from threadpoolctl import threadpool_limits
+
+from . import models
+from .metrics import METRICS, Array
+from .tables import Table
+
+FOLDS = 5
+OFF = 1e-6  # how far from 1 the probabilities of a row may sum
+
+
+def splits(table: Table, repeats: int) -> Iterable[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Rows to learn from and rows to judge by, five times for each repeat; the same for every model."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # classes of fewer than five rows
+        folds = RepeatedStratifiedKFold(n_splits=FOLDS, n_repeats=repeats, random_state=0)
+        yield from folds.split(table.X, table.y)
+
+
+def run_fold(
+    table: Table, share: float, learn: NDArray[np.intp], judge: NDArray[np.intp], chosen: Sequence[str]
+) -> list[dict[str, Any]]:
+    """A row of results for each model; times are of the processor, so that a busy machine does not lengthen them."""
+    classes, c = np.unique(table.y, return_inverse=True)
+    X, y, Z = table.X.iloc[learn], table.y[learn], table.X.iloc[judge]
+    prior = np.array([(y == label).mean() for label in classes])
+    results = []
+    for name in chosen:
+        warm(name)
+        P, times, error = probabilities(name, X, y, Z, classes)
+        if error:
+            P = np.tile(prior, (len(judge), 1))
+        scores = {metric: score(P, c[judge]) for metric, score in METRICS.items()}
+        results.append({"table": table.name, "share": share, "model": name, **scores, **times, "error": error})
+    return results
+
+
+def probabilities(
+    name: str, X: pd.DataFrame, y: NDArray[np.str_], Z: pd.DataFrame, classes: NDArray[np.str_]
+) -> tuple[Array, dict[str, float], str]:
+    """P (rows of Z, classes), seconds of fit and predict_proba, and why it failed ("" if it did not)."""
+    times = {"fit": float("nan"), "predict": float("nan")}
+    P = np.zeros((len(Z), len(classes)))
+    try:
+        with threadpool_limits(1), warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            model = factory(name)
+            start = time.process_time()
+            model.fit(X, y)
+            times["fit"] = time.process_time() - start
+            start = time.process_time()
+            found = model.predict_proba(Z)
+            times["predict"] = time.process_time() - start
+        P[:, np.searchsorted(classes, model.classes_)] = found
+        if not np.all(np.abs(P.sum(1) - 1) < OFF):
+            raise ValueError("probabilities that do not sum to 1, or are not finite")
+    except Exception as failure:  # whatever a model raises is a result of its own
+        reason = " ".join(str(failure).replace("`", "").split())[:200]
+        return P, times, f"{type(failure).__name__}: {reason}"
+    return P, times, ""
+
+
+def factory(name: str) -> Any:
+    """A fresh model by its name."""
+    return (models.MODELS | models.KNOCK_OUT)[name]()
+
+
+@cache
+def warm(name: str) -> None:
+    """Fit on next to nothing, with few classes and with many, so that compiling and importing are in no time."""
+    import suffit
+
+    suffit.set_threads(1)
+    X = pd.DataFrame({"a": np.arange(200.0) % 7, "b": list("uvvv") * 50})
+    for k in (2, 4, 20):
+        y = np.array([f"class {i % k}" for i in range(200)])
+        probabilities(name, X, y, X, np.unique(y))

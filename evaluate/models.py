@@ -1,0 +1,149 @@
+"""The models: suffit's own and scikit-learn's pipelines as they are commonly written.
+
+``MODELS`` and ``KNOCK_OUT`` are name → factory; every model takes the raw frame of a table. To add one, add a line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn import discriminant_analysis, naive_bayes
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.experimental import enable_iterative_imputer  # noqa: F401
+from sklearn.impute import IterativeImputer, SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, OneHotEncoder, OrdinalEncoder, StandardScaler
+
+import suffit
+
+Array = NDArray[np.float64]
+NUMERIC = make_column_selector(dtype_include="number")
+NOMINAL = make_column_selector(dtype_exclude="number")
+NEAREST, FARTHEST = 10, 5.0  # columns that predict a column, bound on the standard score predicted: see iterative()
+
+
+class OneHotWithHoles(TransformerMixin, BaseEstimator):
+    """A mixed frame as one float matrix in which what is missing stays missing.
+
+    Numbers stay as they are. A nominal column has one indicator for each level seen at least ``least`` times; rarer
+    levels share the row of zeros. Where no level is rare, the most frequent one is that row of zeros instead: the
+    indicators of all levels add up to one, and a covariance of theirs would be singular. A missing value, and a level
+    not seen in the fit, is NaN in all indicators of its column.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"size": [1.5, None, 2.0], "colour": ["red", "blue", None]})
+    >>> OneHotWithHoles(least=1).fit_transform(frame)
+    array([[1.5, 1. ],
+           [nan, 0. ],
+           [2. , nan]])
+    """
+
+    def __init__(self, least: int = 5) -> None:
+        self.least = least
+
+    def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
+        """Find the levels of the nominal columns."""
+        self.numeric_ = NUMERIC(X)
+        self.known_, self.shown_ = {}, {}
+        for name in NOMINAL(X):
+            counts = X[name].value_counts().sort_index(kind="stable").sort_values(ascending=False, kind="stable")
+            frequent = [level for level, n in counts.items() if n >= self.least]
+            self.known_[name] = list(counts.index)
+            self.shown_[name] = frequent[1:] if len(frequent) == len(counts) else frequent
+        return self
+
+    def transform(self, X: pd.DataFrame) -> Array:
+        """The matrix: numbers first, then the indicators of each nominal column."""
+        blocks = [X[self.numeric_].to_numpy(dtype=float)]
+        for name, shown in self.shown_.items():
+            level = X[name].to_numpy(dtype=object)
+            block = (level[:, None] == np.array(shown, dtype=object)).astype(float)  # (n, levels)
+            block[~X[name].isin(self.known_[name]).to_numpy()] = np.nan
+            blocks.append(block)
+        return np.hstack(blocks)
+
+
+def dense(classifier: Any) -> Pipeline:
+    """Means and standard scores for numbers, the most frequent level and one-hot for the rest."""
+    numbers = make_pipeline(SimpleImputer(), StandardScaler())
+    levels = make_pipeline(fill(), OneHotEncoder(handle_unknown="ignore", sparse_output=False))
+    return make_pipeline(make_column_transformer((numbers, NUMERIC), (levels, NOMINAL)), classifier)
+
+
+def levels(classifier: Any) -> Pipeline:
+    """Numbers in five bins of equal counts; levels as codes from 1, where 0 is a level not seen in the fit."""
+    bins = make_pipeline(SimpleImputer(), KBinsDiscretizer(5, encode="ordinal", strategy="quantile"))
+    encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+    codes = make_pipeline(fill(), encoder, FunctionTransformer(from_one))
+    return make_pipeline(make_column_transformer((bins, NUMERIC), (codes, NOMINAL)), classifier)
+
+
+def from_one(codes: Array) -> Array:
+    return codes + 1
+
+
+def fill() -> SimpleImputer:
+    return SimpleImputer(strategy="most_frequent")
+
+
+def holes(classifier: Any) -> Pipeline:
+    """Nothing imputed: for classifiers that take NaN."""
+    return make_pipeline(OneHotWithHoles(), classifier)
+
+
+def iterative(classifier: Any) -> Pipeline:
+    """Every column predicted from others, round and round, before the classifier.
+
+    From ten others within five standard deviations: from all others without bounds, as the imputer comes, its values
+    run away where columns are missing together, and the log-loss of LDA after it is many times higher.
+    """
+    imputer = IterativeImputer(n_nearest_features=NEAREST, min_value=-FARTHEST, max_value=FARTHEST, random_state=0)
+    return make_pipeline(OneHotWithHoles(), StandardScaler(), imputer, classifier)
+
+
+Factory = Callable[[], Any]
+MODELS: dict[str, Factory] = {
+    "class shares": lambda: DummyClassifier(strategy="prior"),
+    "sklearn GaussianNB": lambda: dense(naive_bayes.GaussianNB()),
+    "sklearn GaussianNB, calibrated": lambda: dense(CalibratedClassifierCV(naive_bayes.GaussianNB())),
+    "sklearn CategoricalNB": lambda: levels(naive_bayes.CategoricalNB()),
+    "sklearn LDA": lambda: dense(discriminant_analysis.LinearDiscriminantAnalysis()),
+    "sklearn LDA, shrinkage": lambda: dense(
+        discriminant_analysis.LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
+    ),
+    "sklearn LDA, calibrated": lambda: dense(
+        CalibratedClassifierCV(discriminant_analysis.LinearDiscriminantAnalysis())
+    ),
+    "sklearn QDA": lambda: dense(discriminant_analysis.QuadraticDiscriminantAnalysis()),
+    "logistic regression": lambda: dense(LogisticRegression(max_iter=1000)),
+    "random forest": lambda: dense(RandomForestClassifier(100, random_state=0)),
+    "gradient boosting": lambda: dense(HistGradientBoostingClassifier(random_state=0)),
+    "suffit GaussianNB": lambda: dense(suffit.GaussianNB()),
+    "suffit LDA": lambda: dense(suffit.LDA()),
+    "suffit LDA, shrinkage": lambda: dense(suffit.LDA(solver="lsqr", shrinkage="auto")),
+    "suffit QDA": lambda: dense(suffit.QDA()),
+    "suffit QDA, shrinkage": lambda: dense(suffit.GDA(shrinkage="oas")),
+    "suffit LDA, holes": lambda: holes(suffit.LDA()),
+    "suffit GDA tied, OAS, holes": lambda: holes(suffit.GDA(tie=1, shrinkage="oas")),
+}
+KNOCK_OUT: dict[str, Factory] = {
+    "suffit LDA, holes": MODELS["suffit LDA, holes"],
+    "suffit GDA tied, OAS, holes": MODELS["suffit GDA tied, OAS, holes"],
+    "mean + sklearn LDA": MODELS["sklearn LDA"],
+    "iterative + sklearn LDA": lambda: iterative(discriminant_analysis.LinearDiscriminantAnalysis()),
+    "mean + logistic regression": MODELS["logistic regression"],
+    "mean + GaussianNB, calibrated": MODELS["sklearn GaussianNB, calibrated"],
+}
+if hasattr(suffit, "GenerativeClassifier"):  # to go when the class is there
+    MODELS["suffit GenerativeClassifier"] = lambda: suffit.GenerativeClassifier()
+    KNOCK_OUT["suffit GenerativeClassifier"] = MODELS["suffit GenerativeClassifier"]

@@ -1,0 +1,161 @@
+"""``scripts/evaluate``: run the folds, print the table, write the results."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from . import models, tables
+from .folds import FOLDS, run_fold, splits
+
+RESULTS = Path(__file__).resolve().parent / "results"
+MOST, QUICK = 10_000, 2_000  # rows of a table, fully and with --quick
+PROCESSES = 2
+MEANS = ["accuracy", "log_loss", "brier", "ece", "fit", "predict"]
+
+
+def work(
+    folder: Path, names: Sequence[str], shares: Sequence[float], settings: dict[str, Any], facts: dict[str, Any]
+) -> Iterator[tuple[Any, ...]]:
+    """The arguments of each fold; tables are read when their turn comes."""
+    for name in names:
+        table = tables.cut(tables.read(folder, name), settings["most"])
+        facts[name] = table.facts
+        for share in shares:
+            holed = tables.knock_out(table, share)
+            for learn, judge in splits(table, settings["repeats"]):
+                yield holed, share, learn, judge
+
+
+def run_folds(
+    folder: Path, names: Sequence[str], shares: Sequence[float], chosen: Sequence[str], settings: dict[str, Any]
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """All folds, two at a time with one thread each; the results of each, and the facts of each table."""
+    from joblib import Parallel, delayed
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    facts: dict[str, Any] = {}
+    rows: list[dict[str, Any]] = []
+    columns = (TextColumn("{task.description:<24}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns) as bar:
+        task = bar.add_task("folds", total=len(names) * len(shares) * settings["repeats"] * FOLDS)
+        pool = Parallel(PROCESSES, return_as="generator_unordered", pre_dispatch=2 * PROCESSES, max_nbytes=None)
+        calls = (delayed(run_fold)(*fold, chosen) for fold in work(folder, names, shares, settings, facts))
+        for results in pool(calls):
+            rows += results
+            bar.update(task, advance=1, description=results[0]["table"] if results else "folds")
+    return rows, facts
+
+
+def averaged(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Means over the folds of each table, share and model; how many failed, and the first reason."""
+    out = []
+    for (table, share, model), group in pd.DataFrame(rows).groupby(["table", "share", "model"], sort=False):
+        failed = group["error"][group["error"] != ""]
+        means = {name: None if pd.isna(value) else float(value) for name, value in group[MEANS].mean().items()}
+        out.append({
+            "table": table, "share": float(share), "model": model, **means, "folds": len(group),
+            "failed": len(failed), "error": min(failed, default=""),
+        })  # fmt: skip
+    order = {name: i for i, name in enumerate(models.MODELS | models.KNOCK_OUT)}
+    return sorted(out, key=lambda row: (row["table"], row["share"], order[row["model"]]))
+
+
+def joined(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """The new results with those old ones that were made alike and not run again."""
+    if old["settings"] != new["settings"]:
+        return new
+    again = {(row["table"], row["share"], row["model"]) for row in new["rows"]}
+    kept = [row for row in old["rows"] if (row["table"], row["share"], row["model"]) not in again]
+    order = {name: i for i, name in enumerate(models.MODELS | models.KNOCK_OUT)}
+    rows = sorted(kept + new["rows"], key=lambda row: (row["table"], row["share"], order.get(row["model"], 0)))
+    return {**new, "tables": dict(sorted((old["tables"] | new["tables"]).items())), "rows": rows}
+
+
+def evaluate(arguments: argparse.Namespace) -> int:
+    folder = tables.data_folder()
+    reason = tables.why_absent(folder)
+    if reason:
+        print(f"skipped: {reason}")
+        return 0
+    names = arguments.tables or tables.names(folder)
+    unknown = sorted(set(names) - set(tables.names(folder)))
+    if unknown:
+        raise SystemExit(f"no table {', '.join(unknown)} in {folder}; there are {', '.join(tables.names(folder))}")
+    known = models.KNOCK_OUT if arguments.knock_out else models.MODELS
+    words = [word.lower() for word in arguments.models]
+    chosen = [name for name in known if not words or any(word in name.lower() for word in words)]
+    if not chosen:
+        raise SystemExit(f"no model by that name; there are {', '.join(known)}")
+    settings = {
+        "repeats": arguments.repeats or (1 if arguments.quick else 2), "folds": FOLDS,
+        "most": QUICK if arguments.quick else MOST,
+    }  # fmt: skip
+    shares = sorted({0.0, *(arguments.knock_out or [])})
+    print(
+        f"{len(names)} tables of at most {settings['most']:,} rows, {len(chosen)} models, {settings['repeats']} × "
+        f"{FOLDS} folds" + (f", cells gone: {', '.join(f'{share:.0%}' for share in shares)}" if shares != [0] else "")
+    )
+    start = time.perf_counter()
+    rows, facts = run_folds(folder, names, shares, chosen, settings)
+    result = {"settings": settings, "versions": versions(), "tables": facts, "rows": averaged(rows)}
+    path = results_file(arguments.quick, bool(arguments.knock_out))
+    if path.exists() and (arguments.tables or arguments.models):
+        result = joined(json.loads(path.read_text(encoding="utf-8")), result)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+    from . import report
+
+    report.show(result, names, chosen, shares)
+    print(f"{time.perf_counter() - start:.0f} s")
+    if arguments.report:
+        report.write(arguments.quick)
+    return 0
+
+
+def results_file(quick: bool, knock_out: bool) -> Path:
+    """tables.json, knock-out.json, and the same with -quick."""
+    return RESULTS / f"{'knock-out' if knock_out else 'tables'}{'-quick' if quick else ''}.json"
+
+
+def versions() -> dict[str, str]:
+    import sklearn
+
+    import suffit
+
+    cores = f"{len(os.sched_getaffinity(0))} cores" if hasattr(os, "sched_getaffinity") else f"{os.cpu_count()} cores"
+    return {"python": platform.python_version(), "sklearn": sklearn.__version__, "suffit": suffit.__version__,
+            "machine": cores}  # fmt: skip
+
+
+def proportion(text: str) -> float:
+    value = float(text)
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"a share of the cells lies between 0 and 1, found {text}")
+    return value
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="scripts/evaluate")
+    kinds = parser.add_subparsers(required=True, metavar="tables")
+    kind = kinds.add_parser("tables", help="classification tables, repeated stratified 5-fold")
+    kind.add_argument("--quick", action="store_true", help=f"one repeat on at most {QUICK:,} rows of each table")
+    kind.add_argument("--tables", nargs="+", default=[], metavar="NAME", help="only these tables")
+    kind.add_argument("--models", nargs="+", default=[], metavar="WORD", help="only models whose name holds a word")
+    kind.add_argument("--repeats", type=int, help="repeats of the five folds (2; 1 with --quick)")
+    kind.add_argument("--knock-out", nargs="+", type=proportion, metavar="SHARE", help="remove these shares of cells")
+    kind.add_argument("--report", action="store_true", help="write docs/evaluation.md and its pictures")
+    return evaluate(parser.parse_args(words))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
