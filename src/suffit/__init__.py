@@ -21,6 +21,7 @@ _HOME = {
     "GaussianDiscriminantAnalysis": "estimators.discriminant",
     "LinearDiscriminantAnalysis": "estimators.lda",
     "QuadraticDiscriminantAnalysis": "estimators.qda",
+    "GenerativeClassifier": "estimators.tables",
     "Bernoulli": "families",
     "Beta": "families",
     "Binned": "families",
@@ -35,6 +36,8 @@ _HOME = {
     "Poisson": "families",
     "VonMises": "families",
     "SingularClassWarning": "families",
+    "MissingValuesWarning": "families.holes",
+    "LeftOutWarning": "schema",
     "Family": "family",
     "register": "family",
     "Index": "stats",
@@ -68,12 +71,15 @@ __all__ = [
     "Gaussian",
     "GaussianDiscriminantAnalysis",
     "GaussianNB",
+    "GenerativeClassifier",
     "Geometric",
     "Index",
     "InputError",
+    "LeftOutWarning",
     "LinearDiscriminantAnalysis",
     "LogNormal",
     "LogisticForm",
+    "MissingValuesWarning",
     "Model",
     "Multinomial",
     "MultinomialNB",
@@ -97,6 +103,7 @@ if TYPE_CHECKING:
     from .estimators.lda import LinearDiscriminantAnalysis
     from .estimators.naive_bayes import BernoulliNB, GaussianNB, NaiveBayes, PoissonNB
     from .estimators.qda import QuadraticDiscriminantAnalysis
+    from .estimators.tables import GenerativeClassifier
     from .estimators.text_counts import ComplementNB, MultinomialNB
     from .families import (
         Bernoulli,
@@ -114,10 +121,12 @@ if TYPE_CHECKING:
         SingularClassWarning,
         VonMises,
     )
+    from .families.holes import MissingValuesWarning
     from .family import Family, register
     from .forms import LogisticForm
     from .kernels.threads import set_threads
     from .model import Model
+    from .schema import LeftOutWarning
     from .stats import Index, Stats
     from .table import InputError
 

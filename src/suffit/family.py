@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from .forms import LogisticForm
 from .kernels.threads import READ_CELLS, entry_blocks, every, row_blocks
 from .stats import Array, Stats
-from .table import Codes, Matrix, Rows, csr, is_sparse
+from .table import Codes, Matrix, Rows, check_finite, csr, is_sparse
 
 
 class Scorer(ABC):
@@ -90,6 +90,12 @@ class Scorer(ABC):
 
     def check(self, X: Matrix) -> None:
         """Refuse rows outside the support; families whose scores show it by themselves need no check."""
+
+    def check_cells(self, x: NDArray[Any], rows: NDArray[np.int64], columns: Sequence[str]) -> None:
+        """Refuse infinities, and missing values where the model takes none, by the number of the row."""
+        if x.dtype.kind == "f":
+            for i, row in enumerate(rows):
+                check_finite(x[i : i + 1], columns, int(row), missing=self.takes_missing)
 
     def drawn_in(self, X: NDArray[Any]) -> NDArray[Any]:
         """Rows too far out to be scored, moved along their ray to where they can be; others unchanged."""

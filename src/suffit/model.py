@@ -16,7 +16,7 @@ from .family import Family, Scorer
 from .forms import LogisticForm
 from .kernels.threads import every, one_blas_thread, row_blocks
 from .stats import CLASS, Array, Index, Stats, layout
-from .table import Codes, InputError, Matrix, Rows, check_finite, csr, freeze, is_sparse
+from .table import Codes, InputError, Matrix, Rows, csr, freeze, is_sparse
 
 CLASS_COUNTS = layout("class-counts", {"n": (CLASS,)})
 SMALL_MATRIX = 512
@@ -41,7 +41,7 @@ class Model:
     family: Family
     columns: Sequence[str]
     counts: Stats
-    stats: Stats | None = None
+    stats: Any = None  # Stats, or a Bundle of them where there are several blocks; None before any row
     pinned: frozenset[Hashable] = frozenset()  # classes that stay even without rows
 
     @classmethod
@@ -52,7 +52,7 @@ class Model:
         return cls(family, columns, counts, None, frozenset(classes))
 
     @property
-    def sums(self) -> Stats:
+    def sums(self) -> Any:
         """The sums; refused where nothing has been learned yet."""
         if self.stats is None:
             raise InputError("the model has learned no rows yet")
@@ -108,8 +108,12 @@ class Model:
                 f"forget: class {self.classes[c]!r} has learned rows of weight {before['n'][c]:g}, and "
                 f"{other.counts.on(before.axes)['n'][c]:g} are to be forgotten; forget only rows that were learned"
             )
-        self.family.check_forgotten(self.stats.on(stats.axes), stats, self.columns)
-        after = replace(self, counts=_settled(counts, before), stats=_settled(stats, self.stats.on(stats.axes)))
+        self.family.check_forgotten(self.stats.like(stats), stats, self.columns)
+        after = replace(
+            self,
+            counts=counts.settled(before, _EMPTIED),
+            stats=stats.settled(self.stats, _EMPTIED),
+        )
         return after._without_empty(keep=self.pinned)
 
     def __mul__(self, factor: float) -> Model:
@@ -138,16 +142,6 @@ class Model:
         with one_blas_thread(len(self.columns) < SMALL_MATRIX):
             scorer = self.family.scorer(self.sums, self.columns)
         return Solution(self.classes, log_prior, scorer, self.columns)
-
-
-def _settled(after: Stats, before: Stats) -> Stats:
-    """Counts that a subtraction brought to rounding distance of 0 are 0."""
-
-    def settle(a: Array, was: Array) -> Array:
-        return np.where((np.abs(a) <= _EMPTIED * np.abs(was)) & (a != np.round(a)), 0.0, a)  # whole numbers are exact
-
-    sums = {k: settle(a, before.sums[k]) if k in ("n", "count", "part_n") else a for k, a in after.sums.items()}
-    return replace(after, sums=sums)
 
 
 class Solution:
@@ -183,8 +177,8 @@ class Solution:
 
         The posterior at the point drawn in is the limit that the posterior has reached long before.
         """
-        x = X[rows].toarray() if is_sparse(X) else np.asarray(X[rows])
-        self._check_rows(x, rows + first_row)
+        x = X[rows].toarray() if is_sparse(X) else X[rows]
+        self.scorer.check_cells(x, rows + first_row, self.columns)
         scores = np.full((len(rows), len(self.classes)), np.nan)
         for _ in range(16):
             x = self.scorer.drawn_in(x)
@@ -193,12 +187,6 @@ class Solution:
             if np.isfinite(scores.max(axis=1)).all():
                 return scores
         return np.where(np.isfinite(scores.max(axis=1))[:, None], scores, self.log_prior)
-
-    def _check_rows(self, x: NDArray[Any], rows: NDArray[np.int64]) -> None:
-        """Refuse infinities, and missing values where the model takes none, by the number of the row."""
-        if x.dtype.kind == "f":
-            for i, row in enumerate(rows):
-                check_finite(x[i : i + 1], self.columns, int(row), missing=self.scorer.takes_missing)
 
     def posterior(self, X: Matrix) -> Array:
         """p(c | x).  # → (n, K)"""
@@ -264,7 +252,8 @@ class Solution:
             scores[impossible > 0] = -np.inf
         if not np.isfinite(scores).all():
             bad = np.flatnonzero(~np.isfinite(scores).all(axis=1))
-            self._check_rows(X[bad].toarray() if is_sparse(X) else np.asarray(X[bad]), bad + first_row)
+            x = X[bad].toarray() if is_sparse(X) else X[bad]
+            self.scorer.check_cells(x, bad + first_row, self.columns)
             scores[np.isnan(scores)] = -np.inf  # so far out that even the logarithm overflows
         return scores
 

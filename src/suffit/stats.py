@@ -314,6 +314,20 @@ class Stats:
             origin = origin.take(where, axis=(CLASS, FEATURE).index(axis))
         return Stats(self.layout, axes, sums, origin)
 
+    def like(self, other: Stats) -> Stats:
+        """The same sums on the axes (and in the layout) of others that hold at least as much."""
+        return self.coarsened(other.layout).on(other.axes)
+
+    def settled(self, before: Stats, least: float) -> Stats:
+        """Counts that a subtraction brought to rounding distance of 0 are 0."""
+        was = before.like(self)
+
+        def settle(a: Array, old: Array) -> Array:
+            return np.where((np.abs(a) <= least * np.abs(old)) & (a != np.round(a)), 0.0, a)  # whole numbers are exact
+
+        sums = {k: settle(a, was.sums[k]) if k in ("n", "count", "part_n") else a for k, a in self.sums.items()}
+        return replace(self, sums=sums)
+
     def isclose(self, other: Stats, rtol: float = 1e-12) -> bool:
         """Whether both hold the same sums, each array to ``rtol`` of its largest entry."""
         if self.axes != other.axes or self.layout != other.layout:
@@ -324,3 +338,55 @@ class Stats:
             np.allclose(a, other.sums[k], rtol=rtol, atol=rtol * np.max(np.abs(a), initial=0.0))
             for k, a in self.sums.items()
         )
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """The sums of several blocks of columns: added, subtracted and scaled block by block.
+
+    Of the axes, only the classes are common to all.
+    """
+
+    parts: tuple[Stats, ...]
+
+    @property
+    def axes(self) -> dict[str, Index]:
+        """The classes."""
+        return {CLASS: self.parts[0].axes[CLASS]}
+
+    def on(self, axes: Mapping[str, Index]) -> Bundle:
+        """The same sums on more classes, zero where one is new."""
+        return Bundle(tuple(part.on({**part.axes, CLASS: axes[CLASS]}) for part in self.parts))
+
+    def like(self, other: Bundle) -> Bundle:
+        """The same sums on the axes of others that hold at least as much."""
+        return Bundle(tuple(a.like(b) for a, b in zip(self.parts, other.parts, strict=True)))
+
+    def __add__(self, other: Bundle) -> Bundle:
+        return Bundle(tuple(a + b for a, b in zip(self.parts, other.parts, strict=True)))
+
+    def __sub__(self, other: Bundle) -> Bundle:
+        return Bundle(tuple(a - b for a, b in zip(self.parts, other.parts, strict=True)))
+
+    def __mul__(self, factor: float) -> Bundle:
+        return Bundle(tuple(part * factor for part in self.parts))
+
+    def settled(self, before: Bundle, least: float) -> Bundle:
+        """Counts that a subtraction brought to rounding distance of 0 are 0."""
+        return Bundle(tuple(a.settled(b, least) for a, b in zip(self.parts, before.parts, strict=True)))
+
+    def take(self, axis: str, places: Iterable[int]) -> Bundle:
+        """Only these places of one axis."""
+        where = list(places)
+        return Bundle(tuple(part.take(axis, where) for part in self.parts))
+
+    def trimmed(self) -> Bundle:
+        """Without the labels of growing axes that no row has."""
+        return Bundle(tuple(part.trimmed() for part in self.parts))
+
+    def isclose(self, other: Bundle, rtol: float = 1e-12) -> bool:
+        """Whether both hold the same sums."""
+        return all(a.isclose(b, rtol) for a, b in zip(self.parts, other.parts, strict=True))
+
+
+Sums = Stats | Bundle

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -22,6 +23,26 @@ _ones = np.ones(0)
 
 class InputError(ValueError):
     """Input that a model cannot take; the message names the column, the value and the way out."""
+
+
+class CellError(InputError):
+    """What is wrong with one cell, by the number of its row."""
+
+    def __init__(self, what: str, row: int, way_out: str) -> None:
+        super().__init__(f"{what} in row {row}; {way_out}")
+        self.what, self.row, self.way_out = what, row, way_out
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CellError, (self.what, self.row, self.way_out)
+
+
+@contextmanager
+def rows_from(start: int) -> Iterator[None]:
+    """Rows are numbered from ``start`` in the errors of what runs inside, which sees a portion of a table."""
+    try:
+        yield
+    except CellError as error:
+        raise CellError(error.what, error.row + start, error.way_out) from None
 
 
 def is_sparse(X: Matrix) -> bool:
@@ -62,7 +83,7 @@ def entries(X: Any, start: int, stop: int) -> tuple[NDArray[Any], NDArray[Any], 
 
 def refuse(columns: Sequence[str], j: int, what: str, value: object, row: int, way_out: str) -> InputError:
     """The error for one cell: column, rule, value, row, way out."""
-    return InputError(f"column {columns[j]!r}: {what}, found {value} in row {row}; {way_out}")
+    return CellError(f"column {columns[j]!r}: {what}, found {value}", row, way_out)
 
 
 def check_finite(X: NDArray[Any], columns: Sequence[str], first_row: int = 0, missing: bool = True) -> None:
@@ -72,9 +93,7 @@ def check_finite(X: NDArray[Any], columns: Sequence[str], first_row: int = 0, mi
         i, j = (int(v) for v in np.argwhere(bad)[0])
         what = "infinity" if np.isinf(X[i, j]) else "a missing value (NaN)"
         way = "replace it by a finite number" + (", or by NaN for missing" if missing else "")
-        raise InputError(
-            f"Input X contains {what}: column {columns[j]!r}, found {X[i, j]} in row {first_row + i}; {way}"
-        )
+        raise CellError(f"Input X contains {what}: column {columns[j]!r}, found {X[i, j]}", first_row + i, way)
 
 
 def sparse_without_holes(X: Matrix) -> bool:
@@ -116,6 +135,15 @@ class Rows:
             _ones = ones
         return self.codes[start:stop], _ones[: stop - start]
 
+    def weighty(self) -> NDArray[np.int64]:
+        """The rows that weigh anything."""
+        return np.arange(len(self)) if self.weights is None else np.flatnonzero(self.weights > 0)
+
+    def some(self, which: NDArray[np.int64]) -> Rows:
+        """Only these rows."""
+        weights = None if self.weights is None else freeze(self.weights[which])
+        return Rows(self.classes, freeze(self.codes[which]), weights)
+
     def counts(self) -> Array:
         """Total weight of each class."""
         from .kernels.labels import count_codes
@@ -125,6 +153,54 @@ class Rows:
         for start in range(0, len(self.codes), step):
             count_codes(*self.part(start, min(start + step, len(self.codes))), n)
         return n
+
+
+@dataclass(frozen=True)
+class Coded:
+    """Columns of levels as codes: of each column its own levels, and for every row a place among them, or −1."""
+
+    codes: NDArray[np.int32]  # (n, p)
+    levels: tuple[Sequence[Hashable], ...]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Levels may be anything."""
+        return np.dtype(object)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.codes.shape  # type: ignore[return-value]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, rows: Any) -> Coded:
+        return Coded(self.codes[rows], self.levels)
+
+    def decoded(self) -> NDArray[Any]:
+        """The levels themselves, None where missing."""
+        out = np.empty(self.shape, dtype=object)
+        for j, levels in enumerate(self.levels):
+            table = np.empty(len(levels) + 1, dtype=object)
+            table[: len(levels)] = list(levels)
+            out[:, j] = table[self.codes[:, j]]
+        return out
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Rows cut by columns into a matrix for each block."""
+
+    parts: tuple[Matrix, ...]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows, and columns of all blocks."""
+        return self.parts[0].shape[0], sum(part.shape[1] for part in self.parts)
+
+    def __getitem__(self, rows: Any) -> Parts:
+        return Parts(tuple(part[rows] for part in self.parts))
 
 
 def is_missing(level: Any) -> bool:
@@ -170,6 +246,31 @@ def encode(y: NDArray[Any]) -> tuple[list[Any], Codes]:
     index = Index.of(y.tolist())
     position = index.position
     return list(index.labels), np.fromiter((position[v] for v in y.tolist()), np.int32, len(y))
+
+
+def plain(level: Any) -> Hashable:
+    """A level as a plain Python value; whole floats are the integers they equal."""
+    if isinstance(level, float) and level.is_integer():
+        return int(level)
+    return level  # type: ignore[no-any-return]
+
+
+def column_codes(column: NDArray[Any]) -> tuple[list[Hashable], Codes]:
+    """The distinct levels of one column and the code of each row, −1 where missing."""
+    if column.dtype.kind in "iub":
+        return encode(column)
+    if column.dtype.kind == "f":
+        values, places = np.unique(column, return_inverse=True)  # NaN sorts last
+        codes = places.reshape(-1).astype(np.int32)
+        here = values == values
+        return [plain(v) for v in values[here].tolist()], np.where(codes < here.sum(), codes, -1).astype(np.int32)
+    if column.dtype.kind != "O":
+        return encode(column)
+    table: dict[Hashable, int] = {}
+    codes = np.empty(len(column), np.int32)
+    for i, level in enumerate(column.tolist()):
+        codes[i] = -1 if is_missing(level) else table.setdefault(plain(level), len(table))
+    return list(table), codes
 
 
 def freeze(a: NDArray[Any]) -> NDArray[Any]:

@@ -13,42 +13,31 @@ from ..family import Family, Scorer, least, register
 from ..forms import Impossible, LogisticForm
 from ..kernels.threads import COPY_CELLS, every, in_order, row_blocks
 from ..stats import CLASS, LEVEL, Array, Index, Stats, layout
-from ..table import Codes, InputError, Rows, encode, freeze, is_missing
+from ..table import Coded, Codes, InputError, Rows, column_codes, freeze, is_missing, refuse
 from .simplex import draw_shares, log_shares, names_of
 
 LEVELS = layout("levels", {"count": (CLASS, LEVEL)}, growing={LEVEL: "count"})
 
+UNKNOWN = ("ignore", "novel", "error")  # what becomes of a level never seen
+
+
+class Novel:
+    """The level that stands for all levels never seen."""
+
+    def __repr__(self) -> str:
+        return "(a new level)"
+
+    def __reduce__(self) -> str:
+        return "NOVEL"
+
+
+NOVEL = Novel()
 DENSE_LIMIT = 1 << 16  # whole numbers 0 … max below this are all levels, seen or not, as an integer coding means
-
-
-def plain(level: Any) -> Hashable:
-    """A level as a plain Python value; whole floats are the integers they equal."""
-    if isinstance(level, float) and level.is_integer():
-        return int(level)
-    return level  # type: ignore[no-any-return]
 
 
 def whole(X: NDArray[Any]) -> NDArray[Any]:
     """Integers as int64 rows in one piece (a view where they are that already)."""
     return freeze(X.astype(np.int64, copy=False))
-
-
-def column_codes(column: NDArray[Any]) -> tuple[list[Hashable], Codes]:
-    """The distinct levels of one column and the code of each row, −1 where missing."""
-    if column.dtype.kind in "iub":
-        return encode(column)
-    if column.dtype.kind == "f":
-        values, places = np.unique(column, return_inverse=True)  # NaN sorts last
-        codes = places.reshape(-1).astype(np.int32)
-        here = values == values
-        return [plain(v) for v in values[here].tolist()], np.where(codes < here.sum(), codes, -1).astype(np.int32)
-    if column.dtype.kind != "O":
-        return encode(column)
-    table: dict[Hashable, int] = {}
-    codes = np.empty(len(column), np.int32)
-    for i, level in enumerate(column.tolist()):
-        codes[i] = -1 if is_missing(level) else table.setdefault(plain(level), len(table))
-    return list(table), codes
 
 
 @register
@@ -57,19 +46,30 @@ class Categorical(Family):
     """P(x_j = v | c) = (N_jv|c + α)/(N_j|c + α·levels of j).
 
     A missing value and a level never seen drop out of the sum.  A column of whole numbers 0 … max has max + 1 levels,
-    whether seen or not; ``least_levels`` sets a least number of them (a number for all columns, or one for each).
+    whether seen or not, unless ``every_whole`` is False; ``least_levels`` sets a least number of them (a number for
+    all columns, or one for each).
+
+    ``unknown`` says what becomes of a level never seen: ``"ignore"`` leaves it out like a missing value, ``"novel"``
+    gives every class α/(N + α·(levels + 1)) for it, ``"error"`` refuses it.
     """
 
     alpha: float = 1.0
     least_levels: int | tuple[int, ...] | None = None
+    every_whole: bool = True
+    unknown: str = "ignore"
 
     key: ClassVar[str] = "categorical"
 
     def __post_init__(self) -> None:
         least(self, "alpha", self.alpha, 0.0)
+        if self.unknown not in UNKNOWN:
+            raise ValueError(f"Categorical(unknown={self.unknown!r}): one of {', '.join(map(repr, UNKNOWN))}")
 
     def collect(self, X: NDArray[Any], rows: Rows, columns: Sequence[str]) -> Stats:
         """Rows of every class at every level of every column."""
+        if isinstance(X, Coded):
+            count = count_levels(_part_of(X.codes), [len(v) for v in X.levels], rows)
+            return level_stats(rows, X.levels, count)
         if X.dtype.kind in "iu" and X.size:
             counted = self._count_integers(X, rows)
             if counted is not None:
@@ -137,7 +137,7 @@ class Categorical(Family):
         least = self.least_levels
         for j, values in enumerate(found):
             whole = [v for v in values if isinstance(v, int) and v >= 0]
-            if len(whole) < len(values):
+            if len(whole) < len(values) or not self.every_whole:
                 continue
             top = max(whole, default=-1)
             n = (least[j] if isinstance(least, tuple) else least) or 0
@@ -148,8 +148,10 @@ class Categorical(Family):
     def scorer(self, stats: Stats, columns: Sequence[str]) -> CategoricalScorer:
         """Smoothed tables of log-probabilities."""
         levels = self.levels(stats, len(columns))
+        if self.unknown == "novel":
+            levels = [[*values, NOVEL] for values in levels]
         tables, never = log_tables(stats, levels, self.alpha)
-        return CategoricalScorer(levels, tables, never, tuple(columns))
+        return CategoricalScorer(levels, tables, never, tuple(columns), strict=self.unknown == "error")
 
 
 Part = Callable[[int, int], NDArray[np.int32]]  # the codes of the rows [start, stop), one column of them per column
@@ -218,9 +220,14 @@ class CategoricalScorer(Scorer):
     cells = COPY_CELLS * 4
 
     def __init__(
-        self, levels: list[list[Hashable]], tables: list[Array], never: list[Array], columns: tuple[str, ...]
+        self,
+        levels: list[list[Hashable]],
+        tables: list[Array],
+        never: list[Array],
+        columns: tuple[str, ...],
+        strict: bool = False,
     ) -> None:
-        self.levels, self.tables, self.never, self.columns = levels, tables, never, columns
+        self.levels, self.tables, self.never, self.columns, self.strict = levels, tables, never, columns, strict
         self.positions = [{v: i for i, v in enumerate(values)} for values in levels]
         self.offsets = freeze(np.concatenate([[0], np.cumsum([len(v) for v in levels])]).astype(np.int64))
         self.n_classes = K = len(tables[0]) if tables else 0
@@ -233,6 +240,9 @@ class CategoricalScorer(Scorer):
         """The place of every value among the levels of its column; −1 for a missing value or a level never seen."""
         out = np.empty(X.shape, np.int32)
         for j, position in enumerate(self.positions):
+            if isinstance(X, Coded):
+                self._place(j, X.levels[j], X.codes[:, j], out)
+                continue
             column = X[:, j]
             whole = [v for v in position if type(v) is int] if column.dtype.kind in "iub" else []
             if whole and len(whole) == len(position) and max(whole) - min(whole) < DENSE_LIMIT:
@@ -241,10 +251,30 @@ class CategoricalScorer(Scorer):
                 table[np.array(whole) - low + 1] = list(position.values())
                 out[:, j] = table[np.clip(column.astype(np.int64) - low + 1, 0, len(table) - 1)]
                 continue
-            values, codes = column_codes(column)
-            lookup = np.array([position.get(v, -1) for v in values] + [-1], np.int32)
-            out[:, j] = lookup[codes]
+            self._place(j, *column_codes(column), out)
         return out
+
+    def _place(self, j: int, values: Sequence[Hashable], codes: Codes, out: NDArray[np.int32]) -> None:
+        """Codes among a batch's own levels as places among the levels of the model."""
+        new = self.positions[j].get(NOVEL, -1)
+        lookup = np.array([self.positions[j].get(v, new) for v in values] + [-1], np.int32)
+        out[:, j] = lookup[codes]
+
+    def check(self, X: Any) -> None:
+        """Refuse a level never seen, where that is asked for."""
+        for j, position in enumerate(self.positions) if self.strict else ():
+            values, codes = (X.levels[j], X.codes[:, j]) if isinstance(X, Coded) else column_codes(X[:, j])
+            unseen = np.array([v not in position for v in values] + [False])[codes]
+            if unseen.any():
+                i = int(np.argmax(unseen))
+                raise refuse(
+                    self.columns,
+                    j,
+                    "a level never seen in training",
+                    repr(values[codes[i]]),
+                    i,
+                    "unknown='ignore' leaves it out",
+                )
 
     def score_rows(self, X: NDArray[Any], start: int, stop: int, out: Array) -> None:
         """Σ_j log P(x_j | c)."""
@@ -276,7 +306,7 @@ class CategoricalScorer(Scorer):
 
     def filled(self, X: NDArray[Any], posterior: Array) -> NDArray[Any]:
         """The most probable level of what is missing, over the classes."""
-        out = np.array(X, dtype=object)
+        out = cells(X)
         for j, (values, table, never) in enumerate(zip(self.levels, self.tables, self.never, strict=True)):
             gap = np.fromiter(map(is_missing, out[:, j]), bool, len(out))
             if values and gap.any():
@@ -288,13 +318,14 @@ class CategoricalScorer(Scorer):
 
     def drawn(self, X: NDArray[Any], codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """Levels drawn from the table of the class."""
-        gap = np.fromiter(map(is_missing, np.asarray(X, dtype=object).flat), bool, X.size).reshape(X.shape)
-        return np.where(gap, self.sample(codes, rng), np.asarray(X, dtype=object))
+        out = cells(X)
+        gap = np.fromiter(map(is_missing, out.flat), bool, out.size).reshape(out.shape)
+        return np.where(gap, self.sample(codes, rng), out)
 
     def draw_places(self, codes: Codes, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
         """Column by column, the place of a level drawn for each row.  # → p × (n,)"""
-        for table, never in zip(self.tables, self.never, strict=True):
-            shares = np.where(never > 0, 0.0, np.exp(table))
+        for values, table, never in zip(self.levels, self.tables, self.never, strict=True):
+            shares = np.where((never > 0) | [v is NOVEL for v in values], 0.0, np.exp(table))
             yield draw_shares(shares[codes], rng)
 
     def names(self) -> tuple[str, ...]:
@@ -315,6 +346,11 @@ class CategoricalScorer(Scorer):
         rows, cols = np.nonzero(codes >= 0)
         out[rows, self.offsets[cols] + codes[rows, cols]] = 1.0
         return out
+
+
+def cells(X: Any) -> NDArray[Any]:
+    """Levels themselves, for levels or their codes; a copy."""
+    return X.decoded() if isinstance(X, Coded) else np.array(X, dtype=object)
 
 
 def _is_run(levels: list[Hashable]) -> bool:

@@ -1,0 +1,395 @@
+"""One estimator for a whole table: mixed columns, missing values, and the model run backwards."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ..family import Family
+from ..frame import Frame, Template, read_frame
+from ..model import Model
+from ..schema import LeftOutWarning, Schema, TableRows, choose
+from ..stats import Array, Index
+from ..table import Coded, InputError, Parts, Rows, encode, freeze, is_missing
+from .base import GenerativeEstimator
+from .reading import Prior, common_dtype, read_labels, read_weight
+
+DRAWS = 1000  # rows drawn from the model that novelty compares a row with
+
+
+class GenerativeClassifier(GenerativeEstimator):
+    """A generative classifier for tables as they are: numbers, levels, yes and no, and holes.
+
+    Every column gets a family of its own, chosen from its values or set by hand, and blocks of columns are independent
+    of each other given the class.  Missing values are left out exactly, at fit and at prediction.
+
+    Parameters
+    ----------
+    columns : "auto" or dict, default "auto"
+        Which family a column has: ``{"age": Gaussian(), "city": Categorical(alpha=0.5), ("height", "weight"):
+        MultivariateGaussian(), "hour": VonMises(period=24), "id": "drop"}``.  Keys are column names, tuples of names
+        (a joint block), or selectors: a function of the table such as scikit-learn's ``make_column_selector``, or a
+        selector of narwhals.  Values are family objects, their names, "auto" or "drop".  Columns not named are
+        "auto".  ``schema_`` shows what was chosen, and why.
+    missing : {"ignore", "informative"}, default "ignore"
+        Whether a hole is left out, or is evidence too (a yes-or-no column of its own for every column).
+    unknown : {"ignore", "novel", "error"}, default "ignore"
+        What becomes of a level never seen in training: left out, given the prior's share in every class, or refused.
+    missing_target : {"error", "drop"}, default "error"
+        What to do with rows whose label is missing.
+    priors : array-like, dict or "uniform", optional
+        Class prior; by default the class shares.
+    prior_smoothing : float, default 0
+        Added to every class count before the shares are taken.
+
+    Examples
+    --------
+    >>> table = {"height": [1.62, 1.71, None, 1.85, 1.79, 1.90], "smoker": [True, False, False, None, True, False],
+    ...          "city": ["Bern", "Bern", "Basel", "Basel", None, "Chur"]}
+    >>> model = GenerativeClassifier().fit(table, ["a", "a", "a", "b", "b", "b"])
+    >>> model.schema_
+    column  kind       family                    reason
+    height  number     Gaussian(smoothing=1e-09) numbers
+    smoker  yes or no  Bernoulli()               yes or no
+    city    level      Categorical()             3 levels
+    >>> model.predict({"height": [1.60, None], "smoker": [None, None], "city": ["Bern", "Chur"]}).tolist()
+    ['a', 'b']
+
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "columns": [StrOptions({"auto"}), dict],
+        "missing": [StrOptions({"ignore", "informative"})],
+        "unknown": [StrOptions({"ignore", "novel", "error"})],
+        "missing_target": [StrOptions({"error", "drop"})],
+        "priors": ["array-like", None, dict, StrOptions({"uniform"})],
+        "prior_smoothing": [Interval(Real, 0, None, closed="left")],
+    }
+
+    _accept_sparse = False
+    _template: Template
+    _seen: Schema
+
+    def __init__(
+        self,
+        columns: Any = "auto",
+        *,
+        missing: str = "ignore",
+        unknown: str = "ignore",
+        missing_target: str = "error",
+        priors: Any = None,
+        prior_smoothing: float = 0.0,
+    ) -> None:
+        self.columns = columns
+        self.missing = missing
+        self.unknown = unknown
+        self.missing_target = missing_target
+        self.priors = priors
+        self.prior_smoothing = prior_smoothing
+
+    # --- reading
+
+    def _prior(self) -> Prior:
+        return self.priors  # type: ignore[no-any-return]
+
+    def _family(self, n_features: int) -> Family:
+        return self._seen.family()
+
+    def _read_table(self, X: Any, y: Any, sample_weight: Any) -> tuple[Frame, NDArray[Any], Rows]:
+        frame = read_frame(X)
+        y, kept = self._read_target(y)
+        weight = read_weight(sample_weight, np.empty((len(kept), 0)))
+        if len(kept) != frame.n_rows:
+            raise ValueError(
+                f"Found input variables with inconsistent numbers of samples: [{frame.n_rows}, {len(kept)}]"
+            )
+        if not kept.all():
+            where = np.flatnonzero(kept)
+            frame, weight = frame.rows(where), None if weight is None else weight[where]
+        labels, codes = encode(y)
+        return frame, y, Rows(Index(tuple(labels)), freeze(codes), None if weight is None else freeze(weight))
+
+    def _read_target(self, y: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """Labels, and which rows have one."""
+        if self.missing_target == "error" or y is None:
+            y = read_labels(y, type(self).__name__)
+            return y, np.ones(len(y), bool)
+        cells = y.to_list() if hasattr(y, "to_list") else list(y)
+        kept = np.array([not is_missing(v) for v in cells], dtype=bool)
+        if not kept.any():
+            raise InputError("every label is missing: there is nothing to learn from")
+        return read_labels(np.array([v for v, k in zip(cells, kept, strict=True) if k]), type(self).__name__), kept
+
+    def _read_X(self, X: Any) -> TableRows:
+        return self._read_X_known(X)
+
+    def _read_X_known(self, X: Any) -> TableRows:
+        """A table for the fitted model: its columns by name, in any order; absent ones are missing."""
+        self._fitted  # noqa: B018
+        frame = read_frame(X)
+        if frame.like.form == "array":
+            self._check_width(frame)
+            frame = replace(frame, columns=dict(zip(self._names_in, frame.columns.values(), strict=True)))
+        self._say_columns(frame)
+        return self._seen.rows(frame)
+
+    def _check_width(self, frame: Frame) -> None:
+        if len(frame.columns) != self.n_features_in_:
+            raise ValueError(
+                f"X has {len(frame.columns)} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                "features as input; columns without names must be all there, in order"
+            )
+
+    def _say_columns(self, frame: Frame) -> None:
+        """Warn of columns that are absent or unknown; refuse a table that has none of the model's."""
+        here = set(frame.names)
+        absent = [name for name in self._seen.used if name not in here]
+        if len(absent) == len(self._seen.used):
+            raise InputError(
+                f"none of the model's columns is there: it knows {list(self._seen.used)[:10]}, the table has "
+                f"{list(frame.names)[:10]}"
+            )
+        extra = [name for name in frame.names if name not in self._names_in]
+        if absent:
+            warnings.warn(f"columns {absent[:10]} are not there and are taken as missing", UserWarning, stacklevel=4)
+        if extra and not self.__dict__.get("_said_extra"):
+            self._said_extra = True
+            warnings.warn(f"columns {extra[:10]} were not there at fit and are ignored", UserWarning, stacklevel=4)
+
+    # --- learning
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose a family for every column and add up the sums of these rows, forgetting everything learned before.
+
+        Parameters
+        ----------
+        X : data frame (pandas, polars, Arrow …), dict of columns, or 2-d array
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        """
+        self._validate_params()
+        with self._unchanged_on_error():
+            self._learn_first(X, y, sample_weight, solve=True)
+        return self
+
+    def _learn_first(self, X: Any, y: Any, sample_weight: Any, solve: bool, classes: Any = None) -> None:
+        frame, labels, rows = self._read_table(X, y, sample_weight)
+        declared = self._declared(classes, rows) if classes is not None else ()
+        self._seen = choose(frame, rows, self.columns, X, self.missing, self.unknown)
+        self._template = frame.like
+        self._names_in = frame.names
+        self.__dict__.pop("_said_extra", None)
+        model = Model.empty(self._seen.family(), self._seen.columns, declared).learn(self._seen.rows(frame), rows)
+        self._pending = None
+        self.n_features_in_ = len(frame.names)
+        self.__dict__.pop("feature_names_in_", None)
+        if frame.like.form != "array":
+            self.feature_names_in_ = np.array(frame.names, dtype=object)
+        self._adopt(model, labels.dtype, np.dtype(np.float64), anew=True)
+        self._say_left_out()
+        if solve:
+            self._fit.solution  # noqa: B018
+
+    def _say_left_out(self) -> None:
+        odd = [c for c in self._seen.left_out() if c.reason != "as asked"]
+        if odd:
+            shown = "; ".join(f"{c.column!r}: {c.reason}" for c in odd[:10])
+            warnings.warn(f"left out of the model: {shown}", LeftOutWarning, stacklevel=4)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Add the sums of a batch.  The first one decides on the families; later ones are read as it was.
+
+        New classes and levels may come at any time.
+        """
+        self._check_settings_once()
+        with self._unchanged_on_error():
+            if "_fit" not in self.__dict__:
+                self._learn_first(X, y, sample_weight, solve=False, classes=classes)
+                return self
+            old = self._fitted
+            data, labels, rows = self._read(X, y, sample_weight, self._read_X_known)
+            if classes is not None:
+                self._declared(classes, rows)
+            self._adopt(old.model.learn(data, rows), common_dtype(old.labels, labels.dtype), old.floats)
+        return self
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, read_X: Any) -> tuple[Any, NDArray[Any], Rows]:
+        self._fitted  # noqa: B018
+        frame, labels, rows = self._read_table(X, y, sample_weight)
+        if frame.like.form == "array":
+            self._check_width(frame)
+            frame = replace(frame, columns=dict(zip(self._names_in, frame.columns.values(), strict=True)))
+        self._say_columns(frame)
+        return self._seen.rows(frame), labels, rows
+
+    def _check_mergeable(self, other: GenerativeEstimator) -> None:
+        if not isinstance(other, GenerativeClassifier):
+            raise InputError(f"a GenerativeClassifier merges with its like, not with {type(other).__name__}")
+
+    # --- what was learned
+
+    @property
+    def schema_(self) -> Schema:
+        """What became of every column: its kind, its family, and why."""
+        family = self._model.family
+        settled = [b.family for b in family.blocks]  # type: ignore[attr-defined]
+        pieces = tuple(replace(p, family=f) for p, f in zip(self._seen.pieces, settled, strict=True))
+        return replace(self._seen, pieces=pieces)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """The columns that the model uses."""
+        return np.array(self._seen.used, dtype=object)
+
+    # --- backwards
+
+    def sample(self, n: int = 1, y: Any = None, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
+        """Draw ``n`` rows, as a table like the one fitted: from the class ``y``, from n classes, or from the prior.
+
+        Returns the table and the labels.  Columns that the model leaves out are not in it.
+        """
+        parts, labels = super().sample(n, y, random_state)
+        return self._table(parts, n), labels
+
+    def impute(self, X: Any, y: Any = None, how: str = "mean", random_state: Any = None) -> Any:
+        """The table with its holes filled: what is missing, given the rest of the row (and its class, where given).
+
+        ``how="mean"``: numbers by their conditional mean, levels by the most probable, mixed over the posterior of the
+        class.  ``how="draw"``: one draw from the posterior of the missing values.
+        """
+        if how not in ("mean", "draw"):
+            raise ValueError(f"impute: how={how!r}: 'mean' or 'draw'")
+        data = self._read_X_known(X)
+        solution = self._solved
+        posterior = solution.posterior(data) if y is None else self._one_hot(y, data.shape[0])
+        if how == "mean":
+            filled = solution.scorer.filled(data, posterior)
+        else:
+            rng = _generator(random_state)
+            edges = np.cumsum(posterior, axis=1)
+            codes = (rng.random(len(edges))[:, None] * edges[:, -1:] >= edges).sum(axis=1).astype(np.int32)
+            filled = solution.scorer.drawn(data, codes, rng)
+        return self._table(filled, data.shape[0], data.frame)
+
+    def _one_hot(self, y: Any, n: int) -> Array:
+        codes = self._wanted(n, y)
+        return np.eye(len(self._model.classes))[codes]
+
+    def novelty(self, X: Any, random_state: Any = 0) -> Array:
+        """How unusual each row is, in [0, 1]: the share of rows drawn from the model that are more probable.
+
+        1: less probable than any of them.  A row with holes is compared with draws that have the same holes.
+        """
+        data = self._read_X_known(X)
+        solution = self._density_solution()
+        rng = _generator(random_state)
+        drawn = solution.scorer.sample(solution.draw_classes(DRAWS, rng), rng)
+        density = solution.log_density(data)
+        out = np.empty(len(density))
+        holes = np.concatenate([_holes(part) for part in data.parts], axis=1)
+        patterns, which = np.unique(holes, axis=0, return_inverse=True)
+        for q, pattern in enumerate(patterns):
+            here = np.flatnonzero(which.reshape(-1) == q)
+            same = np.sort(solution.log_density(_with_holes(drawn, pattern)))
+            out[here] = 1 - np.searchsorted(same, density[here], side="right") / len(same)
+        return out
+
+    def profile(self, y: Any = None) -> Any:
+        """The most typical values of each class (or of the classes ``y``), as a table with the class first.
+
+        Means of numbers, the most probable of levels.
+        """
+        classes = list(self._model.classes) if y is None else [y] if np.ndim(y) == 0 else list(y)
+        empty = Parts(tuple(_all_missing(piece, len(classes)) for piece in self._seen.pieces))
+        filled = self._solved.scorer.filled(empty, self._one_hot(np.array(classes), len(classes)))
+        columns = {"class": np.array(classes, dtype=object), **self._columns(filled, len(classes))}
+        form = self._template.form if self._template.form != "array" else "dict"
+        return replace(self._template, form=form).make(columns)
+
+    def _columns(self, parts: Any, n: int) -> dict[str, NDArray[Any]]:
+        """The columns of the blocks, in the order of the table, as the table's types have them."""
+        found: dict[str, NDArray[Any]] = {}
+        for piece, part in zip(self._seen.pieces, parts.parts, strict=True):
+            if piece.reads == "holes":
+                continue
+            for j, name in enumerate(piece.columns):
+                found[name] = _decoded(part, j)
+        kinds = {choice.column: choice.kind for choice in self._seen.choices}
+        return {name: _of_kind(found[name], kinds[name]) for name in self._seen.used}
+
+    def _table(self, parts: Any, n: int, frame: Frame | None = None) -> Any:
+        """A table of these columns; those of ``frame`` that the model does not know stay as they are."""
+        columns = self._columns(parts, n)
+        if frame is not None:
+            columns = {name: columns[name] if name in columns else _as_is(frame, name) for name in frame.names}
+        like = self._template if frame is None else frame.like
+        return like.make(columns)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    def _repr_html_inner(self) -> str:
+        shown = super()._repr_html_inner()
+        return shown + self.schema_._repr_html_() if "_fit" in self.__dict__ else shown  # type: ignore[no-any-return]
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
+
+
+def _holes(part: Any) -> NDArray[np.bool_]:
+    return part.codes < 0 if isinstance(part, Coded) else np.isnan(part)  # type: ignore[no-any-return]
+
+
+def _with_holes(drawn: Parts, pattern: NDArray[np.bool_]) -> Parts:
+    """The same rows, with the columns of a pattern missing."""
+    parts, start = [], 0
+    for part in drawn.parts:
+        gone = pattern[start : start + part.shape[1]]
+        start += part.shape[1]
+        holed = np.array(part, dtype=object if part.dtype.kind == "O" else np.float64)
+        holed[:, gone] = None if holed.dtype.kind == "O" else np.nan
+        parts.append(holed)
+    return Parts(tuple(parts))
+
+
+def _all_missing(piece: Any, n: int) -> Any:
+    if piece.reads == "levels":
+        return np.full((n, len(piece.columns)), None, dtype=object)
+    return np.full((n, len(piece.columns)), np.nan)
+
+
+def _decoded(part: Any, j: int) -> NDArray[Any]:
+    if isinstance(part, Coded):
+        return part.decoded()[:, j]
+    return np.asarray(part[:, j])
+
+
+def _of_kind(values: NDArray[Any], kind: str) -> NDArray[Any]:
+    """Numbers, whole numbers where all are, yes or no, or levels."""
+    if kind == "yes or no":
+        numbers = values.astype(np.float64)
+        truth = np.asarray(numbers >= 0.5).astype(object)
+        truth[np.isnan(numbers)] = None
+        return truth if np.isnan(numbers).any() else truth.astype(bool)
+    if kind in ("number", "whole number"):
+        numbers = np.array([np.nan if v is None else v for v in values], dtype=np.float64)
+        return numbers.astype(np.int64) if kind == "whole number" and (numbers == np.round(numbers)).all() else numbers
+    return values
+
+
+def _as_is(frame: Frame, name: str) -> NDArray[Any]:
+    return frame.columns[name].cells()

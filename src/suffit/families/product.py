@@ -1,0 +1,214 @@
+"""Several blocks of columns, independent of each other given the class: a product of families is a family."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..family import Family, Scorer
+from ..forms import Impossible, LogisticForm
+from ..kernels.threads import row_blocks
+from ..stats import Array, Bundle
+from ..table import Codes, Parts, Rows, rows_from
+
+ROWS_AT_ONCE = 1 << 16  # rows of a table that are made matrices together
+
+
+@dataclass(frozen=True)
+class Block:
+    """Columns that have a family to themselves."""
+
+    family: Family
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Product(Family):
+    """log p(x | c) = Σ_b log p(x_b | c) over blocks b of columns."""
+
+    blocks: tuple[Block, ...]
+
+    key: ClassVar[str] = "product"
+
+    @property
+    def speaks(self) -> bool:  # type: ignore[override]
+        """Whether any block does."""
+        return any(b.family.speaks for b in self.blocks)
+
+    @property
+    def statistic(self) -> tuple[Any, ...]:
+        """The columns of each block, and what its sums mean."""
+        return (self.key, *((b.columns, b.family.statistic) for b in self.blocks))
+
+    def _with(self, families: Sequence[Family]) -> Product:
+        return Product(tuple(replace(b, family=f) for b, f in zip(self.blocks, families, strict=True)))
+
+    def settled(self, X: Any, rows: Rows, columns: Sequence[str]) -> Product:
+        """Every block settled, on some rows where there are very many."""
+        sample = rows.weighty()
+        sample = sample[np.unique(np.linspace(0, len(sample) - 1, min(len(sample), ROWS_AT_ONCE)).astype(np.int64))]
+        few, parts = rows.some(sample), X[sample].parts
+        return self._with([b.family.settled(part, few, b.columns) for b, part in zip(self.blocks, parts, strict=True)])
+
+    def settled_as(self, other: Family) -> Product:
+        """Every block settled as the other's."""
+        if not isinstance(other, Product) or len(other.blocks) != len(self.blocks):
+            return self
+        return self._with([a.family.settled_as(b.family) for a, b in zip(self.blocks, other.blocks, strict=True)])
+
+    def difference(self, other: Family, columns: Sequence[str]) -> str:
+        """The first block that differs."""
+        if isinstance(other, Product):
+            for a, b in zip(self.blocks, other.blocks, strict=False):
+                if a.columns != b.columns:
+                    return f"columns {list(a.columns)} make a block in one, {list(b.columns)} in the other"
+                if a.family.statistic != b.family.statistic:
+                    return a.family.difference(b.family, a.columns)
+        return super().difference(other, columns)
+
+    def collect(self, X: Any, rows: Rows, columns: Sequence[str]) -> Bundle:  # type: ignore[override]
+        """The sums of every block, a portion of the rows at a time."""
+        total: Bundle | None = None
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            stop = min(start + ROWS_AT_ONCE, len(rows))
+            codes, weights = rows.part(start, stop)
+            few = Rows(rows.classes, codes, None if rows.weights is None else weights)
+            with rows_from(start):
+                parts = X[start:stop].parts
+                sums = [b.family.collect(part, few, b.columns) for b, part in zip(self.blocks, parts, strict=True)]
+            total = Bundle(tuple(sums)) if total is None else total + Bundle(tuple(sums))
+        assert total is not None
+        return total
+
+    def check_forgotten(self, before: Bundle, after: Bundle, columns: Sequence[str]) -> None:  # type: ignore[override]
+        """Every block."""
+        for b, was, now in zip(self.blocks, before.parts, after.parts, strict=True):
+            b.family.check_forgotten(was, now, b.columns)
+
+    def scorer(self, stats: Bundle, columns: Sequence[str]) -> ProductScorer:  # type: ignore[override]
+        """Every block solved."""
+        return ProductScorer(
+            [b.family.scorer(part, b.columns) for b, part in zip(self.blocks, stats.parts, strict=True)], self.blocks
+        )
+
+
+class ProductScorer(Scorer):
+    """Σ_b log p(x_b | c)."""
+
+    takes_missing = True
+
+    def __init__(self, scorers: Sequence[Scorer], blocks: tuple[Block, ...]) -> None:
+        self.scorers, self.blocks_of = scorers, blocks
+        self.n_classes = scorers[0].n_classes
+        self.n_parameters = sum(s.n_parameters for s in scorers)
+
+    def blocks(self, X: Any) -> list[tuple[int, int]]:
+        """Long stretches of rows: making matrices of a table has a cost of its own."""
+        return row_blocks(X.shape[0], X.shape[1], max(1 << 18, X.shape[1] << 13))
+
+    def score_rows(self, X: Any, start: int, stop: int, out: Array) -> None:
+        """The sum of the blocks' scores."""
+        self._add(X[start:stop], lambda scorer, part, to: scorer.score_rows(part, 0, stop - start, to), out)
+
+    def _add(self, X: Any, score: Callable[[Scorer, Any, Array], None], out: Array) -> None:
+        out[:] = 0.0
+        one = np.empty_like(out)
+        for scorer, part in zip(self.scorers, X.parts, strict=True):
+            score(scorer, part, one)
+            out += one
+
+    def block_scores(self, X: Any) -> list[Array]:
+        """The scores of each block alone.  # → blocks × (n, K)"""
+        return [scorer.scores(part) for scorer, part in zip(self.scorers, X.parts, strict=True)]
+
+    def log_base(self, X: Any) -> Array:
+        """Σ_b log h(x_b)."""
+        parts = X.parts
+        return np.sum([s.log_base(part) for s, part in zip(self.scorers, parts, strict=True)], axis=0)
+
+    def impossible(self, X: Any) -> Array | None:
+        """Events of probability 0 in all blocks."""
+        found = [s.impossible(part) for s, part in zip(self.scorers, X.parts, strict=True)]
+        known = [f for f in found if f is not None]
+        return np.sum(known, axis=0) if known else None
+
+    def check(self, X: Any) -> None:
+        """Refuse what any block refuses."""
+        for start, stop in self.blocks(X):
+            with rows_from(start):
+                for scorer, part in zip(self.scorers, X[start:stop].parts, strict=True):
+                    scorer.check(part)
+
+    def check_cells(self, x: Any, rows: NDArray[np.int64], columns: Sequence[str]) -> None:
+        """Every block."""
+        for scorer, part, block in zip(self.scorers, x.parts, self.blocks_of, strict=True):
+            scorer.check_cells(part, rows, block.columns)
+
+    def drawn_in(self, X: Any) -> Any:
+        """Every block on its own."""
+        return Parts(tuple(s.drawn_in(part) for s, part in zip(self.scorers, X.parts, strict=True)))
+
+    def sample(self, codes: Codes, rng: np.random.Generator) -> Any:
+        """A matrix for every block."""
+        return Parts(tuple(s.sample(codes, rng) for s in self.scorers))
+
+    def filled(self, X: Any, posterior: Array) -> Any:
+        """Every block, given the class."""
+        return Parts(tuple(s.filled(part, posterior) for s, part in zip(self.scorers, X.parts, strict=True)))
+
+    def drawn(self, X: Any, codes: Codes, rng: np.random.Generator) -> Any:
+        """Every block, given the class."""
+        return Parts(tuple(s.drawn(part, codes, rng) for s, part in zip(self.scorers, X.parts, strict=True)))
+
+    def logistic_form(self) -> LogisticForm:
+        """The forms of the blocks side by side; quadratic terms become columns of the statistic."""
+        forms = [s.logistic_form() for s in self.scorers]
+        linear = [_linear(form) for form in forms]
+        impossible = None
+        if any(f.impossible is not None for f in forms):
+            zero = [
+                np.zeros_like(w) if f.impossible is None else _padded(f.impossible.weights, w.shape[1])
+                for f, (_, w, _) in zip(forms, linear, strict=True)
+            ]
+            start = sum(f.impossible.intercept for f in forms if f.impossible is not None)
+            impossible = Impossible(np.concatenate(zero, axis=1), np.asarray(start))
+
+        def statistic(X: Any) -> Array:
+            return np.concatenate([T(part) for (_, _, T), part in zip(linear, X.parts, strict=True)], axis=1)
+
+        return LogisticForm(
+            tuple(name for names, _, _ in linear for name in names),
+            np.concatenate([w for _, w, _ in linear], axis=1),
+            np.asarray(sum(f.intercept for f in forms)),
+            statistic,
+            impossible=impossible,
+        )
+
+
+def _padded(a: Array, width: int) -> Array:
+    return np.concatenate([a, np.zeros((len(a), width - a.shape[1]))], axis=1)
+
+
+def _linear(form: LogisticForm) -> tuple[tuple[str, ...], Array, Callable[[Any], Array]]:
+    """A form with squares and products as columns of their own."""
+    Q = form.quadratic
+    if Q is None:
+        return form.names, form.weights, form.statistic
+    if Q.ndim == 2:
+        i = j = np.arange(Q.shape[1])
+        q = Q
+    else:
+        i, j = np.triu_indices(Q.shape[1])
+        q = np.where(i == j, 1.0, 2.0) * Q[:, i, j]
+    n = form.names
+    names = tuple(f"{n[a]}²" if a == b else f"{n[a]}·{n[b]}" for a, b in zip(i, j, strict=True))
+
+    def statistic(X: Any) -> Array:
+        X = np.asarray(X, dtype=np.float64)
+        return np.concatenate([form.statistic(X), X[:, i] * X[:, j]], axis=1)
+
+    return (*form.names, *names), np.concatenate([form.weights, q], axis=1), statistic

@@ -1,0 +1,341 @@
+"""Any table as named columns: data frames of any library, Arrow tables, dicts of columns and plain arrays.
+
+A column knows what kind of values it holds and gives them as numbers (NaN where missing) or as coded levels.  Nothing
+is copied before it is asked for, so a slice of a frame costs no more than its rows.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .stats import Array
+from .table import Codes, InputError, column_codes, is_missing, is_sparse
+
+NUMBER, WHOLE, TRUTH, LEVEL_KIND = "number", "whole number", "yes or no", "level"
+DATE, NESTED, MIXED, EMPTY = "date or time", "nested", "mixed", "empty"
+READABLE = (NUMBER, WHOLE, TRUTH, LEVEL_KIND)
+
+_DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+_KINDS = {"f": NUMBER, "i": WHOLE, "u": WHOLE, "b": TRUTH, "U": LEVEL_KIND, "S": LEVEL_KIND, "M": DATE, "m": DATE}
+
+
+class Column(Protocol):
+    """The values of one column."""
+
+    def cells(self) -> NDArray[Any]:
+        """As they are."""
+
+    def kind(self) -> str:
+        """What its values are."""
+
+    def numbers(self) -> Array:
+        """As numbers, NaN where missing."""
+
+    def levels(self) -> tuple[list[Hashable], Codes]:
+        """The distinct values, and the place of each row's among them; −1 where missing."""
+
+    def rows(self, which: Any) -> Column:
+        """Some of its rows."""
+
+
+@dataclass(frozen=True)
+class ArrayColumn:
+    """A column held as a NumPy array."""
+
+    values: NDArray[Any]
+
+    def kind(self) -> str:
+        """By the type of the array; by the values of an array of objects."""
+        if self.values.dtype.kind == "O":
+            return kind_of(self.values.tolist())
+        kind = _KINDS.get(self.values.dtype.kind, MIXED)
+        if kind == NUMBER and np.isnan(self.values).all():
+            return EMPTY
+        return kind
+
+    def numbers(self) -> Array:
+        """Objects one by one, so that None and NA are NaN."""
+        if self.values.dtype.kind != "O":
+            return np.asarray(self.values, dtype=np.float64)
+        cells = (np.nan if is_missing(v) else float(v) for v in self.values.tolist())
+        return np.fromiter(cells, np.float64, len(self.values))
+
+    def cells(self) -> NDArray[Any]:
+        """As they are."""
+        return self.values
+
+    def levels(self) -> tuple[list[Hashable], Codes]:
+        """In the order of first appearance, or sorted."""
+        return column_codes(self.values)
+
+    def rows(self, which: Any) -> ArrayColumn:
+        """A view where ``which`` is a slice."""
+        return ArrayColumn(self.values[which])
+
+
+@dataclass(frozen=True)
+class SeriesColumn:
+    """A column of a data frame, behind narwhals."""
+
+    series: Any
+
+    def kind(self) -> str:
+        """By the type of the series; by its values where that says nothing."""
+        import narwhals as nw
+
+        dtype = self.series.dtype
+        if self.series.null_count() == len(self.series):
+            return EMPTY
+        if dtype.is_integer():
+            return WHOLE
+        if dtype.is_numeric():
+            return NUMBER
+        if dtype == nw.Boolean:
+            return TRUTH
+        if dtype in (nw.String, nw.Categorical, nw.Enum):
+            return LEVEL_KIND
+        if dtype.is_temporal():
+            return DATE
+        return NESTED if dtype.is_nested() else kind_of(self.series.to_list())
+
+    def numbers(self) -> Array:
+        """As float64."""
+        import narwhals as nw
+
+        if self.series.dtype in (nw.Object, nw.Unknown):
+            return self._objects().numbers()
+        return np.asarray(self.series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+    def cells(self) -> NDArray[Any]:
+        """As the library gives them."""
+        return np.asarray(self.series.to_numpy())
+
+    def levels(self) -> tuple[list[Hashable], Codes]:
+        """Coded by the library that holds them."""
+        import narwhals as nw
+
+        series = self.series
+        if series.dtype in (nw.Object, nw.Unknown):
+            return self._objects().levels()
+        native = series.to_native()
+        if series.dtype == nw.Categorical and series.implementation.is_pandas_like():
+            return native.cat.categories.tolist(), native.cat.codes.to_numpy().astype(np.int32)
+        if series.dtype in (nw.Categorical, nw.Enum):
+            series = series.cast(nw.String)
+        found = series.drop_nulls().unique().to_list()
+        if not found:
+            return [], np.full(len(series), -1, np.int32)
+        coded = series.replace_strict(found, list(range(len(found))), return_dtype=nw.Int32).to_numpy()
+        return found, np.where(np.isnan(coded), -1, coded).astype(np.int32) if coded.dtype.kind == "f" else coded
+
+    def _objects(self) -> ArrayColumn:
+        values = np.empty(len(self.series), dtype=object)
+        values[:] = self.series.to_list()
+        return ArrayColumn(values)
+
+    def rows(self, which: Any) -> SeriesColumn:
+        """A slice costs nothing; chosen rows are gathered."""
+        return SeriesColumn(self.series[which if isinstance(which, slice) else np.asarray(which).tolist()])
+
+
+def kind_of(values: list[Any]) -> str:
+    """The one kind that all values are of, the missing ones left aside."""
+    kinds = {_kind(v) for v in values if not is_missing(v)}
+    if kinds == {NUMBER, WHOLE}:
+        return NUMBER
+    return kinds.pop() if len(kinds) == 1 else MIXED if kinds else EMPTY
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool | np.bool_):
+        return TRUTH
+    if isinstance(value, _DATES):
+        return DATE
+    if isinstance(value, Real):
+        return WHOLE if isinstance(value, int | np.integer) else NUMBER
+    if isinstance(value, str | bytes):
+        return LEVEL_KIND
+    return NESTED if np.iterable(value) or isinstance(value, Mapping) else MIXED
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A table: columns by name, and what kind of table it was, so that another like it can be made."""
+
+    columns: Mapping[str, Column]
+    n_rows: int
+    like: Template
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The column names, in order."""
+        return tuple(self.columns)
+
+    def rows(self, which: Any) -> Frame:
+        """Some of the rows."""
+        columns = {name: column.rows(which) for name, column in self.columns.items()}
+        n = len(range(*which.indices(self.n_rows))) if isinstance(which, slice) else len(which)
+        return replace(self, columns=columns, n_rows=n)
+
+
+@dataclass(frozen=True)
+class Template:
+    """The kind of a table: an array, a dict of columns, or a data frame of some library with its column types."""
+
+    form: str  # "array", "dict" or the name of a library
+    types: Mapping[str, Any]
+
+    def make(self, columns: Mapping[str, NDArray[Any]]) -> Any:
+        """A table of this kind with these columns."""
+        if self.form == "dict":
+            return dict(columns)
+        if self.form == "array":
+            stacked = np.column_stack(list(columns.values())) if columns else np.empty((0, 0))
+            return stacked if stacked.dtype.kind != "O" else stacked.astype(object)
+        import narwhals as nw
+
+        frame = nw.from_dict({k: _cells(v) for k, v in columns.items()}, backend=self.form)  # type: ignore[arg-type]
+        casts = []
+        for name, values in columns.items():
+            wanted = self.types.get(name)
+            if wanted is not None and _fits(values, wanted) and frame[name].dtype != wanted:
+                casts.append(nw.col(name).cast(wanted))
+        return (frame.with_columns(*casts) if casts else frame).to_native()
+
+
+def _cells(values: NDArray[Any]) -> Any:
+    return values.tolist() if values.dtype.kind == "O" else values
+
+
+def _fits(values: NDArray[Any], wanted: Any) -> bool:
+    """Whether a column can be of this type: fractions and holes are not integers."""
+    if not wanted.is_integer():
+        return True
+    return bool(values.dtype.kind in "iu" or (values.dtype.kind == "f" and np.all(values == np.round(values))))
+
+
+def read_frame(X: Any) -> Frame:
+    """A table of whatever kind as a :class:`Frame`."""
+    if is_sparse(X):
+        raise TypeError(
+            "Sparse data was passed for X, but a table of named columns is needed; use X.toarray(), or MultinomialNB, "
+            "BernoulliNB and the like, which take sparse input"
+        )
+    if isinstance(X, Mapping):
+        return _from_dict(X)
+    if (not isinstance(X, np.ndarray | list | tuple) and hasattr(X, "columns")) or hasattr(X, "column_names"):
+        return _from_native(X)
+    return _from_array(X)
+
+
+def _from_native(X: Any) -> Frame:
+    import narwhals as nw
+
+    check_unique(list(map(str, X.column_names if hasattr(X, "column_names") else X.columns)))
+    frame = nw.from_native(X)
+    if isinstance(frame, nw.LazyFrame):
+        raise TypeError("X is a lazy frame, which holds no rows yet; collect it first")
+    names = list(map(str, frame.columns))
+    series = [frame[:, j] for j in range(len(names))]
+    types = {name: s.dtype for name, s in zip(names, series, strict=True)}
+    columns: dict[str, Column] = {name: SeriesColumn(s) for name, s in zip(names, series, strict=True)}
+    _check_size(len(frame), len(names))
+    return Frame(columns, len(frame), Template(frame.implementation.name.lower(), types))
+
+
+def _from_dict(X: Mapping[Any, Any]) -> Frame:
+    names = list(map(str, X))
+    check_unique(names)
+    columns: dict[str, Column] = {}
+    lengths = {}
+    for name, values in zip(names, X.values(), strict=True):
+        columns[name] = ArrayColumn(_one_column(values, name))
+        lengths[name] = len(columns[name].values)  # type: ignore[attr-defined]
+    if len(set(lengths.values())) > 1:
+        raise InputError(f"the columns have different lengths: {lengths}; a table has as many rows in each")
+    n = next(iter(lengths.values()), 0)
+    _check_size(n, len(names))
+    return Frame(columns, n, Template("dict", {}))
+
+
+def _one_column(values: Any, name: str) -> NDArray[Any]:
+    if isinstance(values, np.ma.MaskedArray):
+        values = _unmasked(values)
+    if isinstance(values, np.ndarray) and values.ndim != 1:
+        raise InputError(f"column {name!r}: one value for each row is needed, found an array of shape {values.shape}")
+    if isinstance(values, np.ndarray):
+        return values
+    if hasattr(values, "to_numpy") and not isinstance(values, Sequence):
+        return _one_column(np.asarray(values.to_numpy()), name)
+    return _as_objects(list(values))
+
+
+def _as_objects(values: list[Any]) -> NDArray[Any]:
+    out = np.empty(len(values), dtype=object)
+    out[:] = values
+    kind = kind_of(values)
+    if kind in (NUMBER, WHOLE, TRUTH) and not any(map(is_missing, values)):
+        return np.array(values)
+    return out
+
+
+def _unmasked(X: Any) -> NDArray[Any]:
+    """A masked array with NaN (or None) where it is masked."""
+    mask = np.ma.getmaskarray(X)
+    if not mask.any():
+        return np.asarray(X.data)
+    plain = X.data.astype(np.float64 if X.dtype.kind in "fiu" else object)
+    plain[mask] = np.nan if plain.dtype.kind == "f" else None
+    return np.asarray(plain)
+
+
+def _from_array(X: Any) -> Frame:
+    if isinstance(X, np.ma.MaskedArray):
+        X = _unmasked(X)
+    if not isinstance(X, np.ndarray):
+        cells = np.array(X, dtype=object) if _is_grid(X) else np.asarray(X)
+        X = cells
+    if X.dtype.kind == "c":
+        raise ValueError("Complex data not supported: columns hold real numbers, levels or yes and no")
+    if X.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {X.ndim}D array instead: array={X!r}.\nReshape your data either using "
+            "array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it contains a single "
+            "sample."
+        )
+    _check_size(*X.shape)
+    columns: dict[str, Column] = {}
+    for j in range(X.shape[1]):
+        values = X[:, j]
+        columns[f"x{j}"] = ArrayColumn(_as_objects(values.tolist()) if X.dtype.kind == "O" else values)
+    return Frame(columns, X.shape[0], Template("array", {}))
+
+
+def _is_grid(X: Any) -> bool:
+    """Rows of equal length that are not all numbers: read cell by cell."""
+    if not isinstance(X, list | tuple) or not X or not all(isinstance(row, list | tuple) for row in X):
+        return False
+    return len({len(row) for row in X}) == 1 and not all(isinstance(v, Real) for row in X for v in row)
+
+
+def _check_size(n: int, p: int) -> None:
+    if n == 0:
+        raise ValueError(f"Found array with 0 sample(s) (shape=({n}, {p})) while a minimum of 1 is required.")
+    if p == 0:
+        raise ValueError(f"0 feature(s) (shape=({n}, {p})) while a minimum of 1 is required.")
+
+
+def check_unique(names: Sequence[str]) -> None:
+    """Refuse two columns of the same name."""
+    double = [name for name, n in Counter(names).items() if n > 1]
+    if double:
+        times = Counter(names)[double[0]]
+        raise InputError(f"column {double[0]!r} is there {times} times; give every column its own name")

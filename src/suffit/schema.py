@@ -1,0 +1,412 @@
+"""Which family each column of a table gets, why, and how its values become the matrices of the blocks."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .families import Bernoulli, Categorical, Gamma, Gaussian, LogNormal, Poisson
+from .families.product import Block, Product
+from .family import Family, family_named
+from .frame import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, NUMBER, READABLE, TRUTH, WHOLE, Frame
+from .model import Model
+from .stats import Array
+from .table import Coded, InputError, Matrix, Rows
+
+LOOK_AT = 20_000  # rows that the choice of families rests on, where there are more
+FEW_LEVELS = 30  # whole numbers of no more distinct values than this may be levels
+LARGEST_COUNT = 1_000  # whole numbers up to this may be counts of events
+OWN_VALUE = 0.5  # a column of levels with more distinct values than this share of its rows names the rows
+SURELY = 10.0  # by how much a family's log-likelihood, less its price, must exceed the Gaussian's
+
+LEFT_OUT = "left out"
+DROP = "drop"
+
+
+class LeftOutWarning(UserWarning):
+    """Columns of a table that the model does not use; the message says which and why."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What became of one column: its kind, the family it got (or ``left out``), and why."""
+
+    column: str
+    kind: str
+    family: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One block of a table: columns, the family they share, and whether it reads numbers, levels or what is missing."""
+
+    family: Family
+    columns: tuple[str, ...]
+    reads: str  # "numbers", "levels" or "holes"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the columns of the block's matrix are called."""
+        return tuple(f"{c} is missing" for c in self.columns) if self.reads == "holes" else self.columns
+
+    def matrix(self, frame: Frame) -> Matrix:
+        """The block's columns of these rows."""
+        if self.reads == "levels":
+            return _coded([_levels(frame, name) for name in self.columns], frame.n_rows)
+        out = np.empty((frame.n_rows, len(self.columns)))
+        for j, name in enumerate(self.columns):
+            out[:, j] = _missing(frame, name) if self.reads == "holes" else _numbers(frame, name)
+        return out
+
+
+def _coded(columns: Sequence[tuple[list[Hashable], NDArray[np.int32]]], n: int) -> Coded:
+    codes = np.empty((n, len(columns)), np.int32)
+    for j, (_, column) in enumerate(columns):
+        codes[:, j] = column
+    return Coded(codes, tuple(tuple(levels) for levels, _ in columns))
+
+
+def _numbers(frame: Frame, name: str) -> Array:
+    column = frame.columns.get(name)
+    if column is None:
+        return np.full(frame.n_rows, np.nan)
+    try:
+        return column.numbers()
+    except (TypeError, ValueError):
+        raise InputError(
+            f"column {name!r}: numbers are needed, as in the rows learned before, found {column.kind()} values; "
+            "convert the column, or give it as missing"
+        ) from None
+
+
+def _levels(frame: Frame, name: str) -> tuple[list[Hashable], NDArray[np.int32]]:
+    column = frame.columns.get(name)
+    if column is None or column.kind() == EMPTY:
+        return [], np.full(frame.n_rows, -1, np.int32)
+    try:
+        return column.levels()
+    except TypeError:
+        raise InputError(
+            f"column {name!r}: a level must be a single value, found {column.kind()} values; make it one value per cell"
+        ) from None
+
+
+def _missing(frame: Frame, name: str) -> Array:
+    column = frame.columns.get(name)
+    if column is None or column.kind() == EMPTY:
+        return np.ones(frame.n_rows)
+    if column.kind() in (NUMBER, WHOLE, TRUTH):
+        return np.isnan(column.numbers()).astype(np.float64)
+    return (column.levels()[1] < 0).astype(np.float64)
+
+
+class TableRows:
+    """Rows of a table, cut into the matrices of a schema's blocks when these are asked for."""
+
+    def __init__(self, schema: Schema, frame: Frame) -> None:
+        self.schema, self.frame = schema, frame
+
+    dtype = np.dtype(object)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows, and columns of all blocks."""
+        return self.frame.n_rows, sum(len(piece.columns) for piece in self.schema.pieces)
+
+    def __getitem__(self, rows: Any) -> TableRows:
+        return TableRows(self.schema, self.frame.rows(rows))
+
+    @cached_property
+    def parts(self) -> tuple[Matrix, ...]:
+        """A matrix for every block."""
+        return tuple(piece.matrix(self.frame) for piece in self.schema.pieces)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The blocks of a table, and what became of each column.
+
+    Printed (or shown in a notebook) it is a table: column, kind, family, reason.
+    """
+
+    pieces: tuple[Piece, ...]
+    choices: tuple[Choice, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the model uses, in the order of its blocks."""
+        return tuple(name for piece in self.pieces for name in piece.names)
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """The same, in the order of the table."""
+        return tuple(choice.column for choice in self.choices if choice.family != LEFT_OUT)
+
+    def family(self) -> Product:
+        """The product of the blocks' families."""
+        return Product(tuple(Block(piece.family, piece.names) for piece in self.pieces))
+
+    def rows(self, frame: Frame) -> TableRows:
+        """A table's rows, as the model reads them."""
+        return TableRows(self, frame)
+
+    def left_out(self) -> tuple[Choice, ...]:
+        """The columns that the model does not use."""
+        return tuple(choice for choice in self.choices if choice.family == LEFT_OUT)
+
+    def __repr__(self) -> str:
+        rows = [("column", "kind", "family", "reason"), *((c.column, c.kind, c.family, c.reason) for c in self.choices)]
+        width = [max(len(row[i]) for row in rows) for i in range(3)]
+        return "\n".join(f"{a:<{width[0]}}  {b:<{width[1]}}  {c:<{width[2]}}  {d}" for a, b, c, d in rows)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{escape(v)}</td>" for v in (c.column, c.kind, c.family, c.reason)) + "</tr>"
+            for c in self.choices
+        )
+        head = "<tr><th>column</th><th>kind</th><th>family</th><th>reason</th></tr>"
+        return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the user wants for some columns."""
+
+    columns: tuple[str, ...]
+    family: Family | str
+    joint: bool
+
+
+def read_wishes(wanted: Any, frame: Frame, native: Any) -> list[Wish]:
+    """``columns=`` as the user gives it: names, tuples of names and selectors, each with a family."""
+    if isinstance(wanted, str) and wanted == "auto":
+        return []
+    if not isinstance(wanted, Mapping):
+        raise ValueError(f"columns={wanted!r}: 'auto', or a dict of column names (or selectors) and families")
+    wishes = []
+    for key, family in wanted.items():
+        names, joint = _selected(key, frame, native)
+        if isinstance(family, str) and family not in ("auto", DROP):
+            family_named(family)
+        elif not isinstance(family, Family | str):
+            raise ValueError(
+                f"columns[{key!r}] = {family!r}: a family object such as Gaussian(), its name, 'auto' or 'drop'"
+            )
+        wishes.append(Wish(names, family, joint))
+    seen: set[str] = set()
+    for wish in wishes:
+        for name in wish.columns:
+            if name in seen:
+                raise ValueError(f"columns: {name!r} is named more than once; each column belongs to one block")
+            seen.add(name)
+    return wishes
+
+
+def _selected(key: Any, frame: Frame, native: Any) -> tuple[tuple[str, ...], bool]:
+    """The columns that a key names, and whether they are to be one block."""
+    if isinstance(key, str):
+        names: tuple[str, ...] = (key,)
+    elif isinstance(key, tuple):
+        names = tuple(map(str, key))
+    elif callable(key):
+        names = tuple(map(str, key(native)))
+        return names, False
+    elif hasattr(key, "_nodes") or type(key).__module__.startswith("narwhals"):
+        import narwhals as nw
+
+        return tuple(nw.from_native(native, eager_only=True).select(key).columns), False
+    else:
+        names = (str(key),)
+    unknown = [name for name in names if name not in frame.columns]
+    if unknown:
+        raise ValueError(f"columns: there is no column {unknown[0]!r}; the columns are {list(frame.names)[:20]}")
+    return names, isinstance(key, tuple)
+
+
+def choose(
+    frame: Frame, rows: Rows, wanted: Any = "auto", native: Any = None, missing: str = "ignore", unknown: str = "ignore"
+) -> Schema:
+    """A family for every column: the user's wish, or what its values speak for."""
+    wishes = read_wishes(wanted, frame, native)
+    look = rows.weighty()
+    look = look[np.unique(np.linspace(0, len(look) - 1, min(len(look), LOOK_AT)).astype(np.int64))]
+    whole = len(look) == frame.n_rows
+    few = frame if whole else frame.rows(look)
+    few_rows = rows if whole else rows.some(look)
+    if few_rows.counts().max() == few_rows.counts().sum() and frame.n_rows == 1:
+        raise InputError("one sample (n_samples=1) of one class is not enough to tell what its columns are")
+    by_name = {name: wish for wish in wishes for name in wish.columns}
+    choices: list[Choice] = []
+    grouped: dict[Any, tuple[Family, str, list[str]]] = {}
+    for name in frame.names:
+        wish = by_name.get(name)
+        kind = few.columns[name].kind()
+        if wish is None or wish.family == "auto":
+            family, reason = auto_family(few, name, kind, few_rows)
+        elif wish.family == DROP:
+            family, reason = None, "as asked"
+        else:
+            family, reason = _wished(wish.family, name, kind), "as asked"
+        if family is None:
+            choices.append(Choice(name, kind, LEFT_OUT, reason))
+            continue
+        if isinstance(family, Categorical):
+            here = unknown if family.unknown == "ignore" else family.unknown
+            family = replace(family, every_whole=False, unknown=here)
+        choices.append(Choice(name, kind, _shown(family), reason))
+        group: Any = family
+        if wish is not None and wish.joint:
+            group = ("joint", wish.columns)
+        elif _settles(family):
+            group = ("alone", name)
+        reads = "levels" if isinstance(family, Categorical) else "numbers"
+        grouped.setdefault(group, (family, reads, []))[2].append(name)
+    pieces = [Piece(family, tuple(names), reads) for family, reads, names in grouped.values()]
+    if not pieces:
+        why = "; ".join(f"{c.column!r}: {c.reason}" for c in choices[:5])
+        raise InputError(f"no column is left to learn from ({why}); columns={{name: family}} sets a family by hand")
+    if missing == "informative":
+        used = tuple(c.column for c in choices if c.family != LEFT_OUT)
+        pieces.append(Piece(Bernoulli(threshold=None), used, "holes"))
+    return Schema(tuple(pieces), tuple(choices))
+
+
+def _settles(family: Family) -> bool:
+    """Whether a family chooses something from data, for each column its own."""
+    return getattr(family, "edges", 0) is None
+
+
+def _wished(family: Family | str, name: str, kind: str) -> Family:
+    """The family of a wish; refused for values it cannot have."""
+    if isinstance(family, str):
+        made = family_named(family)
+        family = made(smoothing=1e-9) if issubclass(made, Gaussian) else made()
+    if kind in (NESTED, MIXED, DATE):
+        raise _unreadable(name, kind)
+    if kind == LEVEL_KIND and not isinstance(family, Categorical):
+        raise InputError(
+            f"column {name!r}: {family.key} needs numbers, the column holds levels; use Categorical(), or convert it"
+        )
+    return family
+
+
+def _shown(family: Family) -> str:
+    """A family as its constructor is written, defaults left away."""
+    defaults = type(family)
+    parts = []
+    for field in family.__dataclass_fields__.values():  # type: ignore[attr-defined]
+        value = getattr(family, field.name)
+        if field.name in ("every_whole",) or (np.ndim(value) == 0 and value == field.default):
+            continue
+        parts.append(f"{field.name}={value!r}")
+    return f"{defaults.__name__}({', '.join(parts)})"
+
+
+def _unreadable(name: str, kind: str) -> InputError:
+    ways = {
+        NESTED: "it holds lists or the like: make columns of single values of it",
+        MIXED: "it mixes numbers, text or other values: convert it to one type",
+        DATE: "it holds dates or times: make numbers of it, such as the year, or the hour with VonMises(period=24)",
+    }
+    return InputError(f"column {name!r}: {ways[kind]}, or leave it out with columns={{{name!r}: 'drop'}}")
+
+
+# --- what the values speak for
+
+
+def auto_family(frame: Frame, name: str, kind: str, rows: Rows) -> tuple[Family | None, str]:
+    """The family that the values of one column speak for, and why; None: the column is left out."""
+    if kind == EMPTY:
+        return None, "no value is there"
+    if kind == DATE:
+        return None, "a date or time: make numbers of it, such as the year, or the hour with VonMises(period=24)"
+    if kind not in READABLE:
+        raise _unreadable(name, kind)
+    column = frame.columns[name]
+    if kind == LEVEL_KIND:
+        codes = column.levels()[1]
+        return _for_levels(len(np.unique(codes[codes >= 0])), int((codes >= 0).sum()))
+    x = column.numbers()
+    there = x[np.isfinite(x)]
+    if len(there) and (there == there[0]).all():
+        return None, f"every value is {there[0]:g}"
+    if kind == TRUTH:
+        return Bernoulli(), "yes or no"
+    if len(there) and (there == np.round(there)).all():
+        return _for_whole_numbers(x, there, name, rows)
+    return _for_numbers(x, there, name, rows)
+
+
+def _for_levels(distinct: int, present: int) -> tuple[Family | None, str]:
+    if distinct <= 1:
+        return None, "every value is the same"
+    if distinct > max(FEW_LEVELS, OWN_VALUE * present):
+        return None, f"{distinct} distinct values in {present} rows: it names the rows rather than telling of them"
+    return Categorical(), f"{distinct} levels"
+
+
+def _for_whole_numbers(x: Array, there: Array, name: str, rows: Rows) -> tuple[Family | None, str]:
+    distinct = np.unique(there)
+    if len(there) == len(x) == len(distinct) > FEW_LEVELS and distinct[-1] - distinct[0] == len(distinct) - 1:
+        return None, "a running number: it names the rows rather than telling of them"
+    if len(distinct) == 2 and set(distinct) == {0.0, 1.0}:
+        return Bernoulli(), "only 0 and 1"
+    tries: dict[str, tuple[Family, float]] = {"gaussian": (_gaussian(), _gaussian_of_whole(x, rows))}
+    if distinct[0] >= 0 and distinct[-1] <= LARGEST_COUNT:
+        tries["poisson"] = (Poisson(), explained(x[:, None], name, rows, Poisson()))
+    if len(distinct) <= FEW_LEVELS:
+        codes = np.where(np.isfinite(x), np.searchsorted(distinct, np.nan_to_num(x)), -1).astype(np.int32)
+        coded = Coded(codes[:, None], (tuple(int(v) for v in distinct),))
+        tries["categorical"] = (Categorical(), explained(coded, name, rows, Categorical(every_whole=False)))
+    best = max(tries, key=lambda k: tries[k][1])
+    others = ", ".join(f"{k} {v[1] - tries[best][1]:.0f}" for k, v in tries.items() if k != best)
+    what = {"poisson": "counts", "categorical": f"{len(distinct)} whole numbers as levels", "gaussian": "whole numbers"}
+    return tries[best][0], what[best] + (f" (log-likelihood less price, beside: {others})" if others else "")
+
+
+def _for_numbers(x: Array, there: Array, name: str, rows: Rows) -> tuple[Family | None, str]:
+    if not len(there) or there.min() <= 0:
+        return _gaussian(), "numbers"
+    base = explained(x[:, None], name, rows, _gaussian())
+    rivals = {"log-normal": LogNormal(smoothing=1e-9), "gamma": Gamma()}
+    scores = {k: explained(x[:, None], name, rows, f) for k, f in rivals.items()}
+    best = max(scores, key=lambda k: scores[k])
+    if scores[best] > base + SURELY:
+        return rivals[best], f"positive numbers, {best} by {scores[best] - base:.0f} of log-likelihood"
+    return _gaussian(), "numbers"
+
+
+def _gaussian() -> Gaussian:
+    return Gaussian(smoothing=1e-9)
+
+
+def explained(X: Matrix, name: str, rows: Rows, family: Family) -> float:
+    """Log-likelihood of a column given the classes, less ½·log(rows) for every parameter (BIC)."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = Model.empty(family, [name]).learn(X, rows)
+        solution = model.solved(np.zeros(len(model.classes)))
+        value = solution.log_likelihood(X, rows)
+    return float(value - 0.5 * np.log(max(rows.counts().sum(), 1.0)) * solution.scorer.n_parameters)
+
+
+def _gaussian_of_whole(x: Array, rows: Rows) -> float:
+    """The same for a Gaussian on whole numbers: the probability of the unit interval about each, by Sheppard's rule."""
+    codes, weights = rows.part(0, len(rows))
+    total = 0.0
+    for c in range(len(rows.classes)):
+        here = (codes == c) & np.isfinite(x)
+        w, v = weights[here], x[here]
+        if w.sum() > 0:
+            mean = w @ v / w.sum()
+            var = w @ (v - mean) ** 2 / w.sum() + 1 / 12
+            total -= 0.5 * float(w @ ((v - mean) ** 2 / var + np.log(2 * np.pi * var)))
+    return total - 0.5 * float(np.log(max(rows.counts().sum(), 1.0))) * 2 * len(rows.classes)
