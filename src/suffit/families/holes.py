@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..kernels.threads import in_order, row_blocks
 from ..stats import CLASS, PATTERN, Array, Index, Stats
-from ..table import freeze
+from ..table import Codes, freeze
 
 Flags = NDArray[np.bool_]
 Parameters = Callable[[Stats], tuple[Array, Array]]  # completed sums → means (K, p), covariances (K, p, p) or (1, p, p)
@@ -81,6 +81,20 @@ def pair_sums(stats: Stats) -> dict[str, Array]:
     n = stats["n"][:, None, None] + np.einsum("cq,qj,qk->cjk", stats["part_n"], o, o, optimize=True)
     x = stats["x"][:, :, None] + np.einsum("cqj,qk->cjk", stats["part_x"], o, optimize=True)
     return {"n": rows_of(stats), "pair_n": n, "pair_x": x, "pair_xx": stats["xx"] + stats["part_xx"].sum(axis=-3)}
+
+
+def sums_of_pairs(Z: Array, present: Flags, codes: Codes, weights: Array, K: int, pooled: bool) -> dict[str, Array]:
+    """The same straight from rows, z being 0 where missing: products of Z and of what is there, class by class."""
+    p = Z.shape[1]
+    out = {name: np.zeros((K, p, p)) for name in ("pair_n", "pair_x", "pair_xx")} | {"n": np.zeros(K)}
+    for c in range(K):
+        here = codes == c
+        z, m, w = Z[here], present[here].astype(np.float64), weights[here, None]
+        out["n"][c] = w.sum()
+        out["pair_n"][c], out["pair_x"][c], out["pair_xx"][c] = (w * m).T @ m, (w * z).T @ m, (w * z).T @ z
+    if pooled:
+        out["pair_xx"] = out["pair_xx"].sum(axis=0)
+    return out
 
 
 def shift_pairs(stats: Stats, d: Array) -> dict[str, Array]:
@@ -253,8 +267,13 @@ def warn_absent(n: Array, classes: Sequence[Any], columns: Sequence[str]) -> Non
         )
 
 
-def completed(stats: Stats, parameters: Parameters, columns: Sequence[str]) -> Stats:
-    """The sums that complete rows are expected to have had; the sums themselves where no row has a hole."""
+def completed(stats: Stats, parameters: Parameters, columns: Sequence[str], asked: bool) -> Stats:
+    """The sums that complete rows are expected to have had; the sums themselves where no row has a hole.
+
+    Sums of pairs are there because they were asked for, or because patterns were too many, which is said.
+    """
+    if "pair_n" in stats.sums and asked:
+        return replace(stats, sums=completed_pairs(stats))
     if "pair_n" in stats.sums:
         warnings.warn(
             f"the rows have too many patterns of missing values to keep sums of each ({stats['n'].sum():g} rows, "

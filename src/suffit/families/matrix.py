@@ -21,8 +21,8 @@ from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, f
 from .elementwise import never_learned
 from .gaussian import LEAST_SHARE, ROUNDING, SingularClassWarning, origin_of, warn_few_digits
 from .gaussian_scores import OwnScorer, SharedScorer
-from .holes import completed, pair_sums, patterns_of, rows_of, shift_pairs, shift_parts, too_many
-from .shrinkage import class_shrinkage, shift_fourth, shrink_to_identity
+from .holes import ROOM, completed, pair_sums, patterns_of, rows_of, shift_pairs, shift_parts, sums_of_pairs, too_many
+from .shrinkage import class_shrinkage, shift_fourth, shrink_to_diagonal, shrink_to_identity
 
 Sums = dict[str, Array]
 Flags = NDArray[np.bool_]
@@ -85,6 +85,10 @@ class MultivariateGaussian(Family):
     ``pool`` weighs the class covariances in the shared one (by default they weigh as many rows as they have), and
     ``pooled`` keeps only the sums that a shared covariance needs.  Directions of a shared covariance whose variance,
     in standardised columns, is below ``tolerance`` are left out.
+
+    ``target="diagonal"`` shrinks by a number towards the diagonal of Σ instead of a multiple of I.  Rows with missing
+    values are completed by EM on the sums of their patterns; ``holes="pairs"`` keeps the sums of pairs of columns
+    instead, which take less room and time and are less exact.
     """
 
     tie: float = 0.0
@@ -94,6 +98,8 @@ class MultivariateGaussian(Family):
     pool: tuple[float, ...] | None = None
     pooled: bool = False
     tolerance: float = 0.0
+    target: str = "identity"
+    holes: str = "em"
 
     key: ClassVar[str] = "multivariate_gaussian"
     speaks: ClassVar[bool] = True
@@ -106,11 +112,15 @@ class MultivariateGaussian(Family):
                 raise ValueError(f"shrinkage={self.shrinkage!r}: a number in [0, 1], 'ledoit-wolf' or 'oas'")
         else:
             least(self, "shrinkage", self.shrinkage, 0.0, 1.0)
+        if self.target not in ("identity", "diagonal"):
+            raise ValueError(f"MultivariateGaussian(target={self.target!r}): 'identity' or 'diagonal'")
+        if self.holes not in ("em", "pairs"):
+            raise ValueError(f"MultivariateGaussian(holes={self.holes!r}): 'em' or 'pairs'")
 
     @property
     def statistic(self) -> tuple[Any, ...]:
         """Which sums are kept depends on what the settings need."""
-        return (self.key, self._layout().name)
+        return (self.key, self._layout().name, self.holes)
 
     def _layout(self) -> Any:
         if self.shrinkage == "ledoit-wolf":
@@ -165,6 +175,15 @@ class MultivariateGaussian(Family):
         codes = freeze(rows.codes[gaps])
         weights = freeze(np.ones(len(gaps)) if rows.weights is None else rows.weights[gaps])
         Z = freeze(np.where(present, x - origin[codes], 0.0))
+        coarser = whole.layout.coarser
+        if coarser is not None and (self.holes == "pairs" or self._room(len(patterns), *origin.shape) > ROOM):
+            axes = {CLASS: whole.axes[CLASS], FEATURE: whole.axes[FEATURE]}
+            return Stats(
+                coarser.layout,
+                axes,
+                sums_of_pairs(Z, present, codes, weights, len(origin), self._layout() is SCATTER_POOLED),
+                origin,
+            )
         sums = self._zeros(len(origin), origin.shape[1], len(patterns))
         xx = sums["part_xx"] if sums["part_xx"].ndim == 4 else sums["part_xx"][None]
 
@@ -180,6 +199,9 @@ class MultivariateGaussian(Family):
         """A finite sum of squares: no NaN, no infinity, nothing that overflows."""
         x = (X.data if is_sparse(X) else X).reshape(-1)
         return self.shrinkage != "ledoit-wolf" and x.dtype == np.float64 and bool(np.isfinite(x @ x))
+
+    def _room(self, patterns: int, K: int, p: int) -> int:
+        return patterns * p * p * (1 if self._layout() is SCATTER_POOLED else K)
 
     def _zeros(self, K: int, p: int, patterns: int = 0) -> Sums:
         size = {CLASS: K, FEATURE: p, PATTERN: patterns}
@@ -299,7 +321,7 @@ class MultivariateGaussian(Family):
 
     def completed(self, stats: Stats, columns: Sequence[str]) -> Stats:
         """The sums that complete rows are expected to have had, where some have missing values."""
-        return completed(stats, self._em_parameters, columns)
+        return completed(stats, self._em_parameters, columns, asked=self.holes == "pairs")
 
     def _em_parameters(self, stats: Stats) -> tuple[Array, Array]:
         """Means and covariances as ``scorer`` takes them.  # → (K, p), (K, p, p) or (1, p, p)"""
@@ -380,7 +402,8 @@ class MultivariateGaussian(Family):
     def _regular(self, cov: Array) -> Array:
         """A fixed amount of shrinkage, then the ridge."""
         if not isinstance(self.shrinkage, str) and self.shrinkage:
-            cov = shrink_to_identity(cov, self.shrinkage)
+            shrink = shrink_to_identity if self.target == "identity" else shrink_to_diagonal
+            cov = shrink(cov, self.shrinkage)
         if self.ridge:
             cov = (1 - self.ridge) * cov + self.ridge * np.eye(cov.shape[-1])
         return cov

@@ -20,15 +20,16 @@ ROWS_AT_ONCE = 1 << 16  # rows of a table that are made matrices together
 
 @dataclass(frozen=True)
 class Block:
-    """Columns that have a family to themselves."""
+    """Columns that have a family to themselves; a power below 1 lets their evidence count for less."""
 
     family: Family
     columns: tuple[str, ...]
+    power: float = 1.0
 
 
 @dataclass(frozen=True)
 class Product(Family):
-    """log p(x | c) = Σ_b log p(x_b | c) over blocks b of columns."""
+    """log p(x | c) = Σ_b power_b · log p(x_b | c) over blocks b of columns: a density where all powers are 1."""
 
     blocks: tuple[Block, ...]
 
@@ -97,7 +98,7 @@ class Product(Family):
 
 
 class ProductScorer(Scorer):
-    """Σ_b log p(x_b | c)."""
+    """Σ_b power_b · log p(x_b | c)."""
 
     takes_missing = True
 
@@ -112,14 +113,11 @@ class ProductScorer(Scorer):
 
     def score_rows(self, X: Any, start: int, stop: int, out: Array) -> None:
         """The sum of the blocks' scores."""
-        self._add(X[start:stop], lambda scorer, part, to: scorer.score_rows(part, 0, stop - start, to), out)
-
-    def _add(self, X: Any, score: Callable[[Scorer, Any, Array], None], out: Array) -> None:
         out[:] = 0.0
         one = np.empty_like(out)
-        for scorer, part in zip(self.scorers, X.parts, strict=True):
-            score(scorer, part, one)
-            out += one
+        for scorer, part, block in zip(self.scorers, X[start:stop].parts, self.blocks_of, strict=True):
+            scorer.score_rows(part, 0, stop - start, one)
+            out += block.power * one
 
     def block_scores(self, X: Any) -> list[Array]:
         """The scores of each block alone.  # → blocks × (n, K)"""
@@ -167,7 +165,7 @@ class ProductScorer(Scorer):
     def logistic_form(self) -> LogisticForm:
         """The forms of the blocks side by side; quadratic terms become columns of the statistic."""
         forms = [s.logistic_form() for s in self.scorers]
-        linear = [_linear(form) for form in forms]
+        linear = [_linear(f, b.power) for f, b in zip(forms, self.blocks_of, strict=True)]
         impossible = None
         if any(f.impossible is not None for f in forms):
             zero = [
@@ -183,7 +181,7 @@ class ProductScorer(Scorer):
         return LogisticForm(
             tuple(name for names, _, _ in linear for name in names),
             np.concatenate([w for _, w, _ in linear], axis=1),
-            np.asarray(sum(f.intercept for f in forms)),
+            np.asarray(sum(b.power * f.intercept for f, b in zip(forms, self.blocks_of, strict=True))),
             statistic,
             impossible=impossible,
         )
@@ -193,11 +191,11 @@ def _padded(a: Array, width: int) -> Array:
     return np.concatenate([a, np.zeros((len(a), width - a.shape[1]))], axis=1)
 
 
-def _linear(form: LogisticForm) -> tuple[tuple[str, ...], Array, Callable[[Any], Array]]:
-    """A form with squares and products as columns of their own."""
+def _linear(form: LogisticForm, power: float) -> tuple[tuple[str, ...], Array, Callable[[Any], Array]]:
+    """A form to a power, with squares and products as columns of their own."""
     Q = form.quadratic
     if Q is None:
-        return form.names, form.weights, form.statistic
+        return form.names, power * form.weights, form.statistic
     if Q.ndim == 2:
         i = j = np.arange(Q.shape[1])
         q = Q
@@ -211,4 +209,4 @@ def _linear(form: LogisticForm) -> tuple[tuple[str, ...], Array, Callable[[Any],
         X = np.asarray(X, dtype=np.float64)
         return np.concatenate([form.statistic(X), X[:, i] * X[:, j]], axis=1)
 
-    return (*form.names, *names), np.concatenate([form.weights, q], axis=1), statistic
+    return (*form.names, *names), power * np.concatenate([form.weights, q], axis=1), statistic

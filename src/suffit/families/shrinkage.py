@@ -21,6 +21,11 @@ def shrink_to_identity(cov: Array, s: float) -> Array:
     return np.asarray((1 - s) * cov + s * mean * np.eye(p))
 
 
+def shrink_to_diagonal(cov: Array, s: float) -> Array:
+    """(1 − s) Σ + s diag Σ."""
+    return np.asarray((1 - s) * cov + s * cov * np.eye(cov.shape[-1]))
+
+
 def shift_fourth(sums: Mapping[str, Array], d: Array) -> dict[str, Array]:
     """Σ(z_j+d_j)²(z_k+d_k) and Σ(z_j+d_j)²(z_k+d_k)² from the moments of z; d of shape (class, feature)."""
     n, x, xx, xxy, xxyy = (sums[k] for k in ("n", "x", "xx", "xxy", "xxyy"))
