@@ -133,10 +133,13 @@ MODELS: dict[str, Factory] = {
     "suffit LDA, shrinkage": lambda: dense(suffit.LDA(solver="lsqr", shrinkage="auto")),
     "suffit QDA": lambda: dense(suffit.QDA()),
     "suffit QDA, shrinkage": lambda: dense(suffit.GDA(shrinkage="oas")),
+    "suffit GenerativeClassifier": lambda: suffit.GenerativeClassifier(),
+    "suffit GenerativeClassifier, naive": lambda: suffit.GenerativeClassifier(structure="naive"),
     "suffit LDA, holes": lambda: holes(suffit.LDA()),
     "suffit GDA tied, OAS, holes": lambda: holes(suffit.GDA(tie=1, shrinkage="oas")),
 }
 KNOCK_OUT: dict[str, Factory] = {
+    "suffit GenerativeClassifier": MODELS["suffit GenerativeClassifier"],
     "suffit LDA, holes": MODELS["suffit LDA, holes"],
     "suffit GDA tied, OAS, holes": MODELS["suffit GDA tied, OAS, holes"],
     "mean + sklearn LDA": MODELS["sklearn LDA"],
@@ -144,6 +147,3 @@ KNOCK_OUT: dict[str, Factory] = {
     "mean + logistic regression": MODELS["logistic regression"],
     "mean + GaussianNB, calibrated": MODELS["sklearn GaussianNB, calibrated"],
 }
-if hasattr(suffit, "GenerativeClassifier"):  # to go when the class is there
-    MODELS["suffit GenerativeClassifier"] = lambda: suffit.GenerativeClassifier()
-    KNOCK_OUT["suffit GenerativeClassifier"] = MODELS["suffit GenerativeClassifier"]

@@ -27,6 +27,7 @@ ORDER = [
     "density",
     "model",
     "schema",
+    "choose",
     "estimators",
     "demo",
     "__main__",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from html import escape
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .families import Bernoulli, Categorical, Gamma, Gaussian, LogNormal, Poisson
+from .families.binned import bin_names
 from .families.product import Block, Product
 from .family import Family, family_named
 from .frame import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, NUMBER, READABLE, TRUTH, WHOLE, Frame
@@ -45,22 +45,60 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Coding:
+    """How a column becomes numbers in a joint block: as it is, or 0 and 1 for each level, or for each bin."""
+
+    levels: tuple[Hashable, ...] = ()
+    edges: tuple[float, ...] = ()
+
+    def names(self, column: str) -> tuple[str, ...]:
+        """What the numbers are called."""
+        if self.levels:
+            return tuple(f"{column}={level}" for level in self.levels)
+        return tuple(bin_names(column, self.edges)) if self.edges else (column,)
+
+    def numbers(self, frame: Frame, column: str) -> Array:
+        """# → (n, 1), (n, levels) or (n, bins); NaN where missing, or at a level never seen"""
+        if self.levels:
+            values, codes = _levels(frame, column)
+            place = {v: i for i, v in enumerate(self.levels)}
+            table = np.zeros((len(values) + 1, len(self.levels)))
+            table[-1] = np.nan
+            for i, v in enumerate(values):
+                if v in place:
+                    table[i, place[v]] = 1.0
+            return np.asarray(table[codes])
+        x = _numbers(frame, column)
+        if not self.edges:
+            return x[:, None]
+        hot = np.eye(len(self.edges) + 1)[np.searchsorted(np.asarray(self.edges), x, side="right")]
+        return np.where(np.isnan(x)[:, None], np.nan, hot)
+
+
+@dataclass(frozen=True)
 class Piece:
-    """One block of a table: columns, the family they share, and whether it reads numbers, levels or what is missing."""
+    """One block of a table: its columns, the family they share, and how they are read."""
 
     family: Family
     columns: tuple[str, ...]
-    reads: str  # "numbers", "levels" or "holes"
+    reads: str  # "numbers", "levels", "holes" (what is missing) or "codings" (as these say)
+    codings: tuple[Coding, ...] = ()
+    power: float = 1.0
 
     @property
     def names(self) -> tuple[str, ...]:
         """What the columns of the block's matrix are called."""
+        if self.reads == "codings":
+            return tuple(n for name, c in zip(self.columns, self.codings, strict=True) for n in c.names(name))
         return tuple(f"{c} is missing" for c in self.columns) if self.reads == "holes" else self.columns
 
     def matrix(self, frame: Frame) -> Matrix:
         """The block's columns of these rows."""
         if self.reads == "levels":
             return _coded([_levels(frame, name) for name in self.columns], frame.n_rows)
+        if self.reads == "codings":
+            pairs = zip(self.columns, self.codings, strict=True)
+            return np.concatenate([coding.numbers(frame, name) for name, coding in pairs], axis=1)
         out = np.empty((frame.n_rows, len(self.columns)))
         for j, name in enumerate(self.columns):
             out[:, j] = _missing(frame, name) if self.reads == "holes" else _numbers(frame, name)
@@ -113,6 +151,7 @@ class TableRows:
 
     def __init__(self, schema: Schema, frame: Frame) -> None:
         self.schema, self.frame = schema, frame
+        self._made: dict[int, Matrix] = {}
 
     dtype = np.dtype(object)
 
@@ -124,10 +163,11 @@ class TableRows:
     def __getitem__(self, rows: Any) -> TableRows:
         return TableRows(self.schema, self.frame.rows(rows))
 
-    @cached_property
-    def parts(self) -> tuple[Matrix, ...]:
-        """A matrix for every block."""
-        return tuple(piece.matrix(self.frame) for piece in self.schema.pieces)
+    def part(self, i: int) -> Matrix:
+        """The matrix of one block."""
+        if i not in self._made:
+            self._made[i] = self.schema.pieces[i].matrix(self.frame)
+        return self._made[i]
 
 
 @dataclass(frozen=True)
@@ -152,7 +192,7 @@ class Schema:
 
     def family(self) -> Product:
         """The product of the blocks' families."""
-        return Product(tuple(Block(piece.family, piece.names) for piece in self.pieces))
+        return Product(tuple(Block(piece.family, piece.names, piece.power) for piece in self.pieces))
 
     def rows(self, frame: Frame) -> TableRows:
         """A table's rows, as the model reads them."""

@@ -199,6 +199,10 @@ class Parts:
         """Rows, and columns of all blocks."""
         return self.parts[0].shape[0], sum(part.shape[1] for part in self.parts)
 
+    def part(self, i: int) -> Matrix:
+        """The matrix of one block."""
+        return self.parts[i]
+
     def __getitem__(self, rows: Any) -> Parts:
         return Parts(tuple(part[rows] for part in self.parts))
 

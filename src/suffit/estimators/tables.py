@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..choose import Selection, select
 from ..family import Family
 from ..frame import Frame, Template, read_frame
-from ..model import Model
+from ..model import Model, Solution
 from ..schema import LeftOutWarning, Schema, TableRows, choose
 from ..stats import Array, Index
 from ..table import Coded, InputError, Parts, Rows, encode, freeze, is_missing
@@ -38,6 +39,11 @@ class GenerativeClassifier(GenerativeEstimator):
         (a joint block), or selectors: a function of the table such as scikit-learn's ``make_column_selector``, or a
         selector of narwhals.  Values are family objects, their names, "auto" or "drop".  Columns not named are
         "auto".  ``schema_`` shows what was chosen, and why.
+    structure : {"auto", "naive"}, default "auto"
+        How columns depend on each other given the class.  "naive": not at all, beyond the joint blocks of ``columns``.
+        "auto" (where ``columns`` is "auto" too): several structures are tried on rows left out, and the best are
+        pooled, p(c | x) ∝ p(c) Π_m p_m(x | c)^β_m, with powers β that take back their over-confidence;
+        ``selection_`` shows them.  Densities, draws and imputation are those of the naive structure in any case.
     missing : {"ignore", "informative"}, default "ignore"
         Whether a hole is left out, or is evidence too (a yes-or-no column of its own for every column).
     unknown : {"ignore", "novel", "error"}, default "ignore"
@@ -66,6 +72,7 @@ class GenerativeClassifier(GenerativeEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "columns": [StrOptions({"auto"}), dict],
+        "structure": [StrOptions({"auto", "naive"})],
         "missing": [StrOptions({"ignore", "informative"})],
         "unknown": [StrOptions({"ignore", "novel", "error"})],
         "missing_target": [StrOptions({"error", "drop"})],
@@ -75,12 +82,15 @@ class GenerativeClassifier(GenerativeEstimator):
 
     _accept_sparse = False
     _template: Template
-    _seen: Schema
+    _seen: Schema  # all pieces of the model
+    _plain: Schema  # those of the naive structure, which come first
+    _selection: Selection | None
 
     def __init__(
         self,
         columns: Any = "auto",
         *,
+        structure: str = "auto",
         missing: str = "ignore",
         unknown: str = "ignore",
         missing_target: str = "error",
@@ -88,6 +98,7 @@ class GenerativeClassifier(GenerativeEstimator):
         prior_smoothing: float = 0.0,
     ) -> None:
         self.columns = columns
+        self.structure = structure
         self.missing = missing
         self.unknown = unknown
         self.missing_target = missing_target
@@ -183,7 +194,10 @@ class GenerativeClassifier(GenerativeEstimator):
     def _learn_first(self, X: Any, y: Any, sample_weight: Any, solve: bool, classes: Any = None) -> None:
         frame, labels, rows = self._read_table(X, y, sample_weight)
         declared = self._declared(classes, rows) if classes is not None else ()
-        self._seen = choose(frame, rows, self.columns, X, self.missing, self.unknown)
+        self._plain = self._seen = choose(frame, rows, self.columns, X, self.missing, self.unknown)
+        self._selection = None
+        if self.structure == "auto" and isinstance(self.columns, str) and len(rows.classes) > 1:
+            self._seen, self._selection = select(self._plain, frame, rows)
         self._template = frame.like
         self._names_in = frame.names
         self.__dict__.pop("_said_extra", None)
@@ -239,10 +253,21 @@ class GenerativeClassifier(GenerativeEstimator):
     @property
     def schema_(self) -> Schema:
         """What became of every column: its kind, its family, and why."""
-        family = self._model.family
-        settled = [b.family for b in family.blocks]  # type: ignore[attr-defined]
-        pieces = tuple(replace(p, family=f) for p, f in zip(self._seen.pieces, settled, strict=True))
+        blocks = self._model.family.blocks  # type: ignore[attr-defined]
+        pieces = tuple(replace(p, family=b.family) for p, b in zip(self._seen.pieces, blocks, strict=True))
         return replace(self._seen, pieces=pieces)
+
+    @property
+    def selection_(self) -> Selection | None:
+        """The structures that were tried on rows left out, and those that were taken; None where none were tried."""
+        self._fitted  # noqa: B018
+        return self._selection
+
+    def _density_solution(self) -> Solution:
+        """The naive structure at full power."""
+        solution = self._solved
+        scorer = solution.scorer.as_density(len(self._plain.pieces))
+        return Solution(solution.classes, solution.log_prior, scorer, self._plain.columns)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """The columns that the model uses."""
@@ -267,15 +292,15 @@ class GenerativeClassifier(GenerativeEstimator):
         if how not in ("mean", "draw"):
             raise ValueError(f"impute: how={how!r}: 'mean' or 'draw'")
         data = self._read_X_known(X)
-        solution = self._solved
-        posterior = solution.posterior(data) if y is None else self._one_hot(y, data.shape[0])
+        posterior = self._solved.posterior(data) if y is None else self._one_hot(y, data.shape[0])
+        scorer = self._density_solution().scorer
         if how == "mean":
-            filled = solution.scorer.filled(data, posterior)
+            filled = scorer.filled(data, posterior)
         else:
             rng = _generator(random_state)
             edges = np.cumsum(posterior, axis=1)
             codes = (rng.random(len(edges))[:, None] * edges[:, -1:] >= edges).sum(axis=1).astype(np.int32)
-            filled = solution.scorer.drawn(data, codes, rng)
+            filled = scorer.drawn(data, codes, rng)
         return self._table(filled, data.shape[0], data.frame)
 
     def _one_hot(self, y: Any, n: int) -> Array:
@@ -293,7 +318,7 @@ class GenerativeClassifier(GenerativeEstimator):
         drawn = solution.scorer.sample(solution.draw_classes(DRAWS, rng), rng)
         density = solution.log_density(data)
         out = np.empty(len(density))
-        holes = np.concatenate([_holes(part) for part in data.parts], axis=1)
+        holes = np.concatenate([_holes(data.part(i)) for i in range(len(self._plain.pieces))], axis=1)
         patterns, which = np.unique(holes, axis=0, return_inverse=True)
         for q, pattern in enumerate(patterns):
             here = np.flatnonzero(which.reshape(-1) == q)
@@ -307,8 +332,8 @@ class GenerativeClassifier(GenerativeEstimator):
         Means of numbers, the most probable of levels.
         """
         classes = list(self._model.classes) if y is None else [y] if np.ndim(y) == 0 else list(y)
-        empty = Parts(tuple(_all_missing(piece, len(classes)) for piece in self._seen.pieces))
-        filled = self._solved.scorer.filled(empty, self._one_hot(np.array(classes), len(classes)))
+        empty = Parts(tuple(_all_missing(piece, len(classes)) for piece in self._plain.pieces))
+        filled = self._density_solution().scorer.filled(empty, self._one_hot(np.array(classes), len(classes)))
         columns = {"class": np.array(classes, dtype=object), **self._columns(filled, len(classes))}
         form = self._template.form if self._template.form != "array" else "dict"
         return replace(self._template, form=form).make(columns)
@@ -316,7 +341,7 @@ class GenerativeClassifier(GenerativeEstimator):
     def _columns(self, parts: Any, n: int) -> dict[str, NDArray[Any]]:
         """The columns of the blocks, in the order of the table, as the table's types have them."""
         found: dict[str, NDArray[Any]] = {}
-        for piece, part in zip(self._seen.pieces, parts.parts, strict=True):
+        for piece, part in zip(self._plain.pieces, parts.parts, strict=True):
             if piece.reads == "holes":
                 continue
             for j, name in enumerate(piece.columns):

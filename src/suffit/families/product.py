@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -52,8 +52,8 @@ class Product(Family):
         """Every block settled, on some rows where there are very many."""
         sample = rows.weighty()
         sample = sample[np.unique(np.linspace(0, len(sample) - 1, min(len(sample), ROWS_AT_ONCE)).astype(np.int64))]
-        few, parts = rows.some(sample), X[sample].parts
-        return self._with([b.family.settled(part, few, b.columns) for b, part in zip(self.blocks, parts, strict=True)])
+        few, some = rows.some(sample), X[sample]
+        return self._with([b.family.settled(some.part(i), few, b.columns) for i, b in enumerate(self.blocks)])
 
     def settled_as(self, other: Family) -> Product:
         """Every block settled as the other's."""
@@ -79,8 +79,8 @@ class Product(Family):
             codes, weights = rows.part(start, stop)
             few = Rows(rows.classes, codes, None if rows.weights is None else weights)
             with rows_from(start):
-                parts = X[start:stop].parts
-                sums = [b.family.collect(part, few, b.columns) for b, part in zip(self.blocks, parts, strict=True)]
+                here = X[start:stop]
+                sums = [b.family.collect(here.part(i), few, b.columns) for i, b in enumerate(self.blocks)]
             total = Bundle(tuple(sums)) if total is None else total + Bundle(tuple(sums))
         assert total is not None
         return total
@@ -115,22 +115,27 @@ class ProductScorer(Scorer):
         """The sum of the blocks' scores."""
         out[:] = 0.0
         one = np.empty_like(out)
-        for scorer, part, block in zip(self.scorers, X[start:stop].parts, self.blocks_of, strict=True):
-            scorer.score_rows(part, 0, stop - start, one)
-            out += block.power * one
+        here = X[start:stop]
+        for i, (scorer, block) in enumerate(zip(self.scorers, self.blocks_of, strict=True)):
+            if block.power:
+                scorer.score_rows(here.part(i), 0, stop - start, one)
+                out += block.power * one
 
-    def block_scores(self, X: Any) -> list[Array]:
-        """The scores of each block alone.  # → blocks × (n, K)"""
-        return [scorer.scores(part) for scorer, part in zip(self.scorers, X.parts, strict=True)]
+    def as_density(self, blocks: int) -> ProductScorer:
+        """The first blocks alone, at full power: a density, where the whole is a decision rule."""
+        return ProductScorer(self.scorers[:blocks], tuple(replace(b, power=1.0) for b in self.blocks_of[:blocks]))
+
+    def _each(self, X: Any) -> Iterator[tuple[Scorer, Any]]:
+        """Every block's scorer, and its columns of these rows."""
+        return ((scorer, X.part(i)) for i, scorer in enumerate(self.scorers))
 
     def log_base(self, X: Any) -> Array:
         """Σ_b log h(x_b)."""
-        parts = X.parts
-        return np.sum([s.log_base(part) for s, part in zip(self.scorers, parts, strict=True)], axis=0)
+        return np.asarray(np.sum([s.log_base(part) for s, part in self._each(X)], axis=0))
 
     def impossible(self, X: Any) -> Array | None:
         """Events of probability 0 in all blocks."""
-        found = [s.impossible(part) for s, part in zip(self.scorers, X.parts, strict=True)]
+        found = [s.impossible(part) for s, part in self._each(X)]
         known = [f for f in found if f is not None]
         return np.sum(known, axis=0) if known else None
 
@@ -138,17 +143,17 @@ class ProductScorer(Scorer):
         """Refuse what any block refuses."""
         for start, stop in self.blocks(X):
             with rows_from(start):
-                for scorer, part in zip(self.scorers, X[start:stop].parts, strict=True):
+                for scorer, part in self._each(X[start:stop]):
                     scorer.check(part)
 
     def check_cells(self, x: Any, rows: NDArray[np.int64], columns: Sequence[str]) -> None:
         """Every block."""
-        for scorer, part, block in zip(self.scorers, x.parts, self.blocks_of, strict=True):
+        for (scorer, part), block in zip(self._each(x), self.blocks_of, strict=True):
             scorer.check_cells(part, rows, block.columns)
 
     def drawn_in(self, X: Any) -> Any:
         """Every block on its own."""
-        return Parts(tuple(s.drawn_in(part) for s, part in zip(self.scorers, X.parts, strict=True)))
+        return Parts(tuple(s.drawn_in(part) for s, part in self._each(X)))
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> Any:
         """A matrix for every block."""
@@ -156,11 +161,11 @@ class ProductScorer(Scorer):
 
     def filled(self, X: Any, posterior: Array) -> Any:
         """Every block, given the class."""
-        return Parts(tuple(s.filled(part, posterior) for s, part in zip(self.scorers, X.parts, strict=True)))
+        return Parts(tuple(s.filled(part, posterior) for s, part in self._each(X)))
 
     def drawn(self, X: Any, codes: Codes, rng: np.random.Generator) -> Any:
         """Every block, given the class."""
-        return Parts(tuple(s.drawn(part, codes, rng) for s, part in zip(self.scorers, X.parts, strict=True)))
+        return Parts(tuple(s.drawn(part, codes, rng) for s, part in self._each(X)))
 
     def logistic_form(self) -> LogisticForm:
         """The forms of the blocks side by side; quadratic terms become columns of the statistic."""
@@ -176,7 +181,7 @@ class ProductScorer(Scorer):
             impossible = Impossible(np.concatenate(zero, axis=1), np.asarray(start))
 
         def statistic(X: Any) -> Array:
-            return np.concatenate([T(part) for (_, _, T), part in zip(linear, X.parts, strict=True)], axis=1)
+            return np.concatenate([T(X.part(i)) for i, (_, _, T) in enumerate(linear)], axis=1)
 
         return LogisticForm(
             tuple(name for names, _, _ in linear for name in names),

@@ -1,0 +1,293 @@
+"""How the columns of a table depend on each other given the class: structures compared on rows left out.
+
+Every structure is fitted on all folds but one and scores the rows of that one; a fold's sums are left out of the
+total, nothing is fitted twice.  Which fold a row is in depends on its values alone, so neither the order of the rows
+nor repeating a row instead of giving it weight changes anything.  Structures are compared, and pooled, by the log-loss
+of p(c | x) ∝ p(c) Π_m p_m(x | c)^β_m on the rows left out: β below 1 takes back the over-confidence of a wrong model.
+"""
+
+from __future__ import annotations
+
+import warnings
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+
+from .families import Binned, Categorical, MultivariateGaussian
+from .family import Family
+from .frame import LEVEL_KIND, NUMBER, WHOLE, Frame
+from .model import Model
+from .schema import Coding, Piece, Schema
+from .stats import Array
+from .table import Matrix, Rows
+
+NAIVE = "naive"
+FOLDS = 5
+MOST_ROWS = 20_000  # rows that structures are compared on, where there are more
+MOST_COLUMNS = 400  # numbers in a joint block; more levels than make these are left to themselves
+MOST_ROOM = 1 << 23  # numbers that the sums of a joint block may take
+SEEN_OFTEN = 3  # rows a level needs to have a number of its own in a joint block
+BINS = 5
+TIES = (1.0, 0.5, 0.1, 0.0)
+SHRINKAGES = (0.01, 0.1, 0.3)
+WORTH = 0.02  # a structure with less power than this in the pool is left out of it
+LOWEST = -1e4  # scores are no lower than this below the best of their row: enough to decide, and finite
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One structure with its settings, and its log-loss on rows left out, tempered."""
+
+    name: str
+    settings: str
+    loss: float
+    power: float
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What was tried, and what was taken: the structures of the pool with their powers."""
+
+    tried: tuple[Tried, ...]
+    pool: tuple[tuple[str, str, float], ...]
+    loss: float
+
+    def __repr__(self) -> str:
+        rows = [f"{'structure':<24}{'settings':<34}{'log-loss':>9}{'power':>8}"]
+        taken = {(name, settings) for name, settings, _ in self.pool}
+        for t in self.tried:
+            mark = " *" if (t.name, t.settings) in taken else ""
+            rows.append(f"{t.name:<24}{t.settings:<34}{t.loss:9.4f}{t.power:8.2f}{mark}")
+        powers = ", ".join(f"{name} {power:.2f}" for name, _, power in self.pool)
+        return "\n".join([*rows, f"pool: {powers}; log-loss {self.loss:.4f}"])
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Pieces that make a model of the table; ``joint`` marks the piece whose covariances are to be chosen."""
+
+    name: str
+    pieces: tuple[Piece, ...]
+    joint: int | None = None
+
+
+# --- the structures
+
+
+def structures(schema: Schema, frame: Frame) -> list[Structure]:
+    """Naive, naive with bins, numbers joint, everything joint, everything joint with bins: those that make sense."""
+    kinds = {c.column: c.kind for c in schema.choices}
+    plain = {n: p for p in schema.pieces if p.reads != "holes" for n in p.columns}
+    holes = tuple(p for p in schema.pieces if p.reads == "holes")
+    levels = [n for n in schema.used if isinstance(plain[n].family, Categorical) and kinds[n] == LEVEL_KIND]
+    numeric = [n for n in schema.used if kinds[n] in (NUMBER, WHOLE) and plain[n].family.key != "bernoulli"]
+    found = [Structure(NAIVE, schema.pieces)]
+    rest = tuple(n for n in schema.used if n not in numeric)
+    if numeric:
+        bins = Piece(Binned(), tuple(numeric), "numbers")
+        found.append(Structure("naive, binned", (*_only(schema, rest), bins, *holes)))
+    if len(numeric) > 1 and rest:
+        joint = Piece(_joint(), tuple(numeric), "numbers")
+        found.append(Structure("numbers joint", (*_only(schema, rest), joint, *holes), len(_only(schema, rest))))
+    codings = {n: _level_coding(frame, n) if n in levels else Coding() for n in schema.used}
+    binned = {n: replace(c, edges=_quantiles(frame, n)) if n in numeric else c for n, c in codings.items()}
+    for name, coding in (("all joint", codings), ("all joint, binned", binned if numeric else {})):
+        use = {n: c for n, c in coding.items() if n not in levels or c.levels}
+        width = sum(len(c.names(n)) for n, c in use.items())
+        if 1 < width <= MOST_COLUMNS:
+            found.append(Structure(name, (Piece(_joint(), tuple(use), "codings", tuple(use.values())), *holes), 0))
+    return found
+
+
+def _only(schema: Schema, names: Sequence[str]) -> tuple[Piece, ...]:
+    """The pieces of a schema, as far as they are about these columns."""
+    pieces = []
+    for piece in schema.pieces:
+        here = tuple(n for n in piece.columns if n in names)
+        if here and piece.reads != "holes":
+            pieces.append(replace(piece, columns=here))
+    return tuple(pieces)
+
+
+def _joint() -> MultivariateGaussian:
+    return MultivariateGaussian(tie=1.0, shrinkage=SHRINKAGES[0], target="diagonal", holes="pairs")
+
+
+def _level_coding(frame: Frame, name: str) -> Coding:
+    values, codes = frame.columns[name].levels()
+    count = np.bincount(codes[codes >= 0], minlength=len(values))
+    often = [v for v, n in zip(values, count, strict=True) if n >= SEEN_OFTEN]
+    return Coding(levels=tuple(sorted(often, key=str)))
+
+
+def _quantiles(frame: Frame, name: str) -> tuple[float, ...]:
+    x = frame.columns[name].numbers()
+    x = np.sort(x[np.isfinite(x)])
+    if not len(x):
+        return ()
+    edges = np.unique(np.quantile(x, np.arange(1, BINS) / BINS, method="averaged_inverted_cdf"))
+    return tuple(edges[(edges > x[0]) & (edges <= x[-1])].tolist())
+
+
+# --- folds
+
+
+def folds_of(frame: Frame, schema: Schema, rows: Rows) -> Array:
+    """A fold for every row, from its values and its label.  # → (n,)"""
+    mixed = np.zeros(frame.n_rows, np.uint64)
+    with np.errstate(over="ignore"):
+        for name in schema.used:
+            column, salt = frame.columns[name], np.uint64(zlib.crc32(name.encode()) | 1)
+            if column.kind() in (NUMBER, WHOLE):
+                x = column.numbers() + 0.0
+                bits = np.where(np.isnan(x), np.nan, x).view(np.uint64)
+            else:
+                values, codes = column.levels()
+                each = np.array([zlib.crc32(repr(v).encode()) for v in values] + [0], np.uint64)
+                bits = each[codes]
+            mixed += _scrambled(bits * salt + salt)
+        label = np.array([zlib.crc32(repr(c).encode()) for c in rows.classes.labels], np.uint64)
+        mixed = _scrambled(mixed + label[rows.codes])
+    return np.asarray((mixed >> np.uint64(11)) % np.uint64(FOLDS)).astype(np.int64)
+
+
+def _scrambled(bits: Any) -> Any:
+    """Mix the bits of whole numbers well (the finaliser of SplitMix64)."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+class Held:
+    """Scores of rows under models that have not seen them, for one piece after another."""
+
+    def __init__(self, frame: Frame, rows: Rows, folds: Array) -> None:
+        self.frame, self.rows, self.folds = frame, rows, folds
+        self.where = [np.flatnonzero(folds == f) for f in range(FOLDS)]
+        self._kept: dict[Any, Array] = {}
+
+    def scores(self, piece: Piece) -> Array:
+        """log p(x | c) of every row, up to a constant per row.  # → (n, K)"""
+        key = (piece.family, piece.columns, piece.reads, piece.codings)
+        if key not in self._kept:
+            self._kept[key] = self._many(piece, [piece.family])[0]
+        return self._kept[key]
+
+    def over(self, piece: Piece, families: Sequence[Family]) -> list[Array]:
+        """The same under several settings of a family that keep the same sums."""
+        return self._many(piece, families)
+
+    def _many(self, piece: Piece, families: Sequence[Family]) -> list[Array]:
+        X = piece.matrix(self.frame)
+        out = [np.zeros((len(self.rows), len(self.rows.classes))) for _ in families]
+        for f, here in enumerate(self.where):
+            if not len(here):
+                continue
+            model = self._without(piece, X, f)
+            places = [self.rows.classes.position[c] for c in model.classes]
+            test = X[here]
+            for family, scores in zip(families, out, strict=True):
+                scorer = model.family.settled_as(family) if family is families[0] else family
+                solution = replace(model, family=scorer).solved(np.zeros(len(model.classes)))
+                part = np.full((len(here), len(self.rows.classes)), -np.inf)
+                part[:, places] = solution.scores(test)
+                scores[here] = part
+        return [_bounded(s) for s in out]
+
+    def _without(self, piece: Piece, X: Matrix, fold: int) -> Model:
+        """The model of all folds but one."""
+        others = np.flatnonzero(self.folds != fold)
+        return Model.empty(piece.family, piece.names).learn(X[others], self.rows.some(others))
+
+
+def _bounded(scores: Array) -> Array:
+    scores = scores - scores.max(axis=1, keepdims=True)
+    return np.maximum(np.where(np.isnan(scores), LOWEST, scores), LOWEST)
+
+
+# --- powers
+
+
+def powers(scores: Sequence[Array], log_prior: Array, rows: Rows) -> tuple[Array, float]:
+    """The β ≥ 0 that minimise the log-loss of softmax(log prior + Σ_m β_m·scores_m), and that log-loss."""
+    S = np.stack(scores)  # (M, n, K)
+    codes, weights = rows.part(0, len(rows))
+    at = np.arange(len(codes))
+    chosen = S[:, at, codes]  # (M, n)
+    total = weights.sum()
+
+    def loss(beta: Array) -> tuple[float, Array]:
+        joint = log_prior + np.tensordot(beta, S, axes=1)
+        norm = logsumexp(joint, axis=1)
+        p = np.exp(joint - norm[:, None])
+        value = float(weights @ (norm - joint[at, codes])) / total
+        gradient = (np.einsum("mnk,nk->mn", S, p) - chosen) @ weights / total
+        return value, gradient
+
+    start = np.full(len(S), 0.5 / len(S))
+    best = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(0.0, 2.0)] * len(S))
+    return np.asarray(best.x), float(best.fun)
+
+
+def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection]:
+    """The pool of structures that explains rows left out best: the schema of their pieces, and what was tried."""
+    look = rows.weighty()
+    look = look[np.unique(np.linspace(0, len(look) - 1, min(len(look), MOST_ROWS)).astype(np.int64))]
+    if len(look) < frame.n_rows:
+        frame, rows = frame.rows(look), rows.some(look)
+    counts = rows.counts()
+    with np.errstate(divide="ignore"):
+        log_prior = np.log(counts / counts.sum())
+    held = Held(frame, rows, folds_of(frame, schema, rows))
+    tried: list[Tried] = []
+    best: list[tuple[Structure, Array, Tried]] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for structure in structures(schema, frame):
+            options = [(*option, *powers([option[2]], log_prior, rows)) for option in _options(structure, held)]
+            scored = [
+                (replace(structure, pieces=pieces), scores, Tried(structure.name, settings, loss, float(beta[0])))
+                for pieces, settings, scores, beta, loss in options
+            ]
+            tried += [t for _, _, t in scored]
+            best.append(min(scored, key=lambda s: round(s[2].loss, 9)))
+    return _pooled(schema, best, log_prior, rows, tried)
+
+
+def _options(structure: Structure, held: Held) -> list[tuple[tuple[Piece, ...], str, Array]]:
+    """A structure under each of its settings, with the scores of rows left out."""
+    alone = [held.scores(p) for i, p in enumerate(structure.pieces) if i != structure.joint]
+    rest = np.sum(alone, axis=0) if alone else np.zeros((len(held.rows), len(held.rows.classes)))
+    if structure.joint is None:
+        return [(structure.pieces, "", rest)]
+    piece = structure.pieces[structure.joint]
+    ties = TIES if len(held.rows.classes) * len(piece.names) ** 2 <= MOST_ROOM else (1.0,)
+    families = [replace(_joint(), tie=t, shrinkage=s, pooled=ties == (1.0,)) for t in ties for s in SHRINKAGES]
+    out = []
+    for family, scores in zip(families, held.over(replace(piece, family=families[0]), families), strict=True):
+        pieces = list(structure.pieces)
+        pieces[structure.joint] = replace(piece, family=family)
+        out.append((tuple(pieces), f"tie={family.tie:g}, shrinkage={family.shrinkage:g}", scores + rest))
+    return out
+
+
+def _pooled(
+    schema: Schema, best: list[tuple[Structure, Array, Tried]], log_prior: Array, rows: Rows, tried: list[Tried]
+) -> tuple[Schema, Selection]:
+    """Powers for the best of every structure together; those that add nothing are left out."""
+    kept = best
+    beta, loss = powers([s for _, s, _ in kept], log_prior, rows)
+    while len(kept) > 1 and beta.min() < WORTH:
+        kept = [k for k, b in zip(kept, beta, strict=True) if b >= min(WORTH, beta.max())]
+        beta, loss = powers([s for _, s, _ in kept], log_prior, rows)
+    by_name = {s.name: float(b) for (s, _, _), b in zip(kept, beta, strict=True)}
+    plain = tuple(replace(p, power=by_name.get(NAIVE, 0.0)) for p in schema.pieces)  # kept in any case: the density
+    others = tuple(replace(p, power=by_name[s.name]) for s, _, _ in kept if s.name != NAIVE for p in s.pieces)
+    pieces = (*plain, *others)
+    pool = tuple((t.name, t.settings, float(b)) for (_, _, t), b in zip(kept, beta, strict=True))
+    return replace(schema, pieces=pieces), Selection(tuple(tried), pool, loss)
