@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import logsumexp
+from numpy.typing import NDArray
 
 from .families import Binned, Categorical, MultivariateGaussian
 from .family import Family
@@ -26,6 +25,8 @@ from .schema import Coding, Piece, Schema
 from .stats import Array
 from .table import Matrix, Rows
 
+Places = NDArray[np.int64]
+
 NAIVE = "naive"
 FOLDS = 5
 MOST_ROWS = 20_000  # rows that structures are compared on, where there are more
@@ -34,7 +35,8 @@ MOST_ROOM = 1 << 23  # numbers that the sums of a joint block may take
 SEEN_OFTEN = 3  # rows a level needs to have a number of its own in a joint block
 BINS = 5
 TIES = (1.0, 0.5, 0.1, 0.0)
-SHRINKAGES = (0.01, 0.1, 0.3)
+SHRINKAGES = (0.1, 0.01, 0.3)  # the first is tried with every tie, the others with the best
+STRONGEST = 2.0  # no structure counts for more than so many times its own evidence
 WORTH = 0.02  # a structure with less power than this in the pool is left out of it
 LOWEST = -1e4  # scores are no lower than this below the best of their row: enough to decide, and finite
 
@@ -79,7 +81,7 @@ class Structure:
 # --- the structures
 
 
-def structures(schema: Schema, frame: Frame) -> list[Structure]:
+def structures(schema: Schema, frame: Frame, rows: Rows) -> list[Structure]:
     """Naive, naive with bins, numbers joint, everything joint, everything joint with bins: those that make sense."""
     kinds = {c.column: c.kind for c in schema.choices}
     plain = {n: p for p in schema.pieces if p.reads != "holes" for n in p.columns}
@@ -94,8 +96,9 @@ def structures(schema: Schema, frame: Frame) -> list[Structure]:
     if len(numeric) > 1 and rest:
         joint = Piece(_joint(), tuple(numeric), "numbers")
         found.append(Structure("numbers joint", (*_only(schema, rest), joint, *holes), len(_only(schema, rest))))
-    codings = {n: _level_coding(frame, n) if n in levels else Coding() for n in schema.used}
-    binned = {n: replace(c, edges=_quantiles(frame, n)) if n in numeric else c for n, c in codings.items()}
+    codings = {n: _level_coding(frame, n, rows) if n in levels else Coding() for n in schema.used}
+    edges = _quantiles(frame, numeric, rows)
+    binned = {n: replace(c, edges=edges.get(n, ())) for n, c in codings.items()}
     for name, coding in (("all joint", codings), ("all joint, binned", binned if numeric else {})):
         use = {n: c for n, c in coding.items() if n not in levels or c.levels}
         width = sum(len(c.names(n)) for n, c in use.items())
@@ -118,26 +121,27 @@ def _joint() -> MultivariateGaussian:
     return MultivariateGaussian(tie=1.0, shrinkage=SHRINKAGES[0], target="diagonal", holes="pairs")
 
 
-def _level_coding(frame: Frame, name: str) -> Coding:
+def _level_coding(frame: Frame, name: str, rows: Rows) -> Coding:
     values, codes = frame.columns[name].levels()
-    count = np.bincount(codes[codes >= 0], minlength=len(values))
+    weights = rows.part(0, len(rows))[1]
+    count = np.bincount(codes[codes >= 0], weights[codes >= 0], minlength=len(values))
     often = [v for v, n in zip(values, count, strict=True) if n >= SEEN_OFTEN]
     return Coding(levels=tuple(sorted(often, key=str)))
 
 
-def _quantiles(frame: Frame, name: str) -> tuple[float, ...]:
-    x = frame.columns[name].numbers()
-    x = np.sort(x[np.isfinite(x)])
-    if not len(x):
-        return ()
-    edges = np.unique(np.quantile(x, np.arange(1, BINS) / BINS, method="averaged_inverted_cdf"))
-    return tuple(edges[(edges > x[0]) & (edges <= x[-1])].tolist())
+def _quantiles(frame: Frame, names: Sequence[str], rows: Rows) -> dict[str, tuple[float, ...]]:
+    """Edges of bins with equal shares of the rows, for every column."""
+    if not names:
+        return {}
+    X = np.column_stack([frame.columns[n].numbers() for n in names])
+    chosen = Binned(how="quantile", bins=BINS).settled(X, rows, names)
+    return dict(zip(names, chosen.edges, strict=True))  # type: ignore[attr-defined]
 
 
 # --- folds
 
 
-def folds_of(frame: Frame, schema: Schema, rows: Rows) -> Array:
+def folds_of(frame: Frame, schema: Schema, rows: Rows) -> Places:
     """A fold for every row, from its values and its label.  # → (n,)"""
     mixed = np.zeros(frame.n_rows, np.uint64)
     with np.errstate(over="ignore"):
@@ -166,7 +170,7 @@ def _scrambled(bits: Any) -> Any:
 class Held:
     """Scores of rows under models that have not seen them, for one piece after another."""
 
-    def __init__(self, frame: Frame, rows: Rows, folds: Array) -> None:
+    def __init__(self, frame: Frame, rows: Rows, folds: Places) -> None:
         self.frame, self.rows, self.folds = frame, rows, folds
         self.where = [np.flatnonzero(folds == f) for f in range(FOLDS)]
         self._kept: dict[Any, Array] = {}
@@ -175,34 +179,31 @@ class Held:
         """log p(x | c) of every row, up to a constant per row.  # → (n, K)"""
         key = (piece.family, piece.columns, piece.reads, piece.codings)
         if key not in self._kept:
-            self._kept[key] = self._many(piece, [piece.family])[0]
+            self._kept[key] = self.over(self.models(piece), [None])[0]
         return self._kept[key]
 
-    def over(self, piece: Piece, families: Sequence[Family]) -> list[Array]:
-        """The same under several settings of a family that keep the same sums."""
-        return self._many(piece, families)
-
-    def _many(self, piece: Piece, families: Sequence[Family]) -> list[Array]:
+    def models(self, piece: Piece) -> list[tuple[Model, Places, Matrix]]:
+        """For every fold: the model of all other folds, the fold's rows, and their columns."""
         X = piece.matrix(self.frame)
-        out = [np.zeros((len(self.rows), len(self.rows.classes))) for _ in families]
+        out = []
         for f, here in enumerate(self.where):
-            if not len(here):
-                continue
-            model = self._without(piece, X, f)
+            if len(here) and len(here) < len(self.folds):
+                others = np.flatnonzero(self.folds != f)
+                model = Model.empty(piece.family, piece.names).learn(X[others], self.rows.some(others))
+                out.append((model, here, X[here]))
+        return out
+
+    def over(self, models: list[tuple[Model, Places, Matrix]], families: Sequence[Family | None]) -> list[Array]:
+        """The scores of all rows under several settings of a family that keep the same sums; None: as it is."""
+        out = [np.zeros((len(self.rows), len(self.rows.classes))) for _ in families]
+        for model, here, X in models:
             places = [self.rows.classes.position[c] for c in model.classes]
-            test = X[here]
             for family, scores in zip(families, out, strict=True):
-                scorer = model.family.settled_as(family) if family is families[0] else family
-                solution = replace(model, family=scorer).solved(np.zeros(len(model.classes)))
+                solved = replace(model, family=family or model.family).solved(np.zeros(len(model.classes)))
                 part = np.full((len(here), len(self.rows.classes)), -np.inf)
-                part[:, places] = solution.scores(test)
+                part[:, places] = solved.scores(X)
                 scores[here] = part
         return [_bounded(s) for s in out]
-
-    def _without(self, piece: Piece, X: Matrix, fold: int) -> Model:
-        """The model of all folds but one."""
-        others = np.flatnonzero(self.folds != fold)
-        return Model.empty(piece.family, piece.names).learn(X[others], self.rows.some(others))
 
 
 def _bounded(scores: Array) -> Array:
@@ -214,24 +215,45 @@ def _bounded(scores: Array) -> Array:
 
 
 def powers(scores: Sequence[Array], log_prior: Array, rows: Rows) -> tuple[Array, float]:
-    """The β ≥ 0 that minimise the log-loss of softmax(log prior + Σ_m β_m·scores_m), and that log-loss."""
+    """The β in [0, 2] that minimise the log-loss of softmax(log prior + Σ_m β_m·scores_m), and that log-loss.
+
+    Newton's method on a convex function, steps halved until they gain, β held at a bound it pushes against.
+    """
     S = np.stack(scores)  # (M, n, K)
     codes, weights = rows.part(0, len(rows))
+    weights = weights / weights.sum()
     at = np.arange(len(codes))
     chosen = S[:, at, codes]  # (M, n)
-    total = weights.sum()
 
     def loss(beta: Array) -> tuple[float, Array]:
         joint = log_prior + np.tensordot(beta, S, axes=1)
-        norm = logsumexp(joint, axis=1)
-        p = np.exp(joint - norm[:, None])
-        value = float(weights @ (norm - joint[at, codes])) / total
-        gradient = (np.einsum("mnk,nk->mn", S, p) - chosen) @ weights / total
-        return value, gradient
+        joint -= joint.max(axis=1, keepdims=True)
+        p = np.exp(joint)
+        total = p.sum(axis=1)
+        p /= total[:, None]
+        return float(weights @ (np.log(total) - joint[at, codes])), p
 
-    start = np.full(len(S), 0.5 / len(S))
-    best = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(0.0, 2.0)] * len(S))
-    return np.asarray(best.x), float(best.fun)
+    beta = np.full(len(S), min(0.5, 1.0 / len(S)))
+    now, p = loss(beta)
+    for _ in range(50):
+        mean = np.einsum("mnk,nk->mn", S, p)
+        gradient = (mean - chosen) @ weights
+        free = ~(((beta <= 0) & (gradient > 0)) | ((beta >= STRONGEST) & (gradient < 0)))
+        if not free.any() or np.abs(gradient[free]).max() < 1e-10:
+            break
+        hessian = np.einsum("mnk,lnk,nk,n->ml", S, S, p, weights, optimize=True) - (mean * weights) @ mean.T
+        hessian = hessian[np.ix_(free, free)]
+        step = np.zeros_like(beta)
+        step[free] = np.linalg.lstsq(hessian, gradient[free], rcond=1e-12)[0]
+        for halved in range(30):
+            tried = np.clip(beta - step * 0.5**halved, 0.0, STRONGEST)
+            value, q = loss(tried)
+            if value <= now:
+                break
+        gain, (beta, now, p) = now - value, (tried, value, q)
+        if gain < 1e-13:
+            break
+    return beta, now
 
 
 def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection]:
@@ -248,32 +270,41 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection]
     best: list[tuple[Structure, Array, Tried]] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for structure in structures(schema, frame):
-            options = [(*option, *powers([option[2]], log_prior, rows)) for option in _options(structure, held)]
-            scored = [
-                (replace(structure, pieces=pieces), scores, Tried(structure.name, settings, loss, float(beta[0])))
-                for pieces, settings, scores, beta, loss in options
-            ]
-            tried += [t for _, _, t in scored]
-            best.append(min(scored, key=lambda s: round(s[2].loss, 9)))
+        for structure in structures(schema, frame, rows):
+            options = _options(structure, held, log_prior)
+            tried += [t for _, _, t in options]
+            best.append(min(options, key=lambda option: round(option[2].loss, 9)))
     return _pooled(schema, best, log_prior, rows, tried)
 
 
-def _options(structure: Structure, held: Held) -> list[tuple[tuple[Piece, ...], str, Array]]:
-    """A structure under each of its settings, with the scores of rows left out."""
+def _options(structure: Structure, held: Held, log_prior: Array) -> list[tuple[Structure, Array, Tried]]:
+    """A structure under several settings, with the scores of rows left out: how far tied first, then how far shrunk."""
     alone = [held.scores(p) for i, p in enumerate(structure.pieces) if i != structure.joint]
     rest = np.sum(alone, axis=0) if alone else np.zeros((len(held.rows), len(held.rows.classes)))
+
+    def option(pieces: tuple[Piece, ...], settings: str, scores: Array) -> tuple[Structure, Array, Tried]:
+        beta, loss = powers([scores], log_prior, held.rows)
+        return replace(structure, pieces=pieces), scores, Tried(structure.name, settings, loss, float(beta[0]))
+
     if structure.joint is None:
-        return [(structure.pieces, "", rest)]
-    piece = structure.pieces[structure.joint]
-    ties = TIES if len(held.rows.classes) * len(piece.names) ** 2 <= MOST_ROOM else (1.0,)
-    families = [replace(_joint(), tie=t, shrinkage=s, pooled=ties == (1.0,)) for t in ties for s in SHRINKAGES]
-    out = []
-    for family, scores in zip(families, held.over(replace(piece, family=families[0]), families), strict=True):
-        pieces = list(structure.pieces)
-        pieces[structure.joint] = replace(piece, family=family)
-        out.append((tuple(pieces), f"tie={family.tie:g}, shrinkage={family.shrinkage:g}", scores + rest))
-    return out
+        return [option(structure.pieces, "", rest)]
+    at, piece = structure.joint, structure.pieces[structure.joint]
+    many = len(held.rows.classes) * len(piece.names) ** 2 > MOST_ROOM
+    base = replace(_joint(), pooled=many)
+    fold_models = held.models(replace(piece, family=base))
+    found: list[tuple[Structure, Array, Tried]] = []
+
+    def attempt(families: Sequence[MultivariateGaussian]) -> MultivariateGaussian:
+        for family, scores in zip(families, held.over(fold_models, families), strict=True):
+            pieces = (*structure.pieces[:at], replace(piece, family=family), *structure.pieces[at + 1 :])
+            settings = f"tie={family.tie:g}, shrinkage={family.shrinkage:g}"
+            found.append(option(pieces, settings, scores + rest))
+        best = min(found, key=lambda option: round(option[2].loss, 9))
+        return best[0].pieces[at].family  # type: ignore[return-value]
+
+    best = attempt([replace(base, tie=t, shrinkage=SHRINKAGES[0]) for t in (TIES if not many else TIES[:1])])
+    attempt([replace(best, shrinkage=s) for s in SHRINKAGES[1:]])
+    return found
 
 
 def _pooled(
@@ -283,7 +314,8 @@ def _pooled(
     kept = best
     beta, loss = powers([s for _, s, _ in kept], log_prior, rows)
     while len(kept) > 1 and beta.min() < WORTH:
-        kept = [k for k, b in zip(kept, beta, strict=True) if b >= min(WORTH, beta.max())]
+        weak = int(np.argmin(beta))
+        kept = [k for m, k in enumerate(kept) if m != weak]
         beta, loss = powers([s for _, s, _ in kept], log_prior, rows)
     by_name = {s.name: float(b) for (s, _, _), b in zip(kept, beta, strict=True)}
     plain = tuple(replace(p, power=by_name.get(NAIVE, 0.0)) for p in schema.pieces)  # kept in any case: the density

@@ -373,7 +373,8 @@ def auto_family(frame: Frame, name: str, kind: str, rows: Rows) -> tuple[Family 
     column = frame.columns[name]
     if kind == LEVEL_KIND:
         codes = column.levels()[1]
-        return _for_levels(len(np.unique(codes[codes >= 0])), int((codes >= 0).sum()))
+        weights = rows.part(0, len(rows))[1]
+        return _for_levels(len(np.unique(codes[codes >= 0])), float(weights[codes >= 0].sum()))
     x = column.numbers()
     there = x[np.isfinite(x)]
     if len(there) and (there == there[0]).all():
@@ -385,17 +386,20 @@ def auto_family(frame: Frame, name: str, kind: str, rows: Rows) -> tuple[Family 
     return _for_numbers(x, there, name, rows)
 
 
-def _for_levels(distinct: int, present: int) -> tuple[Family | None, str]:
+def _for_levels(distinct: int, present: float) -> tuple[Family | None, str]:
     if distinct <= 1:
         return None, "every value is the same"
     if distinct > max(FEW_LEVELS, OWN_VALUE * present):
-        return None, f"{distinct} distinct values in {present} rows: it names the rows rather than telling of them"
+        return None, f"{distinct} distinct values in {present:g} rows: it names the rows rather than telling of them"
     return Categorical(), f"{distinct} levels"
 
 
 def _for_whole_numbers(x: Array, there: Array, name: str, rows: Rows) -> tuple[Family | None, str]:
     distinct = np.unique(there)
-    if len(there) == len(x) == len(distinct) > FEW_LEVELS and distinct[-1] - distinct[0] == len(distinct) - 1:
+    if (
+        rows.counts().sum() == len(there) == len(distinct) > FEW_LEVELS
+        and distinct[-1] - distinct[0] == len(distinct) - 1
+    ):
         return None, "a running number: it names the rows rather than telling of them"
     if len(distinct) == 2 and set(distinct) == {0.0, 1.0}:
         return Bernoulli(), "only 0 and 1"
