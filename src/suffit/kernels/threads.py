@@ -61,10 +61,10 @@ def row_blocks(n_rows: int, n_columns: int, cells: int = READ_CELLS) -> list[tup
     return [(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
 
-def entry_blocks(indptr: NDArray[Any]) -> list[tuple[int, int]]:
-    """Row ranges of a CSR matrix that hold about one block of stored entries each."""
+def entry_blocks(indptr: NDArray[Any], least: int = 0) -> list[tuple[int, int]]:
+    """Row ranges of a CSR matrix that hold about one block of stored entries each, ``least`` of them or more."""
     n = len(indptr) - 1
-    cells = READ_CELLS >> 3
+    cells = max(min(max(int(indptr[-1]) // 16, READ_CELLS >> 3), READ_CELLS), least)
     if indptr[-1] <= cells and n <= cells:
         return [(0, n)]
     edges = np.searchsorted(indptr, np.arange(0, int(indptr[-1]) + 1, cells))
