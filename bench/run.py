@@ -16,7 +16,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
 STEADY = {"MALLOC_MMAP_THRESHOLD_": str(8 << 30), "MALLOC_TRIM_THRESHOLD_": str(16 << 30)}
-QUICK = 0.2  # the share of the rows that --quick uses
+QUICK = 0.1  # the share of the rows that --quick uses
 
 
 def once(call: Any, inner: int) -> float:

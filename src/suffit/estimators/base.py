@@ -202,8 +202,8 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Add the sums of a batch.  Any batches, in any order, equal one ``fit`` on all their rows.
 
         New classes may come at any time.  ``classes`` is not needed; where given, it declares classes that may come
-        later, and must then name all of them.  Small batches are checked at once and added up when there are enough
-        of them, or when the model is asked for anything.
+        later, and must then name all of them.  Batches are checked at once; small ones become part of the model
+        when there are enough of them, or when it is asked for anything.
         """
         if classes is None and sample_weight is None and self._put_off(X, y):
             return self
