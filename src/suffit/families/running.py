@@ -43,8 +43,8 @@ class RunningMoments(Running):
         self.total = np.zeros((len(x), 1 + 2 * x.shape[1]))  # by class: n, Σz, Σz²
 
     def add(self, X: Matrix, y: NDArray[Any]) -> bool:
-        """Add a batch: one call; a large one in row blocks."""
-        if type(X) is not np.ndarray or X.dtype != np.float64 or not X.flags.c_contiguous:
+        """Add a batch: one call, or one for each of its row blocks; one so large that it is no batch is refused."""
+        if type(X) is not np.ndarray or X.dtype != np.float64 or not X.flags.c_contiguous or X.size > READ_CELLS:
             return False
         if X.size <= READ_CELLS >> 3:
             return self.kernel(freeze(X), y, *self.fixed, self.total)  # type: ignore[no-any-return]
