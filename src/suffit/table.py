@@ -173,5 +173,5 @@ def encode(y: NDArray[Any]) -> tuple[list[Any], Codes]:
 def freeze(a: NDArray[Any]) -> NDArray[Any]:
     """A read-only view, so that kernels meet one array type."""
     a = np.ascontiguousarray(a).view()
-    a.flags.writeable = False
+    a.setflags(write=False)
     return a

@@ -238,11 +238,11 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ):
             return False
         pending: Pending | None = self.__dict__.get("_pending")
-        return (pending is not None and self._add_pending(pending, X, y)) or self._begin_pending(X, y)
-
-    def _add_pending(self, pending: Pending, X: Matrix, y: NDArray[Any]) -> bool:
-        with pending.lock:  # a thread that reads may be taking it away
-            return self.__dict__.get("_pending") is pending and pending.add(X, y)
+        if pending is not None:
+            with pending.lock:  # a thread that reads may be taking it away
+                if self._pending is pending and pending.add(X, y):
+                    return True
+        return self._begin_pending(X, y)
 
     def _begin_pending(self, X: Matrix, y: NDArray[Any]) -> bool:
         """Take this batch as the first of those to come; False where such batches are not put off."""
