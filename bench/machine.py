@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import statistics
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 from numba import njit
@@ -29,6 +31,20 @@ def seconds(call: Callable[[], object], repeats: int = 5) -> float:
         call()
         times.append(time.perf_counter() - start)
     return statistics.median(times)
+
+
+def extra_memory(call: Callable[[], object]) -> float:
+    """Bytes that a call takes at its peak beyond what the process holds before it."""
+    ctypes.CDLL(None).malloc_trim(0)  # what earlier calls have left is not to be taken for free
+    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    before = _held("VmRSS")
+    call()
+    return max(_held("VmHWM") - before, 0.0)
+
+
+def _held(name: str) -> float:
+    status = Path("/proc/self/status").read_text()
+    return 1024.0 * next(int(line.split()[1]) for line in status.splitlines() if line.startswith(name))
 
 
 def limits() -> dict[str, float]:

@@ -39,19 +39,21 @@ def page(result: dict[str, Any]) -> str:
         "what falls short of it is in **bold**. *of the limit* compares with what the machine did in the same run: "
         f"{limits['read2']:.0f} GB/s read",
         f"by two threads ({limits['read1']:.0f} by one), {limits['dgemm']:.0f} Gflop/s dgemm, {limits['dsyrk']:.0f} "
-        "Gflop/s dsyrk.",
+        "Gflop/s dsyrk. *memory* is what a call takes at its peak beyond what the process held before it, with malloc "
+        "as it comes.",
         "",
         "![Ratios](figures/benchmarks.png)",
         "",
-        "| task | scikit-learn | suffit | ratio | plain | goal | of the limit |",
-        "|---|---:|---:|---:|---:|---:|---:|",
+        "| task | scikit-learn | suffit | ratio | plain | goal | of the limit | memory: scikit-learn | suffit |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for row in result["rows"]:
         share = f"{row['share']:.0%} {row['limit']}" if row["limit"] else ""
         mark = "**" if least(row) < row["floor"] else ""
         lines.append(
             f"| {row['task']} | {seconds(row['peer'])} | {seconds(row['ours'])} | {mark}{row['ratio']:.1f}{mark} | "
-            f"{row['plain']:.1f} | {row['floor']:g} | {share} |"
+            f"{row['plain']:.1f} | {row['floor']:g} | {share} | "
+            f"{row['memory']['peer'] / 1e6:.0f} MB | {row['memory']['ours'] / 1e6:.0f} MB |"
         )
     if GROWTH.exists():
         lines += ["", "## Growth", "", "Fit time against rows, columns, classes and non-zeros: `scripts/bench growth`.",

@@ -16,7 +16,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
 STEADY = {"MALLOC_MMAP_THRESHOLD_": str(8 << 30), "MALLOC_TRIM_THRESHOLD_": str(16 << 30)}
-QUICK = 0.2  # the share of the rows that --quick uses
+QUICK = 0.1  # the share of the rows that --quick uses
 
 
 def once(call: Any, inner: int) -> float:
@@ -58,6 +58,8 @@ def worker(arguments: argparse.Namespace) -> None:
             if arguments.tasks and not any(word.lower() in task.name.lower() for word in arguments.tasks):
                 continue
             row = measure(task, 0.5 if arguments.quick else 3.0)
+            if arguments.memory:
+                row["memory"] = {"ours": machine.extra_memory(task.ours), "peer": machine.extra_memory(task.peer)}
             if row["limit"]:
                 row["share"] = row["work"] / row["ours"] / limits[row["limit"]]
             rows.append(row)
@@ -80,14 +82,14 @@ def table(result: dict[str, Any]) -> None:
     from rich.table import Table
 
     out = Table(title=f"{result['machine']}; scikit-learn {result['sklearn']}", title_justify="left")
-    for name in ("task", "peer", "suffit", "ratio", "(plain malloc)", "promise", "of the limit"):
+    for name in ("task", "peer", "suffit", "ratio", "(plain malloc)", "promise", "of the limit", "extra memory"):
         out.add_column(name, justify="left" if name == "task" else "right")
     for row in result["rows"]:
         style = "" if min(row["ratio"], row["plain"]) >= row["floor"] else "red"
         share = f"{row['share']:.0%} {row['limit']}" if row["limit"] else ""
         out.add_row(
             row["task"], pretty(row["peer"]), pretty(row["ours"]), f"{row['ratio']:.1f}", f"{row['plain']:.1f}",
-            f"{row['floor']:g}", share, style=style,
+            f"{row['floor']:g}", share, megabytes(row["memory"]), style=style,
         )  # fmt: skip
     Console(width=150).print(out)
     short = [row["task"] for row in result["rows"] if min(row["ratio"], row["plain"]) < row["floor"]]
@@ -101,11 +103,17 @@ def pretty(seconds: float) -> str:
     return f"{seconds * 1e9:.3g} ns"
 
 
+def megabytes(memory: dict[str, float]) -> str:
+    """What both sides take beyond the data, ours after theirs."""
+    return f"{memory['peer'] / 1e6:.0f} → {memory['ours'] / 1e6:.0f} MB"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="scripts/bench")
     parser.add_argument("tasks", nargs="*", help="words that a task's name must hold")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK:.0%} of the rows: within three minutes")
     parser.add_argument("--report", action="store_true", help="write docs/benchmarks.md and the table in README.md")
+    parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.worker:
@@ -122,9 +130,9 @@ def main() -> None:
     )
     result = spawn(passed, STEADY)
     print("with malloc as it comes:", file=sys.stderr)
-    plain = {row["task"]: row for row in spawn(passed, {})["rows"]}
+    plain = {row["task"]: row for row in spawn([*passed, "--memory"], {})["rows"]}
     for row in result["rows"]:
-        row["plain"] = plain[row["task"]]["ratio"]
+        row["plain"], row["memory"] = plain[row["task"]]["ratio"], plain[row["task"]]["memory"]
     import sklearn
 
     result |= {"sklearn": sklearn.__version__, "python": platform.python_version(), "quick": arguments.quick}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -176,6 +177,29 @@ def batches(scale: float) -> Iterator[Task]:
         yield Task(name, lambda m=ours, f=feed_parts: f(m), lambda m=peer, f=feed_parts: f(m), floor)
 
 
+def stream(scale: float) -> Iterator[Task]:
+    """River learns one row at a time; its rows are dictionaries, made beforehand."""
+    if importlib.util.find_spec("river") is None:
+        return
+    from river import naive_bayes as river
+
+    X, y = gaussian(400, 50, 2)
+    rows = [(dict(enumerate(row)), label) for row, label in zip(X.tolist(), y.tolist(), strict=True)]
+    ours = suffit.GaussianNB().partial_fit(X[:100], y[:100])
+    theirs = river.GaussianNB()
+
+    def feed() -> Any:
+        for i in range(len(X)):
+            ours.partial_fit(X[i : i + 1], y[i : i + 1])
+        return ours.class_count_
+
+    def learn() -> None:
+        for row, label in rows:
+            theirs.learn_one(row, label)
+
+    yield Task("GaussianNB partial_fit, batches of 1, against river's learn_one", feed, learn, 5)
+
+
 def holes(scale: float) -> Iterator[Task]:
     """Our own fit with 10 % of the cells missing, against our own without: half as fast at worst."""
     X, y = gaussian(int(1_000_000 * scale), 50, 2)
@@ -185,4 +209,4 @@ def holes(scale: float) -> Iterator[Task]:
     yield Task(name, lambda: model.fit(gaps, y), lambda: model.fit(X, y), 0.5, "read2", X.nbytes / 1e9)
 
 
-GROUPS = (dense, counts, small, rows, batches, holes)
+GROUPS = (dense, counts, small, rows, batches, stream, holes)

@@ -102,6 +102,18 @@ class Scorer(ABC):
         return X
 
 
+class Running(ABC):
+    """Sums that small batches are added to at once, on the axes of a model's sums; never seen outside."""
+
+    @abstractmethod
+    def add(self, X: Matrix, y: NDArray[Any]) -> bool:
+        """Add rows with their integer labels; False, and nothing added, where they need a closer look."""
+
+    @abstractmethod
+    def sums(self) -> tuple[Array, Stats]:
+        """Rows of each class, and the sums of the family."""
+
+
 class Family(ABC):
     """How a block of columns is distributed given the class."""
 
@@ -136,6 +148,10 @@ class Family(ABC):
     def surely_valid(self, X: Matrix) -> bool:
         """Whether a quick look shows that ``collect`` will take these rows; False: look properly."""
         return False
+
+    def running(self, stats: Stats) -> Running | None:
+        """Running sums beside these; None where a family has none, and rows are kept to be added up together."""
+        return None
 
     def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
         """Refuse a subtraction that cannot have been a forgetting: sums no set of rows could have."""

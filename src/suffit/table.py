@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .kernels.threads import every, in_order, row_blocks
 from .stats import Array, Index
 
 Matrix: TypeAlias = Any  # a 2-d ndarray, or a scipy.sparse CSR matrix or array
@@ -148,11 +149,12 @@ class Rows:
         """Total weight of each class."""
         from .kernels.labels import count_codes
 
-        n = np.zeros(len(self.classes))
-        step = 1 << 16
-        for start in range(0, len(self.codes), step):
-            count_codes(*self.part(start, min(start + step, len(self.codes))), n)
-        return n
+        def work(start: int, stop: int) -> Array:
+            n = np.zeros(len(self.classes))
+            count_codes(*self.part(start, stop), n)
+            return n
+
+        return sum(in_order(work, row_blocks(len(self), 1)), np.zeros(len(self.classes)))
 
 
 @dataclass(frozen=True)
@@ -225,11 +227,12 @@ def _integer_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes] | None:
     if high - low >= _TABLE_LIMIT or high > np.iinfo(np.int64).max:
         return None
     wide = y if y.dtype in (np.int32, np.int64) else y.astype(np.int64)
+    wide, blocks = freeze(wide), row_blocks(len(y), 1)
     seen = np.zeros(high - low + 1, dtype=np.uint8)
-    mark_labels(freeze(wide), low, seen)
-    place = np.cumsum(seen, dtype=np.int32) - np.int32(1)
+    every(lambda a, b: mark_labels(wide[a:b], low, seen), blocks)
+    place = freeze(np.cumsum(seen, dtype=np.int32) - np.int32(1))
     codes = np.empty(len(y), np.int32)
-    code_labels(freeze(wide), low, freeze(place), codes)
+    every(lambda a, b: code_labels(wide[a:b], low, place, codes[a:b]), blocks)
     return (np.flatnonzero(seen) + low).astype(y.dtype), codes
 
 
@@ -280,5 +283,5 @@ def column_codes(column: NDArray[Any]) -> tuple[list[Hashable], Codes]:
 def freeze(a: NDArray[Any]) -> NDArray[Any]:
     """A read-only view, so that kernels meet one array type."""
     a = np.ascontiguousarray(a).view()
-    a.flags.writeable = False
+    a.setflags(write=False)
     return a

@@ -23,7 +23,7 @@ from ..forms import LogisticForm
 from ..model import Model, RowScorer, Solution
 from ..stats import CLASS, Array, Index
 from ..table import Codes, InputError, Matrix, Rows, encode, freeze
-from .fitted import Fitted, Pending, gathering, log_prior, most_pending
+from .fitted import Fitted, Pending, PendingRows, PendingSums, log_prior
 from .reading import Prior, column_names, common_dtype, prior_in_order, read_labels, read_weight
 
 
@@ -35,7 +35,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     _accept_sparse: Any = ("csr", "csc")
     _fit: Fitted
-    _pending: Pending | None
+    _pending: Pending | None  # batches that are not yet part of the model
     n_features_in_: int
 
     # --- what a subclass provides
@@ -121,7 +121,10 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _settings_unchanged(self) -> bool:
         state = self.__dict__
-        return all(state.get(name) is value for name, value in state.get("_settings", ((None, 0),)))
+        for name, value in state.get("_settings", ((None, 0),)):  # noqa: SIM110  (twice as fast as all())
+            if state.get(name) is not value:
+                return False
+        return True
 
     def _current_settings(self) -> tuple[tuple[str, Any], ...]:
         return tuple((name, self.__dict__.get(name)) for name in setting_names(type(self)))  # type: ignore[arg-type]
@@ -134,8 +137,9 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def _fitted(self) -> Fitted:
         """The state, with pending batches added up; NotFittedError (an AttributeError, too) before a fit."""
-        if self.__dict__.get("_pending") is not None:
-            self._gather()
+        pending: Pending | None = self.__dict__.get("_pending")
+        if pending is not None:
+            self._gather(pending)
         try:
             return self.__dict__["_fit"]  # type: ignore[no-any-return]
         except KeyError:
@@ -198,8 +202,8 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Add the sums of a batch.  Any batches, in any order, equal one ``fit`` on all their rows.
 
         New classes may come at any time.  ``classes`` is not needed; where given, it declares classes that may come
-        later, and must then name all of them.  Small batches are checked at once and added up when there are enough
-        of them, or when the model is asked for anything.
+        later, and must then name all of them.  Batches are checked at once; small ones become part of the model
+        when there are enough of them, or when it is asked for anything.
         """
         if classes is None and sample_weight is None and self._put_off(X, y):
             return self
@@ -224,42 +228,54 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _put_off(self, X: Any, y: Any) -> bool:
         """Keep a small batch for later, where a few quick looks show that nothing is wrong with it."""
-        state = self.__dict__
-        fitted: Fitted | None = state.get("_fit")
-        if fitted is None or type(X) not in _QUICK_TYPES or "feature_names_in_" in state:
-            return False
         if type(y) is not np.ndarray:
             y = np.asarray(y)
         if (
-            y.dtype != fitted.labels
-            or y.dtype.kind not in "iubU"
-            or X.dtype.kind not in "fiu"
-            or X.shape != (len(y), self.n_features_in_)
-            or not 0 < len(y) <= most_pending(X) // 4
+            type(X) not in _QUICK_TYPES
             or y.ndim != 1
-            or self._prior() is not None  # set class by class: a new class would have none
+            or not len(y)
+            or X.shape != (len(y), self.__dict__.get("n_features_in_"))
             or not self._settings_unchanged()
-            or not fitted.model.family.surely_valid(X)
         ):
             return False
-        pending: Pending | None = state.get("_pending")
-        if pending is None or not pending.takes(X, y):
-            if pending is not None:
-                self._gather()
-            pending = self._pending = Pending(X, y)
-        if pending.add(X, y):
-            self._gather()
-        return True
+        pending: Pending | None = self.__dict__.get("_pending")
+        if pending is not None:
+            with pending.lock:  # a thread that reads may be taking it away
+                if self._pending is pending and pending.add(X, y):
+                    return True
+        return self._begin_pending(X, y)
 
-    def _gather(self) -> None:
-        """Add up the pending batches."""
-        with gathering:
-            pending: Pending | None = self.__dict__.get("_pending")
-            if pending is None:
+    def _begin_pending(self, X: Matrix, y: NDArray[Any]) -> bool:
+        """Take this batch as the first of those to come; False where such batches are not put off."""
+        fitted = self._fitted
+        if (
+            y.dtype != fitted.labels
+            or y.dtype.kind not in "iubU"
+            or "feature_names_in_" in self.__dict__
+            or self._prior() is not None  # set class by class: a new class would have none
+            or self._grows
+        ):
+            return False
+        model = fitted.model
+        running = model.family.running(model.sums) if y.dtype in (np.int32, np.int64) else None
+        if running is not None and self._start_pending(PendingSums(running, y.dtype), X, y):
+            return True
+        return self._start_pending(PendingRows(X, y, model.family), X, y)
+
+    def _start_pending(self, pending: Pending, X: Matrix, y: NDArray[Any]) -> bool:
+        taken = pending.add(X, y)
+        if taken:
+            self._pending = pending
+        return taken
+
+    def _gather(self, pending: Pending) -> None:
+        """Make the pending batches part of the model."""
+        with pending.lock, self._unchanged_on_error():
+            if self.__dict__.get("_pending") is not pending:
                 return  # another thread was first
-            old: Fitted = self.__dict__["_fit"]
-            model = old.model.learn(*pending.gathered())
-            self._adopt(model, old.labels, old.floats)
+            old, settings = self._fit, self._settings
+            self._adopt(pending.added_to(old.model), old.labels, old.floats)
+            self._settings = settings  # those that the batches came under
             self._pending = None
 
     @staticmethod

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..family import Family, Running
 from ..model import Model, Solution
 from ..stats import Array, Index
 from ..table import Matrix, Rows, encode, freeze
 
 PENDING_ROWS = 4096  # small batches are added up together once there are so many rows
 PENDING_CELLS = 1 << 18
-
-gathering = threading.Lock()  # held while pending batches are added up
 
 
 @dataclass(frozen=True)
@@ -51,46 +51,80 @@ class Fitted:
         return {k: v for k, v in self.__dict__.items() if k != "solution"}  # a pickle holds the sums
 
 
-def most_pending(X: Matrix) -> int:
-    """How many rows like these wait at most: by their cells, or by what sparse rows store."""
-    cells = X.shape[1] if type(X) is np.ndarray else len(X.data) // max(X.shape[0], 1)
-    return min(PENDING_ROWS, PENDING_CELLS // (cells or 1))
+class Pending(ABC):
+    """Small batches that have been checked and wait to become part of the model.
+
+    ``lock`` is held while one is added and while they become part of it: by the thread that changes the model and by
+    any that reads it.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+    @abstractmethod
+    def add(self, X: Matrix, y: NDArray[Any]) -> bool:
+        """Take one batch; False, and nothing taken, where it is of another kind or needs a closer look."""
+
+    @abstractmethod
+    def added_to(self, model: Model) -> Model:
+        """The model with all batches learned."""
 
 
-class Pending:
-    """Small batches that have been checked and wait to be added up together."""
+class PendingSums(Pending):
+    """Batches that are in running sums already."""
 
-    def __init__(self, X: Matrix, y: NDArray[Any]) -> None:
-        most = most_pending(X) + 1
-        self.kind, self.most, self.rows = type(X), most, 0
-        self.y = np.empty(most, y.dtype)
-        self.dense = np.empty((most, X.shape[1]), X.dtype) if self.kind is np.ndarray else None
-        self.width = X.shape[1]
-        self.sparse: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = []  # row lengths, columns, values
-
-    def takes(self, X: Matrix, y: NDArray[Any]) -> bool:
-        """Whether a batch is of the same kind, and fits in."""
-        return (
-            self.kind is type(X)
-            and self.rows + len(y) <= self.most
-            and (self.dense is None or self.dense.dtype == X.dtype)
-        )
+    def __init__(self, running: Running, labels: np.dtype[Any]) -> None:
+        super().__init__()
+        self.running, self.labels = running, labels
 
     def add(self, X: Matrix, y: NDArray[Any]) -> bool:
-        """Keep a copy of one batch; True when it is time to add them up."""
-        start, self.rows = self.rows, self.rows + len(y)
-        self.y[start : self.rows] = y
+        """Add to the sums."""
+        return y.dtype == self.labels and self.running.add(X, freeze(y))
+
+    def added_to(self, model: Model) -> Model:
+        """Sums on the axes of the model, about its origin."""
+        n, stats = self.running.sums()
+        return model + replace(model, counts=replace(model.counts, sums={"n": n}), stats=stats)
+
+
+class PendingRows(Pending):
+    """Copies of the batches, to be added up together."""
+
+    def __init__(self, X: Matrix, y: NDArray[Any], family: Family) -> None:
+        super().__init__()
+        cells = X.shape[1] if type(X) is np.ndarray else len(X.data) // max(X.shape[0], 1)
+        self.kind, self.most, self.rows = type(X), min(PENDING_ROWS, PENDING_CELLS // (cells or 1)), 0
+        self.y = np.empty(self.most, y.dtype)
+        self.dense = np.empty((self.most, X.shape[1]), X.dtype) if self.kind is np.ndarray else None
+        self.width, self.family = X.shape[1], family
+        self.sparse: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = []  # row lengths, columns, values
+
+    def add(self, X: Matrix, y: NDArray[Any]) -> bool:
+        """Keep a copy, where there is room and a quick look shows that nothing is wrong."""
+        stop = self.rows + len(y)
+        if (
+            self.kind is not type(X)
+            or stop > self.most
+            or len(y) > self.most // 4
+            or y.dtype != self.y.dtype
+            or X.dtype.kind not in "fiu"
+            or (self.dense is not None and self.dense.dtype != X.dtype)
+            or not self.family.surely_valid(X)
+        ):
+            return False
+        self.y[self.rows : stop] = y
         if self.dense is not None:
-            self.dense[start : self.rows] = X
+            self.dense[self.rows : stop] = X
         else:
             self.sparse.append((np.diff(X.indptr), X.indices.copy(), X.data.copy()))
-        return self.rows >= self.most - 1
+        self.rows = stop
+        return True
 
-    def gathered(self) -> tuple[Matrix, Rows]:
-        """All batches as one."""
+    def added_to(self, model: Model) -> Model:
+        """All batches learned as one."""
         X = self.dense[: self.rows] if self.dense is not None else self._joined()
         labels, codes = encode(self.y[: self.rows])
-        return X, Rows(Index.of(labels), freeze(codes))
+        return model.learn(X, Rows(Index.of(labels), freeze(codes)))
 
     def _joined(self) -> Matrix:
         lengths, columns, values = (np.concatenate(parts) for parts in zip(*self.sparse, strict=True))

@@ -362,5 +362,9 @@ def _is_run(levels: list[Hashable]) -> bool:
 
 
 def _by_level(tables: list[Array]) -> Array:
-    """The tables of all columns below each other, and a row of zeros for the rest.  # [(K, L_j)] → (ΣL + 1, K)"""
-    return freeze(np.concatenate([*tables, np.zeros((len(tables[0]), 1))], axis=1).T)
+    """The tables of all columns below each other, and zeros: a row for the rest, columns up to a multiple of four.
+
+    # [(K, L_j)] → (ΣL + 1, K or up to three more)
+    """
+    table = np.concatenate(tables, axis=1)
+    return freeze(np.pad(table.T, ((0, 1), (0, -len(table) % 4))))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
@@ -36,6 +36,8 @@ from ..table import (
 from .holes import warn_absent
 
 ORDER = "order"
+MANY_BLOCKS = 8  # enough to keep all threads busy
+AddEntries = Callable[[int, int, int, int, Array], None]
 ELEMENTWISE = layout("elementwise", {"n": (CLASS, FEATURE), "t": (CLASS, FEATURE, ORDER)})
 
 
@@ -55,6 +57,33 @@ def class_ranges(codes: Codes, n_classes: int) -> list[tuple[int, int]]:
     cuts = np.searchsorted(rows, rows[-1] * np.arange(1, parts) / parts) + 1 if len(rows) else np.array([])
     edges = [0, *np.unique(np.clip(cuts, 1, n_classes)).astype(int).tolist(), n_classes]
     return [(a, b) for a, b in itertools.pairwise(edges) if a < b]
+
+
+def sum_entries(add: AddEntries, X: Matrix, codes: Codes, shape: tuple[int, ...]) -> Array:
+    """Sums, of this shape (K, …), over the stored entries of a CSR matrix.
+
+    ``add(a, b, lo, hi, t)`` adds to t what the rows [a, b) of the classes [lo, hi) have.  Where that makes many blocks
+    of rows, each with many more entries than there are sums, a block has sums of its own.  Else the threads share out
+    the classes, so that every cell is added up by one thread, in row order.
+    """
+    total = np.zeros(shape)
+    blocks = entry_blocks(X.indptr, least=4 * total.size)
+
+    def of_block(a: int, b: int) -> Array:
+        t = np.zeros(shape)
+        add(a, b, 0, len(t), t)
+        return t
+
+    def of_classes(lo: int, hi: int) -> None:
+        for a, b in entry_blocks(X.indptr):
+            add(a, b, lo, hi, total)
+
+    if len(blocks) >= MANY_BLOCKS:
+        for part in in_order(of_block, blocks):
+            total += part
+    else:
+        every(of_classes, class_ranges(codes, len(total)))
+    return total
 
 
 @dataclass(frozen=True)
@@ -166,18 +195,16 @@ class Elementwise(Family):
         K, p = len(rows.classes), X.shape[1]
         N = np.repeat(rows.counts()[:, None], p, axis=1)
         zero = self.T(np.zeros((1, 1)))[0, 0]  # (order,)
-        t = np.zeros((K, p, self.order))
 
-        def work(lo: int, hi: int) -> None:
-            for a, b in entry_blocks(X.indptr):
-                ends, places, values = entries(X, a, b)
-                if self.entry_threshold is not None:
-                    csr_class_sums(ends, places, values, self.entry_threshold, *rows.part(a, b), lo, hi, t[..., 0])
-                else:
-                    T = freeze(self.T(values.astype(np.float64)[:, None])[:, 0, :] - zero)
-                    csr_class_statistics(ends, places, T, *rows.part(a, b), lo, hi, t)
+        def add(a: int, b: int, lo: int, hi: int, t: Array) -> None:
+            ends, places, values = entries(X, a, b)
+            if self.entry_threshold is not None:
+                csr_class_sums(ends, places, values, self.entry_threshold, *rows.part(a, b), lo, hi, t[..., 0])
+            else:
+                T = freeze(self.T(values.astype(np.float64)[:, None])[:, 0, :] - zero)
+                csr_class_statistics(ends, places, T, *rows.part(a, b), lo, hi, t)
 
-        every(work, class_ranges(rows.codes, K))
+        t = sum_entries(add, X, rows.codes, (K, p, self.order))
         return {"n": N, "t": t + N[:, :, None] * zero}
 
     @property

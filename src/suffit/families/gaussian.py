@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import Scorer, least, register
+from ..family import Running, Scorer, least, register
 from ..forms import LogisticForm
 from ..kernels.threads import COPY_CELLS, every, in_order, row_blocks
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
@@ -19,6 +19,7 @@ from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, f
 from .elementwise import Elementwise, Natural, class_ranges, never_learned
 from .gaussian_scores import DiagonalScorer, GaussianScorer, SharedScorer
 from .holes import warn_absent
+from .running import RunningMoments, label_table
 
 FIRST_ROWS = 64  # the origin of a class is the mean of its first so many values
 LEAST_SHARE = 1e-9  # variance a class is given where it has none, as a share of the column's total variance
@@ -141,6 +142,11 @@ class Gaussian(Elementwise):
         """A finite sum of squares: no NaN, no infinity, nothing that overflows."""
         x = (X if type(X) is np.ndarray else X.data).reshape(-1)
         return type(self) is Gaussian and x.dtype == np.float64 and math.isfinite(x.dot(x))
+
+    def running(self, stats: Stats) -> Running | None:
+        """Moments about the same origin."""
+        table = label_table(stats.axes[CLASS])
+        return RunningMoments(stats, *table) if table is not None and type(self) is Gaussian else None
 
     def _block_moments(
         self, X: Matrix, rows: Rows, columns: Sequence[str], origin: Array, start: int, stop: int, holes: list[int]

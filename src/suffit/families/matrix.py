@@ -447,7 +447,7 @@ class MultivariateGaussian(Family):
         return W, float(np.log(values[real]).sum() + 2 * np.log(scale).sum()), rank
 
 
-STRIP_ROWS = 1024  # rows of each class that one product is taken over: enough to run at full speed
+STRIP_ROWS = 512  # rows of each class that one product is taken over: enough to run at full speed
 _RANK_TOLERANCE = 1e-12  # share of a column's variance left after regression on the others: less is rounding
 
 

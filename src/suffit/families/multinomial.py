@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import Family, Scorer, least, register
+from ..family import Family, Running, Scorer, least, register
 from ..forms import Impossible, LogisticForm
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
 from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
 from .elementwise import never_learned
 from .holes import warn_absent
+from .running import RunningCounts, label_table
 from .simplex import dense_class_sums, linear_scores, log_shares, sparse_class_sums, words_first
 
 GAP = "gap"  # words whose count is missing in some document
@@ -73,6 +74,11 @@ class Multinomial(Family):
         """Finite and not negative."""
         x = X.data if is_sparse(X) else X
         return not x.size or (x.min() >= 0 and bool(np.isfinite(x.max())))
+
+    def running(self, stats: Stats) -> Running | None:
+        """Counts of the same words."""
+        table = label_table(stats.axes[CLASS])
+        return None if table is None else RunningCounts(stats, *table)
 
     def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
         """Occurrences of every word in every class, the documents of the class, and those without a count."""

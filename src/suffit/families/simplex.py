@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.threads import entry_blocks, every, in_order, row_blocks
+from ..kernels.threads import in_order, row_blocks
 from ..stats import Array
 from ..table import Matrix, Rows, block, entries, freeze, is_sparse
-from .elementwise import class_ranges
+from .elementwise import sum_entries
 
 Check = Callable[[NDArray[Any], int], None]
 
@@ -52,16 +52,13 @@ def sparse_class_sums(X: Matrix, rows: Rows) -> tuple[Array, bool]:
     """The same over the stored entries of a CSR matrix, and whether all are finite and not negative.  # → (K, p)"""
     from ..kernels.counts import csr_class_sums
 
-    K, p = len(rows.classes), X.shape[1]
-    t = np.zeros((K, p))
     odd: list[int] = []
 
-    def work(lo: int, hi: int) -> None:
-        for a, b in entry_blocks(X.indptr):
-            if not csr_class_sums(*entries(X, a, b), np.nan, *rows.part(a, b), lo, hi, t):
-                odd.append(a)
+    def add(a: int, b: int, lo: int, hi: int, t: Array) -> None:
+        if not csr_class_sums(*entries(X, a, b), np.nan, *rows.part(a, b), lo, hi, t):
+            odd.append(a)
 
-    every(work, class_ranges(rows.codes, K))
+    t = sum_entries(add, X, rows.codes, (len(rows.classes), X.shape[1]))
     return t, not odd and bool(np.isfinite(t.sum()))
 
 

@@ -42,7 +42,7 @@ def integer_counts(X, low, offsets, codes, weights, count):  # type: ignore[no-u
 def level_scores(codes_of_levels, offsets, table, out):  # type: ignore[no-untyped-def]
     """out[i, c] = Σ_j table[offsets[j] + level, c]; a level of −1 adds nothing."""
     rows, p = codes_of_levels.shape
-    K = table.shape[1]
+    K = out.shape[1]
     for i in range(rows):
         for c in range(K):
             out[i, c] = 0.0
@@ -56,11 +56,16 @@ def level_scores(codes_of_levels, offsets, table, out):  # type: ignore[no-untyp
 
 @fast
 def integer_scores(X, low, offsets, table, out):  # type: ignore[no-untyped-def]
-    """The same for integers: row offsets[j] + x − low[j] of the table; its last row, of zeros, stands for the rest."""
+    """The same for integers: row offsets[j] + x − low[j] of the table; its last row, of zeros, stands for the rest.
+
+    The table may be wider than there are classes: with a multiple of four columns no loop has a remainder.
+    """
     rows, p = X.shape
-    K = table.shape[1]
+    K = out.shape[1]
+    width = table.shape[1]
     nothing = np.uint64(table.shape[0] - 1)
     places = np.empty(p + 4, np.uint64)
+    total = np.empty(width)
     for i in range(rows):
         for j in range(p):
             at = np.int64(X[i, j]) - low[j]
@@ -68,12 +73,14 @@ def integer_scores(X, low, offsets, table, out):  # type: ignore[no-untyped-def]
             places[j] = np.uint64(offsets[j] + at) if inside else nothing
         for j in range(p, p + 4):
             places[j] = nothing
-        for c in range(K):
-            out[i, c] = 0.0
+        for c in range(width):
+            total[c] = 0.0
         for j in range(0, p, 4):
-            a, b, d, e = places[j], places[j + 1], places[j + 2], places[j + 3]
-            for c in range(K):
-                out[i, c] += (table[a, c] + table[b, c]) + (table[d, c] + table[e, c])
+            a, b, d, e = table[places[j]], table[places[j + 1]], table[places[j + 2]], table[places[j + 3]]
+            for c in range(width):
+                total[c] += (a[c] + b[c]) + (d[c] + e[c])
+        for c in range(K):
+            out[i, c] = total[c]
 
 
 @jit
@@ -129,11 +136,12 @@ def csr_class_moments(indptr, indices, data, codes, weights, origin, lo, hi, n, 
                 t2[c, j] += w * (z * z)
 
 
-@fast
+@jit
 def csr_linear_scores(indptr, indices, data, threshold, weights, start, out):  # type: ignore[no-untyped-def]
     """out[i, c] = start[c] + Σ_e x·weights[j_e, c]; with a threshold x is 1 above it, else 0.  weights: (words, K).
 
-    False where an entry is not ≥ 0.
+    False where an entry is not ≥ 0.  Sums in order: taken in any order they would be vectorised by gathering, which
+    takes twice the time.
     """
     rows, K = out.shape
     plain = threshold != threshold

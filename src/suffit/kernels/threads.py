@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -17,6 +17,7 @@ Part = TypeVar("Part")
 
 READ_CELLS = 1 << 21  # most cells of one block that is only read: long enough to hide the hand-over between threads
 COPY_CELLS = 1 << 16  # cells of one block that is copied first: the copy stays in a core's own cache
+ROUND_BLOCKS = 8  # blocks for each thread whose results may wait for an earlier one
 _LEAST_ROWS = 64
 
 _lock = threading.Lock()
@@ -61,10 +62,10 @@ def row_blocks(n_rows: int, n_columns: int, cells: int = READ_CELLS) -> list[tup
     return [(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
 
-def entry_blocks(indptr: NDArray[Any]) -> list[tuple[int, int]]:
-    """Row ranges of a CSR matrix that hold about one block of stored entries each."""
+def entry_blocks(indptr: NDArray[Any], least: int = 0) -> list[tuple[int, int]]:
+    """Row ranges of a CSR matrix that hold about one block of stored entries each, ``least`` of them or more."""
     n = len(indptr) - 1
-    cells = READ_CELLS >> 3
+    cells = max(min(max(int(indptr[-1]) // 16, READ_CELLS >> 3), READ_CELLS), least)
     if indptr[-1] <= cells and n <= cells:
         return [(0, n)]
     edges = np.searchsorted(indptr, np.arange(0, int(indptr[-1]) + 1, cells))
@@ -75,28 +76,66 @@ def entry_blocks(indptr: NDArray[Any]) -> list[tuple[int, int]]:
 def in_order(work: Callable[[int, int], Part], blocks: list[tuple[int, int]]) -> Iterator[Part]:
     """``work(start, stop)`` of every block, computed on all threads, delivered in block order.
 
-    The calling thread works too: in every round it takes one block and the pool the others.  So memory stays bounded
-    however many blocks there are, and a short call does not wait for a thread to wake up.
+    The calling thread works too, and every thread takes the next block as soon as it is free: neither a thread that is
+    slow to wake up nor a core that is busy with something else holds up the others.  Rounds of a few blocks for each
+    thread keep memory bounded however many blocks there are.
     """
     threads = cores()
     if threads == 1 or len(blocks) < 2:
         for start, stop in blocks:
             yield work(start, stop)
         return
+    for first in range(0, len(blocks), ROUND_BLOCKS * threads):
+        yield from _one_round(work, blocks[first : first + ROUND_BLOCKS * threads], threads)
+
+
+def _one_round(work: Callable[[int, int], Part], blocks: list[tuple[int, int]], threads: int) -> Iterator[Part]:
+    waiting = iter(range(len(blocks)))
+    done: dict[int, Part] = {}
+    failed: dict[int, BaseException] = {}
+
+    def take() -> bool:
+        """Work on the next block, if there is one left and none has failed."""
+        for i in waiting:
+            try:
+                done[i] = work(*blocks[i])
+            except BaseException as error:
+                failed[i] = error
+                _drain(waiting)
+            return True
+        return False
+
+    def help_out() -> None:
+        while take():
+            pass
+
     pool = _pool()
-    waiting: list[Future[Part]] = []
+    helpers = [pool.submit(help_out) for _ in range(min(threads, len(blocks)) - 1)]
+    delivered = 0
     try:
-        for first in range(0, len(blocks), threads):
-            waiting = [pool.submit(work, *block) for block in blocks[first + 1 : first + threads]]
-            yield work(*blocks[first])
-            for future in waiting:
-                yield future.result()
+        while take():
+            while delivered in done:
+                yield done.pop(delivered)
+                delivered += 1
+        for helper in helpers:
+            if not helper.cancel():  # not begun: nothing is left for it
+                helper.result()
+        while delivered in done:
+            yield done.pop(delivered)
+            delivered += 1
+        if failed:  # every block before the first failure has been delivered, as if they had come one by one
+            raise failed[min(failed)]
     finally:
-        for future in waiting:
-            future.cancel()
-        for future in waiting:  # what has begun may still write: wait for it before an error goes out
-            if not future.cancelled():
-                future.exception()
+        _drain(waiting)
+        for helper in helpers:  # what has begun may still write: wait for it before an error goes out
+            if not helper.cancel():
+                helper.exception()
+
+
+def _drain(waiting: Iterator[int]) -> None:
+    """Leave nothing for anyone to take."""
+    for _ in waiting:
+        pass
 
 
 def every(work: Callable[[int, int], None], blocks: list[tuple[int, int]]) -> None:
