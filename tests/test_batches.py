@@ -71,7 +71,7 @@ def test_a_batch_far_from_the_origin_is_not_summed_about_it():
 
 
 @KINDS
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -1.0])
+@pytest.mark.parametrize("bad", [np.inf, -1.0])
 def test_a_refused_batch_leaves_those_that_wait(make, data, bad):
     X, y = data()
     model = make().fit(X[:100], y[:100]).partial_fit(X[100:110], y[100:110])
@@ -79,7 +79,7 @@ def test_a_refused_batch_leaves_those_that_wait(make, data, bad):
     model.partial_fit(X[110:120], y[110:120])
     with pytest.raises(ValueError):
         model.partial_fit(X[:5], y[:5], sample_weight=np.full(5, -1.0))
-    if not (bad == -1.0 or np.isnan(bad)) or make is suffit.MultinomialNB:
+    if np.isinf(bad) or (bad == -1.0 and make is suffit.MultinomialNB):
         odd = X[:5].copy()
         odd[3, odd[3].nonzero()[-1][0]] = bad
         with pytest.raises(suffit.InputError, match="row 3"):
