@@ -35,7 +35,8 @@ MOST_ROOM = 1 << 23  # numbers that the sums of a joint block may take
 SEEN_OFTEN = 3  # rows a level needs to have a number of its own in a joint block
 BINS = 5
 TIES = (1.0, 0.5, 0.1, 0.0)
-SHRINKAGES = (0.1, 0.01, 0.3)  # the first is tried with every tie, the others with the best
+SHRINKAGES = (0.1, 0.01, 0.3, 0.8)  # the first is tried with every tie, the others with the best
+USUAL_POWER = 0.5  # standard deviation of the prior on powers
 STRONGEST = 2.0  # no structure counts for more than so many times its own evidence
 WORTH = 0.02  # a structure with less power than this in the pool is left out of it
 LOWEST = -1e4  # scores are no lower than this below the best of their row: enough to decide, and finite
@@ -173,7 +174,16 @@ class Held:
     def __init__(self, frame: Frame, rows: Rows, folds: Places) -> None:
         self.frame, self.rows, self.folds = frame, rows, folds
         self.where = [np.flatnonzero(folds == f) for f in range(FOLDS)]
+        self.tell = self._telling()
         self._kept: dict[Any, Array] = {}
+
+    def _telling(self) -> Rows:
+        """The rows with the weights they are compared by: none for a row whose class no other fold has."""
+        codes, weights = self.rows.part(0, len(self.rows))
+        by_fold = np.zeros((FOLDS, len(self.rows.classes)))
+        np.add.at(by_fold, (self.folds, codes), weights)
+        elsewhere = (by_fold.sum(axis=0) - by_fold)[self.folds, codes] > 0
+        return Rows(self.rows.classes, codes, np.where(elsewhere, weights, 0.0))
 
     def scores(self, piece: Piece) -> Array:
         """log p(x | c) of every row, up to a constant per row.  # → (n, K)"""
@@ -197,12 +207,12 @@ class Held:
         """The scores of all rows under several settings of a family that keep the same sums; None: as it is."""
         out = [np.zeros((len(self.rows), len(self.rows.classes))) for _ in families]
         for model, here, X in models:
-            places = [self.rows.classes.position[c] for c in model.classes]
+            places = np.array([self.rows.classes.position[c] for c in model.classes])
             for family, scores in zip(families, out, strict=True):
                 solved = replace(model, family=family or model.family).solved(np.zeros(len(model.classes)))
-                part = np.full((len(here), len(self.rows.classes)), -np.inf)
-                part[:, places] = solved.scores(X)
-                scores[here] = part
+                known = solved.scores(X)
+                scores[here] = known.min(axis=1, keepdims=True)  # of classes that no other fold has
+                scores[np.ix_(here, places)] = known
         return [_bounded(s) for s in out]
 
 
@@ -217,32 +227,35 @@ def _bounded(scores: Array) -> Array:
 def powers(scores: Sequence[Array], log_prior: Array, rows: Rows) -> tuple[Array, float]:
     """The β in [0, 2] that minimise the log-loss of softmax(log prior + Σ_m β_m·scores_m), and that log-loss.
 
-    Newton's method on a convex function, steps halved until they gain, β held at a bound it pushes against.
+    Newton's method on a convex function, steps halved until they gain, β held at a bound it pushes against.  A normal
+    prior on β (standard deviation ½) keeps few rows from showing that a model is never wrong.
     """
     S = np.stack(scores)  # (M, n, K)
     codes, weights = rows.part(0, len(rows))
-    weights = weights / weights.sum()
+    total = weights.sum()
+    weights = weights / total
     at = np.arange(len(codes))
     chosen = S[:, at, codes]  # (M, n)
+    price = 1 / (USUAL_POWER**2 * total)
 
     def loss(beta: Array) -> tuple[float, Array]:
         joint = log_prior + np.tensordot(beta, S, axes=1)
         joint -= joint.max(axis=1, keepdims=True)
         p = np.exp(joint)
-        total = p.sum(axis=1)
-        p /= total[:, None]
-        return float(weights @ (np.log(total) - joint[at, codes])), p
+        norm = p.sum(axis=1)
+        p /= norm[:, None]
+        return float(weights @ (np.log(norm) - joint[at, codes])) + 0.5 * price * float(beta @ beta), p
 
     beta = np.full(len(S), min(0.5, 1.0 / len(S)))
     now, p = loss(beta)
     for _ in range(50):
         mean = np.einsum("mnk,nk->mn", S, p)
-        gradient = (mean - chosen) @ weights
+        gradient = (mean - chosen) @ weights + price * beta
         free = ~(((beta <= 0) & (gradient > 0)) | ((beta >= STRONGEST) & (gradient < 0)))
         if not free.any() or np.abs(gradient[free]).max() < 1e-10:
             break
         hessian = np.einsum("mnk,lnk,nk,n->ml", S, S, p, weights, optimize=True) - (mean * weights) @ mean.T
-        hessian = hessian[np.ix_(free, free)]
+        hessian = (hessian + price * np.eye(len(S)))[np.ix_(free, free)]
         step = np.zeros_like(beta)
         step[free] = np.linalg.lstsq(hessian, gradient[free], rcond=1e-12)[0]
         for halved in range(30):
@@ -253,7 +266,7 @@ def powers(scores: Sequence[Array], log_prior: Array, rows: Rows) -> tuple[Array
         gain, (beta, now, p) = now - value, (tried, value, q)
         if gain < 1e-13:
             break
-    return beta, now
+    return beta, now - 0.5 * price * float(beta @ beta)
 
 
 def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection]:
@@ -266,6 +279,8 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection]
     with np.errstate(divide="ignore"):
         log_prior = np.log(counts / counts.sum())
     held = Held(frame, rows, folds_of(frame, schema, rows))
+    if not held.tell.counts().any():
+        return schema, Selection((), ((NAIVE, "", 1.0),), np.nan)
     tried: list[Tried] = []
     best: list[tuple[Structure, Array, Tried]] = []
     with warnings.catch_warnings():
@@ -274,7 +289,7 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection]
             options = _options(structure, held, log_prior)
             tried += [t for _, _, t in options]
             best.append(min(options, key=lambda option: round(option[2].loss, 9)))
-    return _pooled(schema, best, log_prior, rows, tried)
+    return _pooled(schema, best, log_prior, held.tell, tried)
 
 
 def _options(structure: Structure, held: Held, log_prior: Array) -> list[tuple[Structure, Array, Tried]]:
@@ -283,7 +298,7 @@ def _options(structure: Structure, held: Held, log_prior: Array) -> list[tuple[S
     rest = np.sum(alone, axis=0) if alone else np.zeros((len(held.rows), len(held.rows.classes)))
 
     def option(pieces: tuple[Piece, ...], settings: str, scores: Array) -> tuple[Structure, Array, Tried]:
-        beta, loss = powers([scores], log_prior, held.rows)
+        beta, loss = powers([scores], log_prior, held.tell)
         return replace(structure, pieces=pieces), scores, Tried(structure.name, settings, loss, float(beta[0]))
 
     if structure.joint is None:

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from .families import Bernoulli, Categorical, Gamma, Gaussian, LogNormal, Poisson
 from .families.binned import bin_names
+from .families.elementwise import Elementwise
+from .families.holes import MissingValuesWarning
 from .families.product import Block, Product
 from .family import Family, family_named
 from .frame import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, NUMBER, READABLE, TRUTH, WHOLE, Frame
@@ -84,6 +86,7 @@ class Piece:
     reads: str  # "numbers", "levels", "holes" (what is missing) or "codings" (as these say)
     codings: tuple[Coding, ...] = ()
     power: float = 1.0
+    lenient: bool = False  # whether values outside the family's support are missing: it was not the user's choice
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -102,7 +105,22 @@ class Piece:
         out = np.empty((frame.n_rows, len(self.columns)))
         for j, name in enumerate(self.columns):
             out[:, j] = _missing(frame, name) if self.reads == "holes" else _numbers(frame, name)
-        return out
+        return self._within(out) if self.lenient else out
+
+    def _within(self, x: Array) -> Array:
+        """Values outside the support as missing, which is said."""
+        bad = self.family.outside(x)  # type: ignore[attr-defined]
+        if bad.any():
+            j = int(np.argmax(bad.any(axis=0)))
+            name, value = self.columns[j], x[:, j][bad[:, j]][0]
+            warnings.warn(
+                f"column {name!r}: {value:g} cannot be, by the family chosen for it ({_shown(self.family)}), and is "
+                f"taken as missing; columns={{{name!r}: 'gaussian'}} takes any number",
+                MissingValuesWarning,
+                stacklevel=2,
+            )
+            x[bad] = np.nan
+        return x
 
 
 def _coded(columns: Sequence[tuple[list[Hashable], NDArray[np.int32]]], n: int) -> Coded:
@@ -285,7 +303,7 @@ def choose(
         raise InputError("one sample (n_samples=1) of one class is not enough to tell what its columns are")
     by_name = {name: wish for wish in wishes for name in wish.columns}
     choices: list[Choice] = []
-    grouped: dict[Any, tuple[Family, str, list[str]]] = {}
+    grouped: dict[Any, tuple[Family, str, bool, list[str]]] = {}
     for name in frame.names:
         wish = by_name.get(name)
         kind = few.columns[name].kind()
@@ -308,8 +326,9 @@ def choose(
         elif _settles(family):
             group = ("alone", name)
         reads = "levels" if isinstance(family, Categorical) else "numbers"
-        grouped.setdefault(group, (family, reads, []))[2].append(name)
-    pieces = [Piece(family, tuple(names), reads) for family, reads, names in grouped.values()]
+        lenient = isinstance(family, Elementwise) and reason != "as asked"
+        grouped.setdefault((group, lenient), (family, reads, lenient, []))[3].append(name)
+    pieces = [Piece(f, tuple(names), reads, lenient=lenient) for f, reads, lenient, names in grouped.values()]
     if not pieces:
         why = "; ".join(f"{c.column!r}: {c.reason}" for c in choices[:5])
         raise InputError(f"no column is left to learn from ({why}); columns={{name: family}} sets a family by hand")
