@@ -293,7 +293,10 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection]
 
 
 def _options(structure: Structure, held: Held, log_prior: Array) -> list[tuple[Structure, Array, Tried]]:
-    """A structure under several settings, with the scores of rows left out: how far tied first, then how far shrunk."""
+    """A structure under several settings, with the scores of rows left out: how far tied first, then how far shrunk.
+
+    With p numbers and n rows, correlations err by about 1/√n each, and shrinkage is no less than p/2n.
+    """
     alone = [held.scores(p) for i, p in enumerate(structure.pieces) if i != structure.joint]
     rest = np.sum(alone, axis=0) if alone else np.zeros((len(held.rows), len(held.rows.classes)))
 
@@ -317,8 +320,10 @@ def _options(structure: Structure, held: Held, log_prior: Array) -> list[tuple[S
         best = min(found, key=lambda option: round(option[2].loss, 9))
         return best[0].pieces[at].family  # type: ignore[return-value]
 
-    best = attempt([replace(base, tie=t, shrinkage=SHRINKAGES[0]) for t in (TIES if not many else TIES[:1])])
-    attempt([replace(best, shrinkage=s) for s in SHRINKAGES[1:]])
+    least = min(SHRINKAGES[-1], len(piece.names) / (2 * float(held.rows.counts().sum())))
+    first, *others = dict.fromkeys(max(s, least) for s in SHRINKAGES)
+    best = attempt([replace(base, tie=t, shrinkage=first) for t in (TIES if not many else TIES[:1])])
+    attempt([replace(best, shrinkage=s) for s in others])
     return found
 
 
