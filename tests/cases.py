@@ -22,6 +22,7 @@ class Case:
     coupled: bool = False  # columns share a variance or its floor: leaving one out changes the others
     exact: bool = False  # sums of whole numbers: laws hold to the last bit
     missing: bool = False  # takes NaN as missing
+    least: int = 1  # rows of the smallest first batch
 
 
 def normal(rng: Generator, n: int) -> np.ndarray:
@@ -52,6 +53,38 @@ def words(rng: Generator, n: int) -> np.ndarray:
 
 def angles(rng: Generator, n: int) -> np.ndarray:
     return rng.uniform(0, 24, size=(n, 2))
+
+
+def mixed(rng: Generator, n: int) -> np.ndarray:
+    columns = [
+        rng.normal(size=n).tolist(),
+        rng.poisson(3.0, size=n).tolist(),
+        (rng.random(n) < 0.4).tolist(),
+        np.array(["red", "green", "blue"])[rng.integers(0, 3, size=n)].tolist(),
+        rng.normal(5.0, 2.0, size=n).tolist(),
+    ]
+    out = np.empty((n, len(columns)), dtype=object)
+    for j, column in enumerate(columns):
+        out[:, j] = column
+    return out
+
+
+@dataclass(frozen=True)
+class EveryColumn:
+    """A selector: all columns of an array or a data frame."""
+
+    def __call__(self, X: Any) -> list[str]:
+        return list(map(str, X.columns)) if hasattr(X, "columns") else [f"x{j}" for j in range(np.asarray(X).shape[1])]
+
+
+@dataclass(frozen=True)
+class Holding:
+    """A selector: the columns of an array of objects whose values are of this type."""
+
+    kind: type
+
+    def __call__(self, X: Any) -> list[str]:
+        return [f"x{j}" for j in range(X.shape[1]) if type(X[0, j]) is self.kind]
 
 
 FAMILIES: dict[str, Case] = {
@@ -100,6 +133,35 @@ ESTIMATORS: dict[str, Case] = {
     "GDA-shared": Case(lambda: suffit.GDA(tie=1.0, denominator="unbiased"), normal),
     "GDA-ledoit-wolf": Case(lambda: suffit.GDA(shrinkage="ledoit-wolf"), normal),
     "GDA-oas": Case(lambda: suffit.GDA(tie=1.0, shrinkage="oas"), normal),
+    "GenerativeClassifier-gaussian": Case(
+        lambda: suffit.GenerativeClassifier({EveryColumn(): "gaussian"}), normal, missing=True, least=2
+    ),
+    "GenerativeClassifier-joint": Case(
+        lambda: suffit.GenerativeClassifier({("x0", "x1", "x2"): suffit.MultivariateGaussian()}), normal, least=2
+    ),
+    "GenerativeClassifier-shared": Case(
+        lambda: suffit.GenerativeClassifier({("x0", "x1", "x2"): suffit.MultivariateGaussian(tie=1.0, pooled=True)}),
+        normal,
+        least=2,
+    ),
+    "GenerativeClassifier-counts": Case(
+        lambda: suffit.GenerativeClassifier({EveryColumn(): "poisson"}, missing="informative", unknown="novel"),
+        counts,
+        exact=True,
+        least=2,
+    ),
+    "GenerativeClassifier-mixed": Case(
+        lambda: suffit.GenerativeClassifier(
+            {
+                Holding(float): "gaussian",
+                Holding(int): "poisson",
+                Holding(bool): suffit.Bernoulli(alpha=0.5),
+                Holding(str): suffit.Categorical(alpha=0.5),
+            }
+        ),
+        mixed,
+        least=2,
+    ),
 }
 
 CASES = {**{f"family-{k}": v for k, v in FAMILIES.items()}, **ESTIMATORS}
@@ -124,16 +186,21 @@ def data(case: Case, seed: int, n: int = 120, k: int = 3) -> tuple[np.ndarray, n
 def parameters(model: Any) -> list[np.ndarray]:
     """What was learned, as arrays: class prior and the parameters of every class."""
     solution = model._solved
-    scorer = solution.scorer
+    return [np.exp(solution.log_prior), *of_scorer(solution.scorer)]
+
+
+def of_scorer(scorer: Any) -> list[np.ndarray]:
+    """The parameters of every class; block by block where there are several."""
+    if hasattr(scorer, "scorers"):
+        return [a for part in scorer.scorers for a in of_scorer(part)]
     scorer = getattr(scorer, "inner", scorer)
-    out = [np.exp(solution.log_prior)]
     if hasattr(scorer, "sigma"):
-        return [*out, scorer.means, scorer.covariances()]
+        return [scorer.means, scorer.covariances()]
     if hasattr(scorer, "natural"):
-        return [*out, scorer.natural.theta, scorer.natural.A]
+        return [scorer.natural.theta, scorer.natural.A]
     if hasattr(scorer, "tables"):
-        return [*out, *scorer.tables]
-    return [*out, scorer.weights]
+        return [*scorer.tables]
+    return [scorer.weights]
 
 
 def assert_same(a: Any, b: Any, rtol: float = 1e-12) -> None:
@@ -147,6 +214,12 @@ def assert_same(a: Any, b: Any, rtol: float = 1e-12) -> None:
 def assert_identical(a: Any, b: Any) -> None:
     """The same sums to the last bit."""
     assert a.classes_.tolist() == b.classes_.tolist()
-    assert a._model.stats.axes == b._model.stats.axes
-    for name, sums in a._model.stats.sums.items():
-        np.testing.assert_array_equal(sums, b._model.stats.sums[name])
+    for mine, theirs in zip(blocks(a._model.stats), blocks(b._model.stats), strict=True):
+        assert mine.axes == theirs.axes
+        for name, sums in mine.sums.items():
+            np.testing.assert_array_equal(sums, theirs.sums[name])
+
+
+def blocks(stats: Any) -> tuple[suffit.Stats, ...]:
+    """The sums of every block of columns."""
+    return stats.parts if hasattr(stats, "parts") else (stats,)

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import suffit
-from cases import CASES, FAMILIES, Case, assert_identical, assert_same, data, parameters
+from cases import CASES, FAMILIES, Case, assert_identical, assert_same, blocks, data, parameters
 from suffit.family import families
 
 pytestmark = pytest.mark.filterwarnings("ignore::suffit.families.gaussian.SingularClassWarning")
@@ -47,9 +47,12 @@ def merge_tree(models: list, rng: np.random.Generator):
     return models[0]
 
 
-def cut(n: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """The rows 0 … n−1 in a random order, cut into random parts, some of one row."""
+def cut(n: int, rng: np.random.Generator, least: int = 1) -> list[np.ndarray]:
+    """The rows 0 … n−1 in a random order, cut into random parts, some of ``least`` rows."""
     edges = np.unique(rng.integers(1, n, size=rng.integers(1, 9)))
+    if least > 1:
+        edges = np.unique(edges[edges <= n - least] // least * least)
+        edges = edges[edges > 0]
     return np.split(rng.permutation(n), edges)
 
 
@@ -60,7 +63,7 @@ def test_N10_any_batches_in_any_order_equal_one_fit(case: Case, seed: int):
     X, y = data(case, seed)
     whole = case.make().fit(X, y)
     model = case.make()
-    for part in cut(len(y), np.random.default_rng(seed)):
+    for part in cut(len(y), np.random.default_rng(seed), case.least):
         model.partial_fit(X[part], y[part])
     assert_same(model, whole)
     if case.exact:
@@ -73,7 +76,7 @@ def test_N10_any_batches_in_any_order_equal_one_fit(case: Case, seed: int):
 def test_any_merge_tree_equals_one_fit(case: Case, seed: int):
     X, y = data(case, seed)
     rng = np.random.default_rng(seed)
-    parts = [case.make().partial_fit(X[part], y[part]) for part in cut(len(y), rng)]
+    parts = [case.make().partial_fit(X[part], y[part]) for part in cut(len(y), rng, case.least)]
     merged = merge_tree(parts, rng)
     assert_same(merged, case.make().fit(X, y))
     assert_same(parts[0].merge(*parts[1:]), merged)
@@ -216,6 +219,8 @@ def test_a_missing_column_equals_the_model_without_it(case: Case, seed: int):
 
 def present(stats: suffit.Stats) -> np.ndarray:
     """How many values every class has in every column.  # → (K, p)"""
+    if len(blocks(stats)) > 1 or stats is not blocks(stats)[0]:
+        return np.concatenate([present(part) for part in blocks(stats)], axis=1)
     if "n" in stats.sums:
         return stats["n"]
     of_column = np.array([j for j, _ in stats.axes["level"].labels])
@@ -234,7 +239,7 @@ def test_missing_values_at_fit_are_left_out_of_the_sums(case: Case, seed: int):
     expected = np.stack([(~holes)[y == c].sum(axis=0) for c in ("ant", "bee", "cat")])
     np.testing.assert_array_equal(n, expected)
     model = case.make()
-    for part in cut(len(y), np.random.default_rng(seed)):
+    for part in cut(len(y), np.random.default_rng(seed), case.least):
         model.partial_fit(X[part], y[part])
     assert_same(model, case.make().fit(X, y))
 

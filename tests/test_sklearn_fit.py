@@ -30,6 +30,7 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import suffit
+from cases import EveryColumn
 from suffit import (
     GDA,
     LDA,
@@ -39,6 +40,7 @@ from suffit import (
     CategoricalNB,
     ComplementNB,
     GaussianNB,
+    GenerativeClassifier,
     MultinomialNB,
     NaiveBayes,
     PoissonNB,
@@ -61,6 +63,7 @@ DEFAULTS = {
     "GDA": GDA(),
     "LDA": LDA(),
     "QDA": QDA(),
+    "GenerativeClassifier": GenerativeClassifier(),
 }
 VARIANTS = {
     **DEFAULTS,
@@ -85,12 +88,14 @@ VARIANTS = {
     "LDA-eigen": LDA("eigen", 0.1),
     "LDA-estimator": LDA("eigen", covariance_estimator=OAS()),
     "QDA-eigen": QDA(solver="eigen", shrinkage="auto"),
+    "GenerativeClassifier-informative": GenerativeClassifier(missing="informative", unknown="novel"),
 }
 # the checks use negative values; as in scikit-learn, "lsqr" has no transform and an estimator bars weights
 NOT_CHECKED = [*(f"NaiveBayes-{k}" for k in ("poisson", "exponential", "geometric", "gamma", "beta", "lognormal"))]
 NOT_CHECKED += ["LDA-lsqr", "LDA-estimator", "NaiveBayes-bernoulli"]
 CHECKED = [
     NaiveBayes("bernoulli"),
+    GenerativeClassifier({EveryColumn(): "gaussian"}),
     *DEFAULTS.values(),
     *(e for k, e in VARIANTS.items() if k not in {*DEFAULTS, *NOT_CHECKED}),
 ]
@@ -221,6 +226,7 @@ GRIDS = {
     "GDA": {"covariance": ["full", "diagonal"], "tie": [0, 0.5, 1], "shrinkage": [None, 0.2]},
     "LDA": {"solver": ["svd", "lsqr", "eigen"], "tol": [1e-4, 1e-2]},
     "QDA": {"reg_param": [0, 0.1, 0.5]},
+    "GenerativeClassifier": {"missing": ["ignore", "informative"], "prior_smoothing": [0, 1.0]},
 }
 
 
@@ -334,7 +340,7 @@ def test_weights_are_refused_beside_a_covariance_estimator():
 
 
 @pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
-@every
+@pytest.mark.parametrize("name", [k for k in VARIANTS if "GenerativeClassifier" not in k])  # takes columns by name
 def test_feature_names(name, library):
     frame = library.DataFrame(dict(zip(COLUMNS, X.T, strict=True)))
     est = make(name).fit(frame, Y)
@@ -518,7 +524,7 @@ def _unsorted(a):
 
 
 @pytest.mark.parametrize("kind", SPARSE)
-@pytest.mark.parametrize("name", [k for k in VARIANTS if k != "CategoricalNB"])
+@pytest.mark.parametrize("name", [k for k in VARIANTS if k != "CategoricalNB" and "GenerativeClassifier" not in k])
 def test_sparse_equals_dense(name, kind):
     if name == "NaiveBayes-beta" and kind == "integers":
         pytest.skip("integers are no shares")
@@ -542,6 +548,8 @@ def test_sparse_equals_dense(name, kind):
 def test_levels_are_not_sparse(kind):
     with pytest.raises(TypeError, match=r"[Ss]parse"):
         CategoricalNB().fit(SPARSE[kind](X), Y)
+    with pytest.raises(TypeError, match=r"[Ss]parse.*toarray"):
+        GenerativeClassifier().fit(SPARSE[kind](X), Y)
 
 
 def test_pickle_is_as_small_as_the_sums():
