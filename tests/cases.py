@@ -19,9 +19,8 @@ import suffit
 class Case:
     make: Callable[[], Any]  # a fresh estimator
     draw: Callable[[Generator, int], np.ndarray]  # features of n rows
-    coupled: bool = False  # columns share a variance or its floor: leaving one out changes the others
+    coupled: bool = False  # columns share a variance, its floor or an amount of shrinkage: each changes the others
     exact: bool = False  # sums of whole numbers: laws hold to the last bit
-    missing: bool = False  # takes NaN as missing
     least: int = 1  # rows of the smallest first batch
 
 
@@ -84,70 +83,74 @@ class Holding:
     kind: type
 
     def __call__(self, X: Any) -> list[str]:
-        return [f"x{j}" for j in range(X.shape[1]) if type(X[0, j]) is self.kind]
+        return [f"x{j}" for j in range(X.shape[1]) if type(next(v for v in X[:, j] if v == v)) is self.kind]
 
 
 FAMILIES: dict[str, Case] = {
-    "gaussian": Case(lambda: suffit.NaiveBayes("gaussian"), normal, missing=True),
-    "lognormal": Case(lambda: suffit.NaiveBayes("lognormal"), positive, missing=True),
-    "bernoulli": Case(lambda: suffit.NaiveBayes("bernoulli"), counts, exact=True, missing=True),
-    "poisson": Case(lambda: suffit.NaiveBayes("poisson"), counts, exact=True, missing=True),
-    "geometric": Case(lambda: suffit.NaiveBayes("geometric"), counts, exact=True, missing=True),
-    "exponential": Case(lambda: suffit.NaiveBayes("exponential"), positive, missing=True),
-    "gamma": Case(lambda: suffit.NaiveBayes("gamma"), positive, missing=True),
-    "beta": Case(lambda: suffit.NaiveBayes("beta"), shares, missing=True),
-    "vonmises": Case(lambda: suffit.NaiveBayes(suffit.VonMises(period=24)), angles, missing=True),
-    "binned": Case(
-        lambda: suffit.NaiveBayes(suffit.Binned([-3.0, 0.0, 1.0, 98.0, 100.0])), normal, exact=True, missing=True
-    ),
+    "gaussian": Case(lambda: suffit.NaiveBayes("gaussian"), normal),
+    "lognormal": Case(lambda: suffit.NaiveBayes("lognormal"), positive),
+    "bernoulli": Case(lambda: suffit.NaiveBayes("bernoulli"), counts, exact=True),
+    "poisson": Case(lambda: suffit.NaiveBayes("poisson"), counts, exact=True),
+    "geometric": Case(lambda: suffit.NaiveBayes("geometric"), counts, exact=True),
+    "exponential": Case(lambda: suffit.NaiveBayes("exponential"), positive),
+    "gamma": Case(lambda: suffit.NaiveBayes("gamma"), positive),
+    "beta": Case(lambda: suffit.NaiveBayes("beta"), shares),
+    "vonmises": Case(lambda: suffit.NaiveBayes(suffit.VonMises(period=24)), angles),
+    "binned": Case(lambda: suffit.NaiveBayes(suffit.Binned([-3.0, 0.0, 1.0, 98.0, 100.0])), normal, exact=True),
     "categorical": Case(lambda: suffit.CategoricalNB(), levels, exact=True),
     "multinomial": Case(lambda: suffit.MultinomialNB(), counts, exact=True),
     "multivariate_gaussian": Case(lambda: suffit.GDA(), normal),
 }
 
 ESTIMATORS: dict[str, Case] = {
-    "GaussianNB": Case(lambda: suffit.GaussianNB(), normal, coupled=True, missing=True),
-    "GaussianNB-largest": Case(lambda: suffit.GaussianNB(floor="largest"), normal, coupled=True, missing=True),
-    "GaussianNB-own": Case(lambda: suffit.GaussianNB(floor="own"), normal, missing=True),
-    "BernoulliNB": Case(lambda: suffit.BernoulliNB(binarize=2.0), counts, exact=True, missing=True),
+    "GaussianNB": Case(lambda: suffit.GaussianNB(), normal, coupled=True),
+    "GaussianNB-largest": Case(lambda: suffit.GaussianNB(floor="largest"), normal, coupled=True),
+    "GaussianNB-own": Case(lambda: suffit.GaussianNB(floor="own"), normal),
+    "BernoulliNB": Case(lambda: suffit.BernoulliNB(binarize=2.0), counts, exact=True),
     "MultinomialNB": Case(lambda: suffit.MultinomialNB(alpha=0.3), counts, exact=True),
     "ComplementNB": Case(lambda: suffit.ComplementNB(), counts, exact=True),
     "ComplementNB-norm": Case(lambda: suffit.ComplementNB(norm=True), counts, exact=True),
     "CategoricalNB": Case(lambda: suffit.CategoricalNB(), levels, exact=True),
     "CategoricalNB-words": Case(lambda: suffit.CategoricalNB(alpha=0.5), words, exact=True),
     "NaiveBayes-binned-counts": Case(
-        lambda: suffit.NaiveBayes(suffit.Binned([1, 2, 5], alpha=0.0)), counts, exact=True, missing=True
+        lambda: suffit.NaiveBayes(suffit.Binned([1, 2, 5], alpha=0.0)), counts, exact=True
     ),
-    "PoissonNB": Case(lambda: suffit.PoissonNB(), counts, exact=True, missing=True),
+    "PoissonNB": Case(lambda: suffit.PoissonNB(), counts, exact=True),
     "LDA": Case(lambda: suffit.LDA(), normal),
-    "LDA-eigen-auto": Case(lambda: suffit.LDA(solver="eigen", shrinkage="auto"), normal),
-    "LDA-lsqr": Case(lambda: suffit.LDA(solver="lsqr", shrinkage=0.2), normal),
+    "LDA-eigen-auto": Case(lambda: suffit.LDA(solver="eigen", shrinkage="auto"), normal, coupled=True),
+    "LDA-lsqr": Case(lambda: suffit.LDA(solver="lsqr", shrinkage=0.2), normal, coupled=True),
     "QDA": Case(lambda: suffit.QDA(), normal),
     "QDA-reg": Case(lambda: suffit.QDA(reg_param=0.1), normal),
-    "QDA-auto": Case(lambda: suffit.QDA(solver="eigen", shrinkage="auto"), normal),
-    "GDA-diagonal": Case(lambda: suffit.GDA("diagonal"), normal, missing=True),
+    "QDA-auto": Case(lambda: suffit.QDA(solver="eigen", shrinkage="auto"), normal, coupled=True),
+    "GDA-diagonal": Case(lambda: suffit.GDA("diagonal"), normal),
     "GDA-diagonal-shared": Case(lambda: suffit.GDA("diagonal", tie=1.0), normal),
-    "GDA-spherical": Case(lambda: suffit.GDA("spherical"), normal, coupled=True, missing=True),
-    "GDA-spherical-shared": Case(lambda: suffit.GDA("spherical", tie=1.0), normal),
-    "GDA-tied": Case(lambda: suffit.GDA(tie=0.4, shrinkage=0.1, denominator="unbiased"), normal),
+    "GDA-spherical": Case(lambda: suffit.GDA("spherical"), normal, coupled=True),
+    "GDA-spherical-shared": Case(lambda: suffit.GDA("spherical", tie=1.0), normal, coupled=True),
+    "GDA-tied": Case(lambda: suffit.GDA(tie=0.4, shrinkage=0.1, denominator="unbiased"), normal, coupled=True),
+    "GDA-mixed": Case(lambda: suffit.GDA(tie=0.4), normal),
     "GDA-shared": Case(lambda: suffit.GDA(tie=1.0, denominator="unbiased"), normal),
-    "GDA-ledoit-wolf": Case(lambda: suffit.GDA(shrinkage="ledoit-wolf"), normal),
-    "GDA-oas": Case(lambda: suffit.GDA(tie=1.0, shrinkage="oas"), normal),
+    "GDA-ledoit-wolf": Case(lambda: suffit.GDA(shrinkage="ledoit-wolf"), normal, coupled=True),
+    "GDA-oas": Case(lambda: suffit.GDA(tie=1.0, shrinkage="oas"), normal, coupled=True),
     "GenerativeClassifier-gaussian": Case(
-        lambda: suffit.GenerativeClassifier({EveryColumn(): "gaussian"}), normal, missing=True, least=2
+        lambda: suffit.GenerativeClassifier({EveryColumn(): "gaussian"}), normal, least=2
     ),
     "GenerativeClassifier-joint": Case(
-        lambda: suffit.GenerativeClassifier({("x0", "x1", "x2"): suffit.MultivariateGaussian()}), normal, least=2
+        lambda: suffit.GenerativeClassifier({("x0", "x1", "x2"): suffit.MultivariateGaussian()}),
+        normal,
+        coupled=True,
+        least=2,
     ),
     "GenerativeClassifier-shared": Case(
         lambda: suffit.GenerativeClassifier({("x0", "x1", "x2"): suffit.MultivariateGaussian(tie=1.0, pooled=True)}),
         normal,
+        coupled=True,
         least=2,
     ),
     "GenerativeClassifier-counts": Case(
         lambda: suffit.GenerativeClassifier({EveryColumn(): "poisson"}, missing="informative", unknown="novel"),
         counts,
         exact=True,
+        coupled=True,
         least=2,
     ),
     "GenerativeClassifier-mixed": Case(
@@ -181,6 +184,12 @@ def data(case: Case, seed: int, n: int = 120, k: int = 3) -> tuple[np.ndarray, n
         start = 2 * n * c
         X[here] = rng.permutation(rows[start : start + 2 * n])[: here.sum()]
     return X, np.array(["ant", "bee", "cat", "dog"])[y]
+
+
+def with_holes(X: np.ndarray, seed: int, share: float = 0.2) -> np.ndarray:
+    """The same rows with some values missing: NaN, whatever the type of the others."""
+    X = X if X.dtype == object else X.astype(float)
+    return np.where(np.random.default_rng([seed, 99]).random(X.shape) < share, np.nan, X)
 
 
 def parameters(model: Any) -> list[np.ndarray]:
