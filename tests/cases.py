@@ -83,7 +83,7 @@ class Holding:
     kind: type
 
     def __call__(self, X: Any) -> list[str]:
-        return [f"x{j}" for j in range(X.shape[1]) if type(next(v for v in X[:, j] if v == v)) is self.kind]
+        return [f"x{j}" for j in range(X.shape[1]) if type(next((v for v in X[:, j] if v == v), 0.0)) is self.kind]
 
 
 FAMILIES: dict[str, Case] = {
@@ -163,7 +163,7 @@ ESTIMATORS: dict[str, Case] = {
             }
         ),
         mixed,
-        least=2,
+        least=30,  # enough for a value in every column: the selectors look at them
     ),
 }
 
