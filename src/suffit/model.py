@@ -179,14 +179,18 @@ class Solution:
         """
         x = X[rows].toarray() if is_sparse(X) else X[rows]
         self.scorer.check_cells(x, rows + first_row, self.columns)
-        scores = np.full((len(rows), len(self.classes)), np.nan)
+        out = np.broadcast_to(self.log_prior, (len(rows), len(self.classes))).copy()
+        far = np.arange(len(rows))
         for _ in range(16):
             x = self.scorer.drawn_in(x)
             scores, impossible = self._raw(x)
             _take_limit(scores, impossible, self.log_prior)
-            if np.isfinite(scores.max(axis=1)).all():
-                return scores
-        return np.where(np.isfinite(scores.max(axis=1))[:, None], scores, self.log_prior)
+            near = np.isfinite(scores.max(axis=1))
+            out[far[near]] = scores[near]
+            if near.all():
+                break
+            far, x = far[~near], x[np.flatnonzero(~near)]
+        return out
 
     def posterior(self, X: Matrix) -> Array:
         """p(c | x).  # → (n, K)"""

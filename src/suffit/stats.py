@@ -132,14 +132,15 @@ class Layout:
 
     ``shift(sums, d)`` rewrites sums of z into sums of z + d, d of shape (class, feature); None for
     statistics that have no origin (counts).  ``growing`` names, for every axis whose labels come with the rows, the
-    sum that tells how many rows a label has.  ``rows`` counts the rows of each class, where that is not ``n``.
+    sum that tells how many rows a label has.  ``cells`` gives n, Σz and Σz² of every class and feature (Σz² of all
+    classes together where only that is kept), where they are not the sums ``n``, ``x`` and ``xx`` themselves.
     """
 
     name: str
     dims: Mapping[str, tuple[str, ...]]
     shift: Shift | None = None
     growing: Mapping[str, str] = field(default_factory=dict)
-    rows: Callable[[Stats], Array] | None = None
+    cells: Callable[[Stats], tuple[Array, Array, Array]] | None = None
     coarser: Coarser | None = None
 
     def __hash__(self) -> int:
@@ -262,7 +263,7 @@ class Stats:
 
     def _rows(self) -> Array:
         """How many rows each (class, feature) cell has."""
-        n = self.sums["n"] if self.layout.rows is None else self.layout.rows(self)
+        n = self.sums["n"] if self.layout.cells is None else self.layout.cells(self)[0]
         return np.broadcast_to(n if n.ndim == 2 else n[:, None], np.asarray(self.origin).shape)
 
     def trimmed(self) -> Stats:
@@ -276,10 +277,9 @@ class Stats:
 
     def _recentred(self) -> Stats:
         """About the means, where the origin has come to lie far from them (rows came, or went, that were elsewhere)."""
-        if self.origin is None or self.layout.shift is None or "xx" not in self.layout.dims:
+        if self.origin is None or self.layout.shift is None:
             return self
-        n, x, xx = self._rows(), self.sums["x"], self.sums["xx"]
-        squares = xx if self.layout.dims["xx"] == (CLASS, FEATURE) else np.diagonal(xx, axis1=-2, axis2=-1)
+        n, x, squares = self.layout.cells(self) if self.layout.cells else (self.sums[k] for k in ("n", "x", "xx"))
         if squares.ndim == 1:  # pooled over the classes
             squares = squares * np.divide(n, n.sum(axis=0), out=np.zeros(n.shape), where=n.sum(axis=0) > 0)
         shift = np.divide(x, n, out=np.zeros(n.shape), where=n > 0)

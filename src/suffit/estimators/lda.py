@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
@@ -143,7 +144,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if self._stores_by_prior():  # as scikit-learn has it: not the one that predictions use
             family: Any = self._model.family
             family = replace(family, pool=tuple(self._fitted.prior.tolist()))
-            return self._cast(family.covariances(self._model.sums)[2])
+            model = self._model
+            return self._cast(family.covariances(model.family.completed(model.sums, model.columns))[2])  # type: ignore[attr-defined]
         return self._cast(self._scorer().covariances()[0])
 
     @property
@@ -184,9 +186,17 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """X·coef_ᵀ + intercept_, computed about the middle of the means."""
         X = self._read_X_known(X)
         w, b = self._linear()
-        if len(w) == 2:
-            return self._projected(X, w[1:] - w[:1])[:, 0] + (b[1] - b[0])
-        return self._projected(X, w) + b
+        linear = w[1:] - w[:1] if len(w) == 2 else w
+        out = self._projected(X, linear) + (b[1:] - b[:1] if len(w) == 2 else b)
+        gap = self._rows_with_holes(X)
+        if len(gap):  # log-odds of what is there; of more classes, log p(x, class)
+            scores = self._solved.log_joint(X[gap])
+            out[gap] = scores[:, 1:] - scores[:, :1] if len(w) == 2 else scores
+        return out[:, 0] if len(w) == 2 else out
+
+    def _rows_with_holes(self, X: Matrix) -> NDArray[np.int64]:
+        blocks = (a + np.flatnonzero(np.isnan(block(X, a, b)).any(axis=1)) for a, b in row_blocks(*X.shape))
+        return np.concatenate([np.zeros(0, np.int64), *blocks])
 
     def _directions(self) -> tuple[Array, Array]:
         """Discriminant directions and the share of the between-class variance along each."""
@@ -225,7 +235,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """The covariance of all rows, shrunk as the settings say: the class sums, moved to one common mean."""
         if self.__dict__.get("_total") is not None:
             return np.asarray(self._total)
-        stats = self._model.sums
+        stats = self._model.family.completed(self._model.sums, self._model.columns)  # type: ignore[attr-defined]
         n, N = stats["n"], float(stats["n"].sum())
         origin = np.asarray(stats.origin)
         middle = ((n[:, None] * origin + stats["x"]) / N).sum(axis=0)
@@ -233,6 +243,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         S = about["xx"] if about["xx"].ndim == 2 else about["xx"].sum(axis=0)
         shrinkage = self._shrinkage()
         if isinstance(shrinkage, str):
+            shrinkage = shrinkage if "xxyy" in about.sums else "oas"  # rows with holes have no fourth moments
             sums = {k: a.sum(axis=0, keepdims=True) for k, a in about.sums.items()}
             return class_shrinkage(shrinkage, sums, 0, S, N, np.zeros(len(S))) / N
         return shrink_to_identity(S / N, shrinkage)

@@ -14,6 +14,7 @@ from ..forms import Impossible, LogisticForm
 from ..kernels.threads import COPY_CELLS, every, in_order, row_blocks
 from ..stats import CLASS, LEVEL, Array, Index, Stats, layout
 from ..table import Coded, Codes, InputError, Rows, column_codes, freeze, is_missing, refuse
+from .holes import warn_absent
 from .simplex import draw_shares, log_shares, names_of
 
 LEVELS = layout("levels", {"count": (CLASS, LEVEL)}, growing={LEVEL: "count"})
@@ -150,6 +151,8 @@ class Categorical(Family):
         levels = self.levels(stats, len(columns))
         if self.unknown == "novel":
             levels = [[*values, NOVEL] for values in levels]
+        seen = [count.sum(axis=1) for count in level_tables(stats, levels)]
+        warn_absent(np.stack(seen, axis=1), stats.axes[CLASS].labels, columns)
         tables, never = log_tables(stats, levels, self.alpha)
         return CategoricalScorer(levels, tables, never, tuple(columns), strict=self.unknown == "error")
 
@@ -300,8 +303,8 @@ class CategoricalScorer(Scorer):
         """One level per column; integers where all levels are."""
         out = np.empty((len(codes), len(self.levels)), dtype=object)
         for j, (values, at) in enumerate(zip(self.levels, self.draw_places(codes, rng), strict=True)):
-            out[:, j] = np.fromiter((values[i] for i in at), dtype=object, count=len(at))
-        whole = all(type(v) is int for values in self.levels for v in values)
+            out[:, j] = np.fromiter((values[i] if values else None for i in at), dtype=object, count=len(at))
+        whole = all(values and all(type(v) is int for v in values) for values in self.levels)
         return out.astype(np.int64) if whole else out
 
     def filled(self, X: NDArray[Any], posterior: Array) -> NDArray[Any]:
@@ -325,7 +328,8 @@ class CategoricalScorer(Scorer):
     def draw_places(self, codes: Codes, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
         """Column by column, the place of a level drawn for each row.  # → p × (n,)"""
         for values, table, never in zip(self.levels, self.tables, self.never, strict=True):
-            shares = np.where((never > 0) | [v is NOVEL for v in values], 0.0, np.exp(table))
+            novel = np.array([v is NOVEL for v in values], dtype=bool)
+            shares = np.where((never > 0) | novel, 0.0, np.exp(table))
             yield draw_shares(shares[codes], rng)
 
     def names(self) -> tuple[str, ...]:

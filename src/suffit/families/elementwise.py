@@ -357,12 +357,23 @@ class ElementwiseScorer(Scorer):
 
     @property
     def centres(self) -> Array:
-        """The means of the family."""
-        return self.family.mean(self.natural.theta)
+        """The means of the family; 1 where it has none, in a column without any value."""
+        with np.errstate(all="ignore"):
+            means = self.family.mean(self.natural.theta)
+        return self._possible(np.where(np.isfinite(means), means, 1.0), slice(None))
 
     def filled(self, X: NDArray[Any], posterior: Array) -> NDArray[Any]:
         """The mean of the mixture, where a value is missing."""
+        if type(self.family).mixed is Elementwise.mixed:
+            return super().filled(X, posterior)
         return np.where(np.isnan(X), self.family.mixed(posterior, self.natural.theta), X)
+
+    def _possible(self, values: Array, codes: Any) -> Array:
+        """0 where a class never shows anything else, 1 where it never shows 0 (smoothing 0)."""
+        if self.natural.zero is None:
+            return values
+        zero = self.natural.zero[codes][..., 0]
+        return np.where(zero > 0, 0.0, np.where(zero < 0, 1.0, values))
 
     def drawn_in(self, X: NDArray[Any]) -> NDArray[Any]:
         """Towards 0."""
@@ -370,7 +381,7 @@ class ElementwiseScorer(Scorer):
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """Draw every column on its own, given the class."""
-        return self.family.draw(self.natural.theta[codes], rng)
+        return self._possible(self.family.draw(self.natural.theta[codes], rng), codes)
 
     def logistic_form(self) -> LogisticForm:
         """Weights on T(x), column by column."""

@@ -41,7 +41,8 @@ class Marginal:
     Σ_oo is factored once for every pattern; a column that never varies, or only with those before it, says nothing.
     """
 
-    def __init__(self, means: Array, sigma: Array) -> None:
+    def __init__(self, means: Array, sigma: Array, tolerance: float) -> None:
+        self.tolerance = tolerance
         full = sigma if sigma.ndim == 3 else sigma[None]
         deviation = np.sqrt(np.einsum("cjj->cj", full))
         deviation = np.where(deviation > 0, deviation, 1.0)
@@ -56,9 +57,10 @@ class Marginal:
         x = np.asarray(x, dtype=np.float64)
         order = np.lexsort(np.packbits(x == x, axis=1).T)  # rows of one pattern after each other
         out = np.empty((len(x), len(self.means)))
-        marginal_scores(freeze(x[order]), self.means, self.root, self.R, self.log_scale, NO_VARIANCE, out)
+        marginal_scores(freeze(x[order]), self.means, self.root, self.R, self.log_scale, self.tolerance, out)
         scores = np.empty_like(out)
         scores[order] = out
+        scores[np.isinf(x).any(axis=1)] = np.nan  # even where the column says nothing: refused later, by name
         return scores
 
     def regressions(self, x: NDArray[Any]) -> Iterator[tuple[NDArray[np.int64], Flags, int, Array, Array]]:
@@ -96,11 +98,12 @@ class GaussianScorer(Scorer):
     sigma: Array  # (K, p) variances, (K, p, p) own or (p, p) or (p,) shared covariances
 
     takes_missing = True
+    tolerance = NO_VARIANCE  # a direction with no more than this share of a column's variance says nothing
 
     @cached_property
     def marginal(self) -> Marginal:
         """The densities of rows with missing values."""
-        return Marginal(self.means, self.sigma)
+        return Marginal(self.means, self.sigma, self.tolerance)
 
     def _score_holes(self, X: Matrix, start: int, stop: int, out: Array, look: bool = False) -> None:
         """Scores of the rows that have missing values, which the plain formula has left NaN (else: look for them)."""
@@ -203,6 +206,7 @@ class DiagonalScorer(GaussianScorer):
         gaussian_scores(x, self.means, self.root, self.start, out)
         if np.isnan(out.sum()):
             gaussian_scores_present(x, self.means, self.root, self.log_scale, self.nothing, out)
+            out[np.isinf(x).any(axis=1)] = np.nan  # even where the column says nothing: refused later, by name
 
     def row_kernel(self, log_prior: Array) -> tuple[Any, tuple[Array, ...]]:
         """One fused loop."""
@@ -361,6 +365,7 @@ class SharedScorer(GaussianScorer):
         out = np.empty((len(x), self.n_classes))
         nothing = freeze(np.zeros(self.n_classes))
         gaussian_scores_present(freeze(x), freeze(self.means), freeze(root), freeze(log_scale), nothing, out)
+        out[np.isinf(x).any(axis=1)] = np.nan
         return out
 
     def _from_nearest(self, X: Matrix, start: int, stop: int, out: Array) -> NDArray[np.int32]:

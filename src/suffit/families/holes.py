@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.threads import in_order, row_blocks
-from ..stats import CLASS, PATTERN, Array, Index, Stats
+from ..stats import CLASS, PATTERN, Array, Index, Layout, Stats
 from ..table import Codes, freeze
 
 Flags = NDArray[np.bool_]
@@ -24,7 +24,9 @@ Parameters = Callable[[Stats], tuple[Array, Array]]  # completed sums → means 
 
 ROOM = 1 << 24  # most numbers that the sums by pattern may take
 SETTLED = 1e-11  # a step that changes no mean or covariance by more than this, in standard deviations, is the last
-MOST_STEPS = 1000
+MOST_STEPS = 500
+FEW_ROWS = 5  # times the number of columns: with fewer rows, the likelihood of rows with holes may have no maximum
+LEAST_SPREAD = 0.02  # eigenvalue of correlations that EM's steps then keep to
 NO_VARIANCE = 1e-12  # share of a column's variance left after regression on those before it: less is rounding
 LEAST_EIGENVALUE = 0.02  # of correlations taken pair by pair, which need not fit together
 
@@ -55,6 +57,20 @@ def there(stats: Stats) -> Flags:
 def rows_of(stats: Stats) -> Array:
     """The rows of each class, complete or not."""
     return np.asarray(stats["n"] + stats["part_n"].sum(axis=1))
+
+
+def cells_of(stats: Stats) -> tuple[Array, Array, Array]:
+    """n, Σz and Σz² of every class and column over the rows that have it.  # → (K, p), (K, p), (K, p) or (p,)"""
+    n = stats["n"][:, None] + stats["part_n"] @ there(stats)
+    x = stats["x"] + stats["part_x"].sum(axis=1)
+    squares = np.einsum("...jj->...j", stats["xx"]) + np.einsum("...qjj->...j", stats["part_xx"])
+    return n, x, squares
+
+
+def cells_of_pairs(stats: Stats) -> tuple[Array, Array, Array]:
+    """The same from the pairs of a column with itself."""
+    n, x, xx = (np.einsum("...jj->...j", stats[k]) for k in ("pair_n", "pair_x", "pair_xx"))
+    return n, x, xx
 
 
 def shift_parts(stats: Stats, d: Array) -> dict[str, Array]:
@@ -111,15 +127,20 @@ def completed_pairs(stats: Stats) -> dict[str, Array]:
     n, pair_n, x, xx = (stats[k] for k in ("n", "pair_n", "pair_x", "pair_xx"))
     there_n = np.einsum("cjj->cj", pair_n)
     shift = np.divide(np.einsum("cjj->cj", x), there_n, out=np.zeros_like(there_n), where=there_n > 0)
+    origin, N = np.asarray(stats.origin), there_n.sum(axis=0)
+    middle = np.divide((there_n * (origin + shift)).sum(axis=0), N, out=np.zeros_like(N), where=N > 0)
+    shift = np.where(there_n > 0, shift, middle - origin)
     centred = shift_pairs(stats, -shift)["pair_xx"]
     pooled_n, pooled = pair_n.sum(axis=0), centred if xx.ndim == 2 else centred.sum(axis=0)
     shared = _fitting(np.divide(pooled, pooled_n, out=np.zeros_like(pooled), where=pooled_n > 0))
     between = n[:, None, None] * shift[:, :, None] * shift[:, None, :]
+    K, p = shift.shape
+    none = {"part_n": np.zeros((K, 0)), "part_x": np.zeros((K, 0, p)), "part_xx": np.zeros((*xx.shape[:-2], 0, p, p))}
     if xx.ndim == 2:
-        return {"n": n, "x": n[:, None] * shift, "xx": n.sum() * shared + between.sum(axis=0)}
+        return {"n": n, "x": n[:, None] * shift, "xx": n.sum() * shared + between.sum(axis=0), **none}
     cov = np.divide(centred, pair_n, out=np.zeros_like(centred), where=pair_n > 0)
-    own = np.stack([_fitting(np.where(pair_n[c] > 1, cov[c], shared)) for c in range(len(n))])
-    return {"n": n, "x": n[:, None] * shift, "xx": n[:, None, None] * own + between}
+    own = np.stack([_fitting(np.where(pair_n[c] > 0, cov[c], shared)) for c in range(len(n))])
+    return {"n": n, "x": n[:, None] * shift, "xx": n[:, None, None] * own + between, **none}
 
 
 def _fitting(cov: Array) -> Array:
@@ -135,6 +156,25 @@ def _fitting(cov: Array) -> Array:
 
 
 # --- by EM
+
+
+def spread_out(cov: Array, n: float) -> Array:
+    """The covariance, with few rows for its columns raised to a least correlation eigenvalue where it is below that."""
+    if n >= FEW_ROWS * len(cov):
+        return cov
+    scale = np.sqrt(np.maximum(np.diagonal(cov), 0.0))
+    there = scale > 0
+    R = cov[np.ix_(there, there)] / scale[there, None] / scale[there]
+    try:
+        if (np.diagonal(np.linalg.cholesky(R)) ** 2 >= LEAST_SPREAD).all():
+            return cov
+    except np.linalg.LinAlgError:
+        pass
+    values, vectors = np.linalg.eigh(R)
+    out = np.zeros_like(cov)
+    raised = (vectors * np.maximum(values, LEAST_SPREAD)) @ vectors.T
+    out[np.ix_(there, there)] = raised * scale[there, None] * scale[there]
+    return out
 
 
 @dataclass(frozen=True)
@@ -155,10 +195,11 @@ class Completion:
         o = there(stats)
         self.observed = freeze(np.concatenate([o, np.ones((1, p), bool)]))  # complete rows are a pattern too
         self.rows = rows_of(stats)
-        self.cells = stats["n"][:, None] + stats["part_n"] @ o  # values of each class and column, (K, p)
+        self.cells = cells_of(stats)[0]  # values of each class and column, (K, p)
         shift, within = self._available()
         self.scale = np.where(within > 0, np.sqrt(np.maximum(within, 0.0)), 1.0)
         self.first = self._sums(self.rows[:, None] * shift, self._spread(shift, within))
+        self.unit = self._units(shift)
         s, pooled = self.scale, stats["xx"].ndim == 2
         xx = np.concatenate([stats["part_xx"], stats["xx"][..., None, :, :]], axis=-3) / s[:, None] / s
         self.n = freeze(np.concatenate([stats["part_n"], stats["n"][:, None]], axis=1))
@@ -167,15 +208,22 @@ class Completion:
 
     def _available(self) -> tuple[Array, Array]:
         """Means of the values that are there, from the origin, and variances within classes.  # → (K, p), (p,)"""
-        stats, n, origin = self.stats, self.cells, np.asarray(self.stats.origin)
-        x = stats["x"] + stats["part_x"].sum(axis=1)
+        n, x, squares = cells_of(self.stats)
+        origin = np.asarray(self.stats.origin)
         shift = np.divide(x, n, out=np.zeros_like(x), where=n > 0)
-        squares = np.einsum("...jj->...j", stats["xx"]) + np.einsum("...qjj->...j", stats["part_xx"])
         squares = squares.sum(axis=0) if squares.ndim == 2 else squares
         N = n.sum(axis=0)
         within = np.divide(squares - (x * shift).sum(axis=0), N, out=np.zeros_like(N), where=N > 0)
         middle = np.divide((n * (origin + shift)).sum(axis=0), N, out=np.zeros_like(N), where=N > 0)
         return np.where(n > 0, shift, middle - origin), np.where(within > 1e-13 * squares / np.maximum(N, 1), within, 0)
+
+    def _units(self, shift: Array) -> Array:
+        """The standard deviations that steps are measured in: each class's own, where squares are kept by class."""
+        n, _, squares = cells_of(self.stats)
+        if squares.ndim == 1:
+            return np.broadcast_to(self.scale, shift.shape)
+        own = np.divide(squares, n, out=np.zeros_like(n), where=n > 0) - shift**2
+        return np.where(own > 1e-13 * shift**2, np.sqrt(np.maximum(own, 0.0)), self.scale)
 
     def _spread(self, shift: Array, within: Array) -> Array:
         """Squares of rows with these means and variances and no correlations."""
@@ -210,10 +258,12 @@ class Completion:
 
     def _flat(self, sums: dict[str, Array]) -> Array:
         """Sums as one vector of means and mean squares in standard deviations."""
-        s, xx = self.scale, sums["xx"]
-        n = np.maximum(self.rows, 1.0)
-        squares = xx / s[:, None] / s / (n.sum() if xx.ndim == 2 else n[:, None, None])
-        return np.concatenate([(sums["x"] / s / n[:, None]).reshape(-1), squares.reshape(-1)])
+        xx, n, u = sums["xx"], np.where(self.rows > 0, self.rows, 1.0), self.unit
+        if xx.ndim == 2:
+            squares = xx / self.scale[:, None] / self.scale / n.sum()
+        else:
+            squares = xx / u[:, :, None] / u[:, None, :] / n[:, None, None]
+        return np.concatenate([(sums["x"] / u / n[:, None]).reshape(-1), squares.reshape(-1)])
 
     def run(self) -> Completed:
         """Steps until nothing moves.  Two steps show where they lead: a leap there (Varadhan & Roland 2008) is kept
@@ -248,33 +298,33 @@ class Completion:
                 landed, likelihood = self.step(self._sums(**there))
             except np.linalg.LinAlgError:
                 return two, -np.inf
-        return landed, likelihood if np.isfinite(likelihood) else -np.inf
+        good = np.isfinite(likelihood) and all(np.isfinite(a).all() for a in landed.values())
+        return landed, likelihood if good else -np.inf
 
 
-def warn_absent(n: Array, classes: Sequence[Any], columns: Sequence[str]) -> None:
-    """Say where a class has no value at all in a column that others have."""
+def warn_absent(n: Array, classes: Sequence[Any], columns: Sequence[str], rows: Array | None = None) -> None:
+    """Say where a class with rows has no value at all in a column that others have."""
     has = np.asarray(n > 0)
-    absent = ~has & has.any(axis=0) & np.asarray(has.any(axis=1))[:, None]
+    seen = has.any(axis=1) if rows is None else rows > 0
+    absent = ~has & has.any(axis=0) & np.asarray(seen)[:, None]
     if absent.any():
         c, j = (int(v) for v in np.argwhere(absent)[0])
         more = int(absent.sum()) - 1
         warnings.warn(
             f"column {columns[j]!r} is missing in every row of class {classes[c]!r}"
             + (f" (and {more} more such cells)" if more else "")
-            + ": the class is taken to be there like all classes together",
+            + ": the prior stands in for it there (smoothing, or all classes together)",
             MissingValuesWarning,
             stacklevel=2,
         )
 
 
-def completed(stats: Stats, parameters: Parameters, columns: Sequence[str], asked: bool) -> Stats:
+def completed(stats: Stats, parameters: Parameters, columns: Sequence[str], plain: Layout, asked: bool) -> Stats:
     """The sums that complete rows are expected to have had; the sums themselves where no row has a hole.
 
     Sums of pairs are there because they were asked for, or because patterns were too many, which is said.
     """
-    if "pair_n" in stats.sums and asked:
-        return replace(stats, sums=completed_pairs(stats))
-    if "pair_n" in stats.sums:
+    if "pair_n" in stats.sums and not asked:
         warnings.warn(
             f"the rows have too many patterns of missing values to keep sums of each ({stats['n'].sum():g} rows, "
             f"{len(columns)} columns): covariances are taken pair by pair from the rows that have both columns, which "
@@ -282,7 +332,9 @@ def completed(stats: Stats, parameters: Parameters, columns: Sequence[str], aske
             MissingValuesWarning,
             stacklevel=2,
         )
-        return replace(stats, sums=completed_pairs(stats))
+    if "pair_n" in stats.sums:
+        warn_absent(cells_of_pairs(stats)[0], stats.axes[CLASS].labels, columns)
+        return Stats(plain, {**stats.axes, PATTERN: Index(())}, completed_pairs(stats), stats.origin)
     if not stats["part_n"].any():
         return stats
     completion = Completion(stats, parameters)
@@ -295,8 +347,6 @@ def completed(stats: Stats, parameters: Parameters, columns: Sequence[str], aske
             MissingValuesWarning,
             stacklevel=2,
         )
-    return replace(stats, sums={**stats.sums, **done.sums, **_nothing_left(stats)})
-
-
-def _nothing_left(stats: Stats) -> dict[str, Array]:
-    return {k: np.zeros_like(stats[k]) for k in ("part_n", "part_x", "part_xx")}
+    empty = {k: stats[k].take([], axis=stats.layout.dims[k].index(PATTERN)) for k in ("part_n", "part_x", "part_xx")}
+    sums = {k: a for k, a in {**stats.sums, **done.sums, **empty}.items() if k in plain.dims}
+    return Stats(plain, {**stats.axes, PATTERN: Index(())}, sums, stats.origin)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -21,7 +21,20 @@ from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, f
 from .elementwise import never_learned
 from .gaussian import LEAST_SHARE, ROUNDING, SingularClassWarning, origin_of, warn_few_digits
 from .gaussian_scores import OwnScorer, SharedScorer
-from .holes import ROOM, completed, pair_sums, patterns_of, rows_of, shift_pairs, shift_parts, sums_of_pairs, too_many
+from .holes import (
+    ROOM,
+    cells_of,
+    cells_of_pairs,
+    completed,
+    pair_sums,
+    patterns_of,
+    rows_of,
+    shift_pairs,
+    shift_parts,
+    spread_out,
+    sums_of_pairs,
+    too_many,
+)
 from .shrinkage import class_shrinkage, shift_fourth, shrink_to_diagonal, shrink_to_identity
 
 Sums = dict[str, Array]
@@ -56,7 +69,7 @@ def _of_patterns(turned: Layout) -> dict[str, Any]:
         axes = {k: v for k, v in stats.axes.items() if k != PATTERN}
         return Stats(turned, axes, pair_sums(stats), stats.origin)
 
-    return {"growing": {PATTERN: "part_n"}, "rows": rows_of, "coarser": Coarser(turned, too_many, turn)}
+    return {"growing": {PATTERN: "part_n"}, "cells": cells_of, "coarser": Coarser(turned, too_many, turn)}
 
 
 _SQUARE = (FEATURE, FEATURE)
@@ -65,8 +78,8 @@ _OWN = {
     **{"part_n": (CLASS, PATTERN), "part_x": (CLASS, PATTERN, FEATURE), "part_xx": (CLASS, PATTERN, *_SQUARE)},
 }
 _PAIRS = {"n": (CLASS,), **dict.fromkeys(("pair_n", "pair_x", "pair_xx"), (CLASS, *_SQUARE))}
-PAIRS = layout("scatter-pairs", _PAIRS, shift_pairs)
-PAIRS_POOLED = layout("scatter-pairs-pooled", {**_PAIRS, "pair_xx": _SQUARE}, shift_pairs)
+PAIRS = layout("scatter-pairs", _PAIRS, shift_pairs, cells=cells_of_pairs)
+PAIRS_POOLED = layout("scatter-pairs-pooled", {**_PAIRS, "pair_xx": _SQUARE}, shift_pairs, cells=cells_of_pairs)
 SCATTER = layout("scatter", _OWN, shift_own, **_of_patterns(PAIRS))
 _POOLED = {**_OWN, "xx": _SQUARE, "part_xx": (PATTERN, *_SQUARE)}
 SCATTER_POOLED = layout("scatter-pooled", _POOLED, shift_pooled, **_of_patterns(PAIRS_POOLED))
@@ -154,18 +167,18 @@ class MultivariateGaussian(Family):
         axes = {CLASS: rows.classes, FEATURE: Index.range(X.shape[1]), PATTERN: Index(())}
         whole = Stats(self._layout(), axes, {**self._zeros(*origin.shape), **(total or {})}, origin)
         gaps = np.concatenate(holed) if holed else np.zeros(0, np.int64)
-        return whole + self._parts(rows_of, rows, gaps, whole) if len(gaps) else whole
+        return whole + self._parts(rows_of, rows, gaps, whole, columns) if len(gaps) else whole
 
-    def _parts(self, X: Matrix, rows: Rows, gaps: NDArray[np.int64], whole: Stats) -> Stats:
+    def _parts(self, X: Matrix, rows: Rows, gaps: NDArray[np.int64], whole: Stats, columns: Sequence[str]) -> Stats:
         """The sums of the rows with missing values, by pattern; in portions, so that no axis grows beyond its room."""
         portion = max(64, (1 << 20) // X.shape[1])
-        parts = [self._portion(X, rows, gaps[a : a + portion], whole) for a in range(0, len(gaps), portion)]
+        parts = [self._portion(X, rows, gaps[a : a + portion], whole, columns) for a in range(0, len(gaps), portion)]
         total = parts[0]
         for part in parts[1:]:
             total = total + part
         return total
 
-    def _portion(self, X: Matrix, rows: Rows, gaps: NDArray[np.int64], whole: Stats) -> Stats:
+    def _portion(self, X: Matrix, rows: Rows, gaps: NDArray[np.int64], whole: Stats, columns: Sequence[str]) -> Stats:
         from ..kernels.holes import pattern_sums
 
         x = block(X[gaps], 0, len(gaps)).astype(np.float64, copy=False)
@@ -193,6 +206,7 @@ class MultivariateGaussian(Family):
         cuts = np.linspace(0, len(patterns), min(cores(), len(patterns)) + 1).astype(int)
         every(work, list(pairwise(cuts.tolist())))
         xx += np.swapaxes(np.tril(xx, -1), -1, -2)
+        _check_powers(sums, x, columns)
         return Stats(whole.layout, {**whole.axes, PATTERN: patterns}, sums, origin)
 
     def surely_valid(self, X: Matrix) -> bool:
@@ -221,13 +235,7 @@ class MultivariateGaussian(Family):
             codes, weights = rows.part(start, stop)
             complete = Rows(rows.classes, freeze(codes[~gap]), freeze(weights[~gap]))
             out = self._strip_sums(raw[~gap], complete, origin, 0, len(complete))
-        if not all(np.isfinite(s.sum()) for s in out.values()):
-            largest = np.nanmax(np.abs(raw), axis=0)
-            j = int(np.nanargmax(largest))
-            raise InputError(
-                f"column {columns[j]!r}: values so large that their powers overflow, up to "
-                f"{largest[j]:.3g}; rescale the column"
-            )
+        _check_powers(out, raw, columns)
         return out, start + np.flatnonzero(gap)
 
     def _strip_sums(self, X: Matrix, rows: Rows, origin: Array, start: int, stop: int) -> Sums:
@@ -269,7 +277,9 @@ class MultivariateGaussian(Family):
         if "pair_n" in after.sums:
             self._check_pairs_forgotten(before, after, columns)
             return
-        short = np.asarray((after["part_n"] < -1e-9 * np.maximum(before["part_n"], 1.0)).any(axis=1))
+        slack = 1e-9 * np.maximum(rows_of(before), 1.0)
+        short = np.asarray((after["part_n"] < -slack[:, None]).any(axis=1) | (after["n"] < -slack))
+        short |= self._odd_patterns(before, after)
         if short.any():
             raise never_learned(after, np.repeat(short[:, None], len(columns), axis=1), columns)
         n, x, xx = after["n"], after["x"], after["xx"]
@@ -282,6 +292,15 @@ class MultivariateGaussian(Family):
             raise never_learned(after, np.atleast_2d(bad), columns)
         if xx.ndim == 3:
             warn_few_digits(after, left, np.diagonal(before["xx"], axis1=1, axis2=2), columns)
+
+    def _odd_patterns(self, before: Stats, after: Stats) -> Flags:
+        """Which classes are left with patterns whose squares no rows have."""
+        n, x, xx = after["part_n"][:, :, None], after["part_x"], after["part_xx"]
+        means = np.divide(x, n, out=np.zeros_like(x), where=n > 0)
+        squares, was = (np.einsum("...jj->...j", a) for a in (xx, before["part_xx"]))
+        used = x * means if xx.ndim == 4 else (x * means).sum(axis=0)
+        odd = squares - used < -1e-6 * np.maximum(was, 1e-300)
+        return np.asarray(odd.any(axis=(1, 2)) if xx.ndim == 4 else np.full(len(n), odd.any()))
 
     def _check_pairs_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
         bad = np.einsum("cjj->cj", after["pair_n"] < -1e-9 * np.maximum(before["pair_n"], 1.0))
@@ -299,7 +318,9 @@ class MultivariateGaussian(Family):
         classes = stats.axes[CLASS].labels
         if self.tie == 1.0:
             W, log_det, rank = self._whiten(shared, flat, "all classes together")
-            return SharedScorer(means, shared, W, log_det, rank, columns, K * p + p * (p + 1) // 2)
+            scorer = SharedScorer(means, shared, W, log_det, rank, columns, K * p + p * (p + 1) // 2)
+            scorer.tolerance = max(scorer.tolerance, self.tolerance)
+            return scorer
         rank, parameters = p if self.ridge else int((~flat).sum()), K * p * (p + 3) // 2
         factored = self._whiten_all(own, flat)
         if factored is not None:
@@ -321,20 +342,25 @@ class MultivariateGaussian(Family):
 
     def completed(self, stats: Stats, columns: Sequence[str]) -> Stats:
         """The sums that complete rows are expected to have had, where some have missing values."""
-        return completed(stats, self._em_parameters, columns, asked=self.holes == "pairs")
+        plain = SCATTER if self._layout() is SCATTER_FOURTH and _incomplete(stats) else self._layout()
+        family = self
+        n = cells_of(stats)[0] if self.unbiased and "part_n" in stats.sums else np.ones((1, 0))
+        if ((n <= 1) & (n.sum(axis=0) > 0)).any():  # n − 1 of no values would let a variance grow without end
+            family = replace(self, unbiased=False)
+        return completed(stats, family._em_parameters, columns, plain, asked=self.holes == "pairs")
 
     def _em_parameters(self, stats: Stats) -> tuple[Array, Array]:
         """Means and covariances as ``scorer`` takes them.  # → (K, p), (K, p, p) or (1, p, p)"""
         means, own, shared, total = self.covariances(stats)
         if self.tie == 1.0:
-            return means, shared[None]
+            return means, spread_out(shared, stats["n"].sum())[None]
         flat = np.asarray(total <= 0.0)
         if self._whiten_all(own, flat) is None:
             mend = [c for c in range(len(own)) if self._singular(own[c], flat)]
             own = own.copy()
             for c in mend:
                 own[c] = self._mended(own[c], shared, stats["n"][c], total, flat)
-        return means, own
+        return means, np.stack([spread_out(cov, n) for cov, n in zip(own, stats["n"], strict=True)])
 
     def _whiten_all(self, own: Array, flat: Flags) -> tuple[Array, Array] | None:
         """W_c and log det Σ_c of all classes at once, where none is singular."""
@@ -394,8 +420,7 @@ class MultivariateGaussian(Family):
         """Scatter matrices shrunk class by class where the amount is chosen from the data."""
         if not isinstance(self.shrinkage, str):
             return own, S
-        fourth = "xxyy" in stats.sums and not len(stats.axes[PATTERN])  # rows with holes have no fourth moments
-        how = self.shrinkage if fourth else "oas"
+        how = self.shrinkage if "xxyy" in stats.sums and not _incomplete(stats) else "oas"
         own = np.stack([class_shrinkage(how, stats.sums, c, own[c], n[c], shift[c]) for c in range(len(n))])
         return own, own.sum(axis=0)
 
@@ -449,6 +474,22 @@ class MultivariateGaussian(Family):
 
 STRIP_ROWS = 512  # rows of each class that one product is taken over: enough to run at full speed
 _RANK_TOLERANCE = 1e-12  # share of a column's variance left after regression on the others: less is rounding
+
+
+def _incomplete(stats: Stats) -> bool:
+    """Whether some rows have holes: they have no fourth moments, and OAS takes the place of Ledoit and Wolf."""
+    return "pair_n" in stats.sums or bool(len(stats.axes[PATTERN]))
+
+
+def _check_powers(sums: Sums, x: Array, columns: Sequence[str]) -> None:
+    """Refuse values whose squares overflow, naming the column of the largest."""
+    if not all(np.isfinite(s.sum()) for s in sums.values()):
+        largest = np.max(np.abs(np.where(np.isnan(x), 0.0, x)), axis=0)
+        j = int(np.argmax(largest))
+        raise InputError(
+            f"column {columns[j]!r}: values so large that their powers overflow, up to {largest[j]:.3g}; rescale the "
+            "column"
+        )
 
 
 def _cholesky(R: Array, tolerance: float) -> Array | None:

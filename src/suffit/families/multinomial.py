@@ -107,6 +107,9 @@ class Multinomial(Family):
     def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
         """No word can occur less than never."""
         bad = after["count"] < -1e-9 * np.maximum(before["count"], 1.0)
+        slack = 1e-9 * np.maximum(before["n"], 1.0)[:, None]
+        odd = (after["gone"] < -slack) | (after["gone"] > after["n"][:, None] + slack)
+        bad[:, np.array(after.axes[GAP].labels, dtype=np.int64)] |= odd
         if bad.any():
             raise never_learned(after, bad, columns)
 
@@ -150,7 +153,7 @@ def _completed(stats: Stats, columns: Sequence[str]) -> Array:
     at = np.array(stats.axes[GAP].labels, dtype=np.int64)
     have = np.maximum(n - stats["gone"], 0.0)  # (K, gaps)
     names = [columns[j] for j in at]
-    warn_absent(have, stats.axes[CLASS].labels, names)
+    warn_absent(have, stats.axes[CLASS].labels, names, stats["n"])
     all_have = np.maximum(have.sum(axis=0), 1e-300)
     common = n * count[:, at].sum(axis=0) / all_have
     out = count.copy()
@@ -266,5 +269,8 @@ def _counts(X: NDArray[Any]) -> Array:
 def _normed(weights: Array, never: Array) -> tuple[Array, Array]:
     """Weights over their sum; as α → 0 the words that no other class has share it all."""
     alone = never.sum(axis=1, keepdims=True)
-    share = np.where(alone > 0, never / np.maximum(alone, 1.0), weights / weights.sum(axis=1, keepdims=True))
+    total = weights.sum(axis=1, keepdims=True)
+    even = np.full_like(weights, 1 / max(weights.shape[1], 1))  # a single word has all the weight there is
+    share = np.divide(weights, total, out=even, where=total != 0)
+    share = np.where(alone > 0, never / np.maximum(alone, 1.0), share)
     return share, np.zeros_like(never)

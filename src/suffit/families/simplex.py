@@ -24,7 +24,7 @@ def log_shares(count: Array, alpha: Array, axis: int = -1) -> tuple[Array, Array
     smoothed = count + alpha
     total = smoothed.sum(axis=axis, keepdims=True)
     smoothed = np.where(total > 0, smoothed, 1.0)
-    total = np.where(total > 0, total, count.shape[axis])
+    total = np.where(total > 0, total, max(count.shape[axis], 1))
     never = smoothed <= 0
     return np.log(np.where(never, 1.0, smoothed)) - np.log(total), never.astype(np.float64)
 
@@ -84,6 +84,8 @@ def words_first(weights: Array) -> Array:
 
 def draw_shares(shares: Array, rng: np.random.Generator) -> NDArray[np.int64]:
     """One place on the axis for each row of probabilities.  # (n, L) → (n,)"""
+    if not shares.shape[1]:
+        return np.zeros(len(shares), np.int64)
     edges = np.cumsum(shares, axis=1)
     return np.asarray(
         (rng.random(len(shares))[:, None] * edges[:, -1:] >= edges).sum(axis=1).clip(0, shares.shape[1] - 1)

@@ -49,7 +49,7 @@ def factor(S, places, a, tolerance, L):  # type: ignore[no-untyped-def]
         s = L[j, j]
         for k in range(j):
             s -= L[j, k] * L[j, k]
-        if s > tolerance:
+        if s > tolerance * S[places[j], places[j]]:
             L[j, j] = np.sqrt(s)
             log_det += np.log(s)
         else:
