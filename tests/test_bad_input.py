@@ -601,6 +601,7 @@ BAD_SETTINGS = {
         "prior_smoothing": SMOOTHED["prior_smoothing"],
     },
     GenerativeClassifier: {
+        "structure": ["some", 1, None],
         "columns": ["all", None, 3, ["x0"]],
         "missing": ["drop", None, 1],
         "unknown": ["drop", None, 1],

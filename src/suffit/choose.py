@@ -147,7 +147,7 @@ def folds_of(frame: Frame, schema: Schema, rows: Rows) -> Places:
     mixed = np.zeros(frame.n_rows, np.uint64)
     with np.errstate(over="ignore"):
         for name in schema.used:
-            column, salt = frame.columns[name], np.uint64(zlib.crc32(name.encode()) | 1)
+            column = frame.columns[name]
             if column.kind() in (NUMBER, WHOLE):
                 x = column.numbers() + 0.0
                 bits = np.where(np.isnan(x), np.nan, x).view(np.uint64)
@@ -155,7 +155,7 @@ def folds_of(frame: Frame, schema: Schema, rows: Rows) -> Places:
                 values, codes = column.levels()
                 each = np.array([zlib.crc32(repr(v).encode()) for v in values] + [0], np.uint64)
                 bits = each[codes]
-            mixed += _scrambled(bits * salt + salt)
+            mixed += _scrambled(bits + np.uint64(0x9E3779B97F4A7C15))  # the same for columns in any order
         label = np.array([zlib.crc32(repr(c).encode()) for c in rows.classes.labels], np.uint64)
         mixed = _scrambled(mixed + label[rows.codes])
     return np.asarray((mixed >> np.uint64(11)) % np.uint64(FOLDS)).astype(np.int64)
