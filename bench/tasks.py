@@ -13,6 +13,10 @@ import numpy as np
 import sklearn.discriminant_analysis as peer_da
 import sklearn.naive_bayes as peer_nb
 from scipy import sparse
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder, StandardScaler
 
 import suffit
 
@@ -209,4 +213,45 @@ def holes(scale: float) -> Iterator[Task]:
     yield Task(name, lambda: model.fit(gaps, y), lambda: model.fit(X, y), 0.5, "read2", X.nbytes / 1e9)
 
 
-GROUPS = (dense, counts, small, rows, batches, stream, holes)
+def tables(scale: float) -> Iterator[Task]:
+    """A mixed polars frame with 5 % nulls: 10 floats, 5 counts, 5 booleans, 10 columns of text."""
+    if importlib.util.find_spec("polars") is None:
+        return
+    frame, y = mixed(int(1_000_000 * scale))
+    numbers = [c for c in frame.columns if c[0] in "fib"]
+    text = [c for c in frame.columns if c[0] == "s"]
+    codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=60, encoded_missing_value=61)
+    peer = make_pipeline(
+        ColumnTransformer(
+            [("n", make_pipeline(SimpleImputer(), StandardScaler()), numbers), ("s", codes, text)],
+        ),
+        peer_nb.GaussianNB(),
+    )
+    peer.fit(frame, y)
+    for structure in ("naive", "auto"):
+        ours = suffit.GenerativeClassifier(structure=structure).fit(frame, y)
+        name = f"table of {len(y):,}×30, polars, 5 % nulls, structure {structure}"
+        yield Task(f"{name} fit", lambda m=ours: m.fit(frame, y), lambda: peer.fit(frame, y), 1.0)
+        yield Task(
+            f"{name} predict_proba", lambda m=ours: m.predict_proba(frame), lambda: peer.predict_proba(frame), 1.0
+        )
+
+
+@cache
+def mixed(n: int) -> tuple[Any, np.ndarray]:
+    import polars as pl
+
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, size=n)
+    columns: dict[str, Any] = {f"f{j}": rng.normal(size=n) + 0.1 * j * y for j in range(10)}
+    columns |= {f"i{j}": rng.poisson(3 + 0.2 * j * y) for j in range(5)}
+    columns |= {f"b{j}": rng.random(n) < 0.3 + 0.1 * y for j in range(5)}
+    for j in range(10):
+        names = np.array([f"level {k}" for k in range(5 * (j + 1))])
+        columns[f"s{j}"] = names[rng.integers(0, len(names), size=n)]
+    frame = pl.DataFrame(columns)
+    gaps = {c: pl.Series(rng.random(n) < 0.05) for c in frame.columns}
+    return frame.with_columns([pl.when(gaps[c]).then(None).otherwise(pl.col(c)).alias(c) for c in frame.columns]), y
+
+
+GROUPS = (dense, counts, small, rows, batches, stream, holes, tables)
