@@ -168,7 +168,7 @@ def reason_of(model, column):
     return next(c.reason for c in model.schema_.choices if c.column == column)
 
 
-REFERENCE = Generative().fit(TABLE, Y)
+REFERENCE = Generative(structure="naive").fit(TABLE, Y)
 
 
 @every_table
@@ -176,7 +176,7 @@ def test_a_table_of_any_kind_gives_the_same_model(kind):
     table = TABLES[kind](TABLE)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = Generative().fit(table, Y)
+        model = Generative(structure="naive").fit(table, Y)
     assert families_of(model) == FAMILIES
     np.testing.assert_array_equal(model.predict_proba(table), REFERENCE.predict_proba(TABLE))
     np.testing.assert_array_equal(model.predict(table), REFERENCE.predict(TABLE))
@@ -192,14 +192,14 @@ def test_a_table_of_any_kind_gives_the_same_model(kind):
 def test_a_dict_of_arrow_arrays_is_a_table():
     pa = pytest.importorskip("pyarrow")
     table = {k: pa.chunked_array([v]) for k, v in TABLE.items()}
-    np.testing.assert_array_equal(Generative().fit(table, Y).predict_proba(TABLE), REFERENCE.predict_proba(TABLE))
+    np.testing.assert_array_equal(Generative(structure="naive").fit(table, Y).predict_proba(TABLE), REFERENCE.predict_proba(TABLE))
 
 
 @bug_because("a pyarrow.Array in a dict is read by to_numpy(), which refuses nulls", Exception)
 def test_a_dict_of_arrow_arrays_with_nulls_is_a_table():
     pa = pytest.importorskip("pyarrow")
     table = {k: pa.array(v) for k, v in TABLE.items()}
-    np.testing.assert_array_equal(Generative().fit(table, Y).predict_proba(TABLE), REFERENCE.predict_proba(TABLE))
+    np.testing.assert_array_equal(Generative(structure="naive").fit(table, Y).predict_proba(TABLE), REFERENCE.predict_proba(TABLE))
 
 
 def test_integer_categories_are_levels():
@@ -275,7 +275,7 @@ def test_columns_that_say_nothing_are_left_out_with_a_reason(what, make, request
     values, reason = LEFT[what]
     table = make({"odd": values, "num": np.array(nan(TABLE["num"]))})
     with pytest.warns(LeftOutWarning, match=r"left out of the model: 'odd': ") as caught:
-        model = Generative().fit(table, Y)
+        model = Generative(structure="naive").fit(table, Y)
     assert len(caught) == 1
     assert reason in reason_of(model, "odd")
     assert reason in str(caught[0].message)
@@ -283,7 +283,7 @@ def test_columns_that_say_nothing_are_left_out_with_a_reason(what, make, request
     assert [c.column for c in model.schema_.left_out()] == ["odd"]
     assert model.get_feature_names_out().tolist() == ["num"]
     assert model.feature_names_in_.tolist() == ["odd", "num"]
-    alone = Generative().fit({"num": TABLE["num"]}, Y)
+    alone = Generative(structure="naive").fit({"num": TABLE["num"]}, Y)
     np.testing.assert_array_equal(model.predict_proba(table), alone.predict_proba({"num": TABLE["num"]}))
 
 
@@ -745,14 +745,14 @@ def test_absent_columns_are_missing():
 def test_arrays_must_have_all_columns_in_order():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(N, 3))
-    model = Generative().fit(pd.DataFrame(X, columns=list("abc")), Y)
-    np.testing.assert_array_equal(model.predict_proba(X), Generative().fit(X, Y).predict_proba(X))
+    model = Generative(structure="naive").fit(pd.DataFrame(X, columns=list("abc")), Y)
+    np.testing.assert_array_equal(model.predict_proba(X), Generative(structure="naive").fit(X, Y).predict_proba(X))
     for bad in (X[:, :2], np.c_[X, X]):
         with pytest.raises(ValueError, match=r"X has \d features, but GenerativeClassifier is expecting 3"):
             model.predict(bad)
         with pytest.raises(ValueError, match="is expecting 3"):
             model.partial_fit(bad, Y)
-    assert not hasattr(Generative().fit(X, Y), "feature_names_in_")
+    assert not hasattr(Generative(structure="naive").fit(X, Y), "feature_names_in_")
 
 
 @bug_because("a model of an array without names does not take a frame of numbered columns", InputError)
@@ -765,7 +765,7 @@ def test_an_array_and_a_frame_of_numbered_columns_are_the_same():
 def test_pickles_clones_and_copies():
     for kind in ("polars enum", "pandas category", "dict of lists", "object array"):
         table = TABLES[kind](TABLE)
-        model = Generative(missing="informative", unknown="novel").fit(table, Y)
+        model = Generative(structure="naive", missing="informative", unknown="novel").fit(table, Y)
         for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), clone(model).fit(table, Y)):
             np.testing.assert_array_equal(other.predict_proba(table), model.predict_proba(table))
             assert str(other.schema_) == str(model.schema_)
@@ -903,22 +903,22 @@ def test_new_levels_exactly():
     table = {"s": ["a", "a", "b", "a", "b", "b", "b"], "t": ["k", "l", "k", "l", "k", "l", "k"]}
     y = [0, 0, 0, 1, 1, 1, 1]
     new = {"s": ["c", "a"], "t": ["k", "m"]}
-    ignore = np.exp(Generative().fit(table, y).predict_joint_log_proba(new))
+    ignore = np.exp(Generative(structure="naive").fit(table, y).predict_joint_log_proba(new))
     prior = np.array([3, 4]) / 7
     np.testing.assert_allclose(ignore[0], prior * np.array([(2 + 1) / 5, (2 + 1) / 6]), rtol=1e-12)
     np.testing.assert_allclose(ignore[1], prior * np.array([(2 + 1) / 5, (1 + 1) / 6]), rtol=1e-12)
-    novel = np.exp(Generative(unknown="novel").fit(table, y).predict_joint_log_proba(new))
+    novel = np.exp(Generative(structure="naive", unknown="novel").fit(table, y).predict_joint_log_proba(new))
     share = np.array([1 / (3 + 3), 1 / (4 + 3)])
     np.testing.assert_allclose(novel[0], prior * share * np.array([3 / 6, 3 / 7]), rtol=1e-12)
     np.testing.assert_allclose(novel[1], prior * share * np.array([3 / 6, 2 / 7]), rtol=1e-12)
-    strict = Generative(unknown="error").fit(table, y)
+    strict = Generative(structure="naive", unknown="error").fit(table, y)
     for make in (dict, pl.DataFrame, pd.DataFrame):
         with pytest.raises(
             InputError, match="column 's': a level never seen in training, found 'c' in row 0; unknown="
         ):
             strict.predict_proba(make(new))
     p = strict.predict_proba({"s": [None], "t": ["k"]})
-    np.testing.assert_allclose(p, Generative().fit(table, y).predict_proba({"s": [None], "t": ["k"]}))
+    np.testing.assert_allclose(p, Generative(structure="naive").fit(table, y).predict_proba({"s": [None], "t": ["k"]}))
     strict.partial_fit(new, [0, 1])  # learning a new level is no prediction
     assert np.isfinite(strict.predict_proba(new)).all()
 
@@ -954,12 +954,12 @@ GONE = np.arange(N) % 10 == 3
 def test_missing_labels_are_counted_or_dropped(kind):
     y = LABELS[kind]([None if g else v for v, g in zip(Y.tolist(), GONE, strict=True)])
     with pytest.raises(InputError, match="30 labels are missing, the first in row 3"):
-        Generative().fit(TABLE, y)
+        Generative(structure="naive").fit(TABLE, y)
     weight = np.arange(N) + 1.0
     kept = np.flatnonzero(~GONE)
     for table in (TABLE, pl.DataFrame(TABLE), pd.DataFrame(TABLE)):
-        model = Generative(missing_target="drop").fit(table, y, sample_weight=weight)
-        plain = Generative().fit(some(TABLE, kept), Y[kept], sample_weight=weight[kept])
+        model = Generative(structure="naive", missing_target="drop").fit(table, y, sample_weight=weight)
+        plain = Generative(structure="naive").fit(some(TABLE, kept), Y[kept], sample_weight=weight[kept])
         np.testing.assert_array_equal(model.predict_proba(TABLE), plain.predict_proba(TABLE))
         assert model.class_count_.sum() == weight[kept].sum()
     batches = Generative(FIXED, missing_target="drop").partial_fit(some(TABLE, range(150)), y[:150])
@@ -1237,7 +1237,7 @@ def test_C5_large_whole_numbers_are_not_touched(family):
 
 def test_C5_the_density_is_the_sum_over_classes():
     for missing in ("ignore", "informative"):
-        model = Generative(missing=missing).fit(TABLE, Y)
+        model = Generative(structure="naive", missing=missing).fit(TABLE, Y)
         np.testing.assert_allclose(
             model.score_samples(TABLE), logsumexp(model.predict_joint_log_proba(TABLE), axis=1), rtol=1e-13
         )
@@ -1337,7 +1337,7 @@ def test_the_handle_for_one_row():
 def test_a_column_of_numbers_without_any_value_adds_nothing():
     for family in ("gaussian", "poisson", "multivariate_gaussian"):
         model = Generative({"e": family}).fit({"e": [None] * N, "num": TABLE["num"]}, Y)
-        alone = Generative().fit({"num": TABLE["num"]}, Y)
+        alone = Generative(structure="naive").fit({"num": TABLE["num"]}, Y)
         table = {"e": [None] * N, "num": TABLE["num"]}
         np.testing.assert_allclose(model.predict_proba(table), alone.predict_proba(table), rtol=1e-12)
 
@@ -1346,7 +1346,7 @@ def test_a_column_of_numbers_without_any_value_adds_nothing():
 def test_a_column_of_levels_without_any_value_adds_nothing():
     table = {"e": [None] * N, "num": TABLE["num"]}
     model = Generative({"e": "categorical"}).fit(table, Y)
-    alone = Generative().fit({"num": TABLE["num"]}, Y)
+    alone = Generative(structure="naive").fit({"num": TABLE["num"]}, Y)
     np.testing.assert_allclose(model.predict_proba(table), alone.predict_proba(table), rtol=1e-12)
     model.sample(3, random_state=0)
     model.novelty(table)
@@ -1488,12 +1488,12 @@ def test_lists_where_something_else_was_learned(make, request):
 def test_numbers_where_levels_were_learned_are_levels_never_seen():
     table = {k: TABLE[k] for k in ("num", "city")}
     numbers = {"num": [1.0, 2.0], "city": [1, 2]}
-    model = Generative().fit(table, Y)
+    model = Generative(structure="naive").fit(table, Y)
     hidden = model.predict_proba({"num": [1.0, 2.0], "city": [None, None]})
     for make in (dict, pl.DataFrame, pd.DataFrame):
         np.testing.assert_array_equal(model.predict_proba(make(numbers)), hidden)
     with pytest.raises(InputError, match="column 'city': a level never seen in training, found 1 in row 0"):
-        Generative(unknown="error").fit(table, Y).predict(numbers)
+        Generative(structure="naive", unknown="error").fit(table, Y).predict(numbers)
 
 
 def test_a_level_is_the_same_as_integer_and_as_whole_float():
@@ -1558,7 +1558,7 @@ def test_empty_words_spaces_and_other_scripts_are_levels():
     small = Generative({"s": "categorical"}).fit({"s": codes}, y)
     for make in (dict, pd.DataFrame, pl.DataFrame):
         table = make({"s": words})
-        model = Generative(unknown="error").fit(table, y)
+        model = Generative(structure="naive", unknown="error").fit(table, y)
         assert reason_of(model, "s") == "9 levels"
         np.testing.assert_array_equal(model.predict_proba(table), small.predict_proba({"s": codes}))
 
