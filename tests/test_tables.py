@@ -192,14 +192,17 @@ def test_a_table_of_any_kind_gives_the_same_model(kind):
 def test_a_dict_of_arrow_arrays_is_a_table():
     pa = pytest.importorskip("pyarrow")
     table = {k: pa.chunked_array([v]) for k, v in TABLE.items()}
-    np.testing.assert_array_equal(Generative(structure="naive").fit(table, Y).predict_proba(TABLE), REFERENCE.predict_proba(TABLE))
+    np.testing.assert_array_equal(
+        Generative(structure="naive").fit(table, Y).predict_proba(TABLE), REFERENCE.predict_proba(TABLE)
+    )
 
 
-@bug_because("a pyarrow.Array in a dict is read by to_numpy(), which refuses nulls", Exception)
 def test_a_dict_of_arrow_arrays_with_nulls_is_a_table():
     pa = pytest.importorskip("pyarrow")
     table = {k: pa.array(v) for k, v in TABLE.items()}
-    np.testing.assert_array_equal(Generative(structure="naive").fit(table, Y).predict_proba(TABLE), REFERENCE.predict_proba(TABLE))
+    np.testing.assert_array_equal(
+        Generative(structure="naive").fit(table, Y).predict_proba(TABLE), REFERENCE.predict_proba(TABLE)
+    )
 
 
 def test_integer_categories_are_levels():
@@ -269,9 +272,7 @@ LEFT = {
 
 @pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame])
 @pytest.mark.parametrize("what", LEFT)
-def test_columns_that_say_nothing_are_left_out_with_a_reason(what, make, request):
-    if what == "nan" and make is pl.DataFrame:
-        request.applymarker(bug_because("a polars column of NaN alone is not seen to be empty"))
+def test_columns_that_say_nothing_are_left_out_with_a_reason(what, make):
     values, reason = LEFT[what]
     table = make({"odd": values, "num": np.array(nan(TABLE["num"]))})
     with pytest.warns(LeftOutWarning, match=r"left out of the model: 'odd': ") as caught:
@@ -294,7 +295,6 @@ def test_instants_with_a_time_zone_are_left_out():
             Generative().fit(frame, Y)
 
 
-@bug_because("the sample of 20,000 rows that the choice rests on has gaps, so a running number is not seen as one")
 def test_a_long_running_number_is_left_out():
     rng = np.random.default_rng(0)
     table = pl.DataFrame({"id": np.arange(50_000), "x": rng.normal(size=50_000)})
@@ -309,7 +309,6 @@ def test_a_hundred_thousand_distinct_words_are_left_out():
         Generative().fit(table, rng.integers(0, 2, 100_000))
 
 
-@bug_because("levels are counted in 20,000 rows: 15,000 levels of 20 rows each are taken for names of rows")
 def test_many_levels_that_come_back_are_levels():
     rng = np.random.default_rng(0)
     table = pl.DataFrame({"zip": rng.integers(0, 15_000, 300_000).astype(str), "x": rng.normal(size=300_000)})
@@ -352,7 +351,6 @@ def test_decimals_are_numbers():
     np.testing.assert_allclose(model.predict_proba(pl.DataFrame({"d": cents})), plain.predict_proba({"d": cents}))
 
 
-@bug_because("Decimal is no numbers.Real: a column of them in a dict, an object array or pandas is called mixed")
 @pytest.mark.parametrize("make", [dict, pd.DataFrame])
 def test_decimals_as_objects_are_numbers(make):
     cents = [decimal.Decimal(round(v * 100)) / 100 for v in nan(TABLE["num"]) if v == v]
@@ -417,11 +415,8 @@ def test_selectors_of_scikit_learn():
     np.testing.assert_array_equal(by_function.predict_proba(frame), named.predict_proba(frame))
 
 
-@bug_because(
-    "selectors of narwhals are not hashable and cannot be the keys of a dict; a list of pairs could", TypeError
-)
 def test_selectors_of_narwhals():
-    model = Generative({ncs.numeric(): "gaussian"}).fit(pl.DataFrame(TABLE), Y)
+    model = Generative([(ncs.numeric(), "gaussian")]).fit(pl.DataFrame(TABLE), Y)
     assert families_of(model) == ["Gaussian", "Gaussian", "Bernoulli", "Categorical", "Gaussian"]
 
 
@@ -452,19 +447,16 @@ def test_bad_columns_are_refused(what):
         assert not model.__sklearn_is_fitted__()
 
 
-@bug_because("names that a function returns are not looked up in the table", pytest.fail.Exception)
 def test_a_selector_that_names_no_column_is_refused():
     with pytest.raises(ValueError, match="no column 'nome'"):
         Generative({(lambda t: ["nome"]): "gaussian"}).fit(TABLE, Y)
 
 
-@bug_because("{('num', 'city'): 'auto'} makes one block with the family of the first column")
 def test_auto_for_a_tuple_is_auto_for_each():
     model = Generative({("num", "city"): "auto"}).fit(TABLE, Y)
     assert families_of(model) == FAMILIES
 
 
-@bug_because("columns of equal families share a block: two one-column MultivariateGaussians become a joint one")
 def test_columns_named_one_by_one_are_independent():
     rng = np.random.default_rng(0)
     a = rng.normal(size=N)
@@ -474,7 +466,6 @@ def test_columns_named_one_by_one_are_independent():
     np.testing.assert_allclose(apart.predict_proba(table), naive.predict_proba(table), atol=1e-6)
 
 
-@bug_because("least_levels is ignored: every_whole=False is set on the family, and least_levels needs it")
 def test_settings_of_a_family_are_kept():
     levels = np.random.default_rng(0).integers(0, 3, N)
     model = Generative({"k": Categorical(least_levels=5)}).fit({"k": levels}, Y)
@@ -665,7 +656,6 @@ def test_N10_batches_merges_and_forgetting(kind, missing):
     same(Generative(FIXED).fit(some(table, order), Y[order]), Generative(FIXED).fit(table, Y), table)
 
 
-@bug_because("a first batch of one row is refused even where every family is set by hand", InputError)
 def test_N10_one_row_at_a_time():
     model = Generative(FIXED)
     for i in range(60):
@@ -755,7 +745,6 @@ def test_arrays_must_have_all_columns_in_order():
     assert not hasattr(Generative(structure="naive").fit(X, Y), "feature_names_in_")
 
 
-@bug_because("a model of an array without names does not take a frame of numbered columns", InputError)
 def test_an_array_and_a_frame_of_numbered_columns_are_the_same():
     X = np.random.default_rng(0).normal(size=(N, 3))
     model = Generative().fit(X, Y)
@@ -824,7 +813,6 @@ def test_what_fails_changes_nothing(what):
     assert vars(fresh).keys() == vars(Generative()).keys()
 
 
-@bug_because("settings changed after a fit are not looked at by partial_fit", pytest.fail.Exception)
 @pytest.mark.parametrize(
     "settings", [{"columns": {"num": "bernoulli"}}, {"columns": {"nome": "gaussian"}}, {"missing": "informative"}]
 )
@@ -978,28 +966,24 @@ def test_missing_labels_are_dropped_from_forgetting_and_likelihood():
         Generative(missing_target="drop").fit(TABLE, [None] * N)
 
 
-@bug_because("labels of an Arrow array are left as Arrow scalars when some are dropped", ValueError)
 def test_missing_labels_of_arrow_are_dropped():
     pa = pytest.importorskip("pyarrow")
     y = pa.array([None if g else v for v, g in zip(Y.tolist(), GONE, strict=True)])
     assert Generative(missing_target="drop").fit(TABLE, y).class_count_.sum() == 270
 
 
-@bug_because("masked labels are learned as what lies under the mask", pytest.fail.Exception)
 def test_masked_labels_are_missing():
     codes = np.unique(Y, return_inverse=True)[1]
     with pytest.raises(InputError, match="30 labels are missing"):
         Generative().fit(TABLE, np.ma.array(codes, mask=GONE))
 
 
-@bug_because("labels are made one array when some are dropped: 1 and 'x' become '1' and 'x'")
 def test_labels_of_several_kinds_stay_as_they_are_when_some_are_dropped():
     values = {"ant": 1, "bee": "x", "cat": 2.5}
     y = [None if g else values[v] for v, g in zip(Y.tolist(), GONE, strict=True)]
     assert Generative(missing_target="drop").fit(TABLE, objects(y)).classes_.tolist() == [1, 2.5, "x"]
 
 
-@bug_because("labels are made one array when some are dropped: tuples become a second axis", ValueError)
 def test_labels_that_are_tuples_may_be_dropped():
     y = [None if g else ("k", v) for v, g in zip(Y.tolist(), GONE, strict=True)]
     assert len(Generative(missing_target="drop").fit(TABLE, objects(y)).classes_) == 3
@@ -1021,7 +1005,6 @@ def names_and_types(table):
 OWN_TYPES = ["pandas nullable", "pandas arrow", "pandas category", "arrow dictionary"]
 
 
-@bug_because("nullable and Arrow types of pandas, the order of categories and the index type of a dictionary are lost")
 @pytest.mark.parametrize("kind", OWN_TYPES)
 def test_C5_tables_made_keep_types_of_their_own(kind):
     table = TABLES[kind](TABLE)
@@ -1072,7 +1055,6 @@ def test_C5_a_joint_block_is_drawn_with_its_covariance():
     np.testing.assert_allclose(np.cov(drawn.to_numpy().T), np.cov(X.T, bias=True), atol=0.06)
 
 
-@bug_because("counts drawn beyond the range of a small integer type wrap around (pandas) or fail (polars)")
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
 def test_C5_draws_beyond_a_small_integer_type(make):
     counts = np.clip(np.random.default_rng(0).poisson(245, N), 0, 255).astype(np.uint8)
@@ -1080,13 +1062,14 @@ def test_C5_draws_beyond_a_small_integer_type(make):
     assert np.asarray(model.sample(200, random_state=0)[0]["c"]).min() > 150
 
 
-@bug_because("a pandas category of anything but words comes back as missing values")
 @pytest.mark.filterwarnings("ignore")
 def test_C5_categories_that_are_intervals():
     frame = pd.DataFrame({"bin": pd.cut(np.array(nan(TABLE["num"])), 4), "count": TABLE["count"]})
     model = Generative().fit(frame, Y)
     assert not model.sample(50, random_state=0)[0]["bin"].isna().any()
-    pd.testing.assert_series_equal(model.impute(frame)["bin"].dropna(), frame["bin"].dropna())
+    filled, there = model.impute(frame)["bin"], frame["bin"].notna()
+    pd.testing.assert_series_equal(filled[there], frame["bin"][there])
+    assert filled.notna().all()
 
 
 def same_cells(a, b):
@@ -1211,7 +1194,6 @@ BEYOND = {
 }
 
 
-@bug_because("columns that the model leaves out go through NumPy and lose nulls, types, time zones or structure")
 @pytest.mark.parametrize("kind", BEYOND)
 def test_C5_columns_left_out_keep_their_type(kind):
     table = BEYOND[kind]()
@@ -1220,13 +1202,11 @@ def test_C5_columns_left_out_keep_their_type(kind):
     assert cells(filled, "e") == cells(table, "e")
 
 
-@bug_because("a pandas table that is filled gets a new index")
 def test_C5_a_filled_table_keeps_its_index():
     frame = pandas_nullable(TABLE).set_index(np.arange(N) + 5)
     assert Generative(FIXED).fit(frame, Y).impute(frame).index.tolist() == frame.index.tolist()
 
 
-@bug_because("whole numbers go through float64: those beyond 2**53 that are there come back changed")
 @pytest.mark.parametrize("family", ["gaussian", "categorical"])
 def test_C5_large_whole_numbers_are_not_touched(family):
     rng = np.random.default_rng(0)
@@ -1283,20 +1263,17 @@ def test_C5_profiles():
         model.profile("dog")
 
 
-@bug_because("a column that is called class takes the place of the labels")
 def test_C5_a_profile_of_a_table_with_a_column_called_class():
     profile = Generative().fit({"class": TABLE["city"], "num": TABLE["num"]}, Y).profile()
     assert any(list(v) == ["ant", "bee", "cat"] for v in profile.values())
 
 
-@bug_because("labels are made one array: tuples become a second axis, 1 and 'x' become words")
 @pytest.mark.parametrize("values", [[("k", 1), ("k", 2), ("l", 1)], [1, "x", 2.5]], ids=["tuples", "mixed"])
 def test_C5_a_profile_of_labels_of_any_kind(values):
     y = objects([values["abc".index(v[0])] for v in Y])
     assert set(Generative().fit(TABLE, y).profile()["class"]) == set(values)
 
 
-@bug_because("the one-hot coding of a block of levels is lost: logistic_form says something else than the posterior")
 def test_E1_the_logistic_form_is_the_posterior():
     complete = {k: [next(u for u in v if u is not None) if u is None else u for u in v] for k, v in TABLE.items()}
     model = Generative(FIXED).fit(complete, Y)
@@ -1327,7 +1304,6 @@ def test_E1_the_logistic_form_of_numbers_is_the_posterior():
     assert {"num", "num²", "count", "a", "b", "a²", "a·b", "b²", "flag"} <= set(form.names)
 
 
-@bug_because("the handle for one row gives the blocks a bare row", AttributeError)
 def test_the_handle_for_one_row():
     X = np.random.default_rng(0).normal(size=(N, 3))
     model = Generative().fit(X, Y)
@@ -1342,7 +1318,6 @@ def test_a_column_of_numbers_without_any_value_adds_nothing():
         np.testing.assert_allclose(model.predict_proba(table), alone.predict_proba(table), rtol=1e-12)
 
 
-@bug_because("shares and draws of a table without levels fail or warn", (TypeError, RuntimeWarning))
 def test_a_column_of_levels_without_any_value_adds_nothing():
     table = {"e": [None] * N, "num": TABLE["num"]}
     model = Generative({"e": "categorical"}).fit(table, Y)
@@ -1432,7 +1407,6 @@ def test_an_infinity_is_named_by_column_and_row(columns, row):
             call()
 
 
-@bug_because("the choice of a family looks at a sample of the rows and names the row of the sample")
 def test_an_infinity_met_while_choosing_is_named_by_its_row():
     rng = np.random.default_rng(0)
     x = rng.lognormal(size=100_000)
@@ -1441,7 +1415,6 @@ def test_an_infinity_met_while_choosing_is_named_by_its_row():
         Generative().fit(pl.DataFrame({"x": x, "z": rng.normal(size=100_000)}), rng.integers(0, 2, 100_000))
 
 
-@bug_because("infinities are left aside when a column is called constant", pytest.fail.Exception)
 def test_an_infinity_in_a_column_otherwise_constant_is_refused():
     with pytest.raises(InputError, match="infinity"):
         Generative().fit({"x": [1.0] * (N - 1) + [np.inf], "num": TABLE["num"]}, Y)
@@ -1451,9 +1424,7 @@ WORDS = {"num": ["a", "b"], "city": ["Bern", None]}
 
 
 @pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, "arrow"])
-def test_words_where_numbers_were_learned(make, request):
-    if make is pl.DataFrame:
-        request.applymarker(bug_because("the error of polars comes through", pl.exceptions.InvalidOperationError))
+def test_words_where_numbers_were_learned(make):
     make = arrow if make == "arrow" else make
     model = Generative().fit({k: TABLE[k] for k in ("num", "city")}, Y)
     for call in (lambda: model.predict(make(WORDS)), lambda: model.partial_fit(make(WORDS), ["ant", "bee"])):
@@ -1461,7 +1432,6 @@ def test_words_where_numbers_were_learned(make, request):
             call()
 
 
-@bug_because("words that look like numbers, dates and times are read as numbers", pytest.fail.Exception)
 @pytest.mark.parametrize(
     "values",
     [["1", "2"], np.array(["2026-01-01", "2026-01-02"], dtype="M8[D]"), [datetime.date(2026, 1, 1)] * 2],
@@ -1475,9 +1445,7 @@ def test_other_kinds_where_numbers_were_learned(values, make):
 
 
 @pytest.mark.parametrize("make", [dict, pl.DataFrame])
-def test_lists_where_something_else_was_learned(make, request):
-    if make is pl.DataFrame:
-        request.applymarker(bug_because("errors of polars and of a lookup come through"))
+def test_lists_where_something_else_was_learned(make):
     model = Generative().fit({k: TABLE[k] for k in ("num", "city")}, Y)
     with pytest.raises(InputError, match="column 'num'"):
         model.predict(make({"num": [[1.0], [2.0]], "city": ["Bern", None]}))
@@ -1505,7 +1473,6 @@ def test_a_level_is_the_same_as_integer_and_as_whole_float():
         np.testing.assert_array_equal(model.predict_proba(make(as_floats)), model.predict_proba(TABLE))
 
 
-@bug_because("NaN in a polars column is a level where None is missing")
 def test_nan_in_polars_is_missing_for_levels():
     levels = pl.DataFrame({"level": [float("nan") if v is None else float(v) for v in TABLE["level"]]})
     model = Generative({"level": "categorical"}, unknown="error").fit({"level": TABLE["level"]}, Y)

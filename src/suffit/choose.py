@@ -342,4 +342,4 @@ def _pooled(
     others = tuple(replace(p, power=by_name[s.name]) for s, _, _ in kept if s.name != NAIVE for p in s.pieces)
     pieces = (*plain, *others)
     pool = tuple((t.name, t.settings, float(b)) for (_, _, t), b in zip(kept, beta, strict=True))
-    return replace(schema, pieces=pieces), Selection(tuple(tried), pool, loss)
+    return replace(schema, pieces=pieces, n_plain=len(plain)), Selection(tuple(tried), pool, loss)
