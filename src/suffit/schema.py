@@ -335,14 +335,23 @@ def choose(
         reads = "levels" if isinstance(family, Categorical) else "numbers"
         lenient = isinstance(family, Elementwise) and reason != "as asked"
         grouped.setdefault((group, lenient), (family, reads, lenient, []))[3].append(name)
-    pieces = [Piece(f, tuple(names), reads, lenient=lenient) for f, reads, lenient, names in grouped.values()]
+    pieces = [
+        Piece(f, _in_order(names, by_name), reads, lenient=lenient) for f, reads, lenient, names in grouped.values()
+    ]
+    pieces.sort(key=lambda piece: min(piece.columns))  # so that models of tables in another order can be merged
     if not pieces:
         why = "; ".join(f"{c.column!r}: {c.reason}" for c in choices[:5])
         raise InputError(f"no column is left to learn from ({why}); columns={{name: family}} sets a family by hand")
     if missing == "informative":
-        used = tuple(c.column for c in choices if c.family != LEFT_OUT)
+        used = tuple(sorted(c.column for c in choices if c.family != LEFT_OUT))
         pieces.append(Piece(Bernoulli(threshold=None), used, "holes"))
     return Schema(tuple(pieces), tuple(choices))
+
+
+def _in_order(names: list[str], wishes: Mapping[str, Wish]) -> tuple[str, ...]:
+    """The columns of a block in an order that does not depend on the table: as asked, or sorted."""
+    wish = wishes.get(names[0])
+    return wish.columns if wish is not None and wish.joint else tuple(sorted(names))
 
 
 def apart(family: Family) -> bool:

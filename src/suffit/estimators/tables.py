@@ -143,7 +143,7 @@ class GenerativeClassifier(GenerativeEstimator):
             y = read_labels(y, who)
             return y, np.ones(len(y), bool)
         if not isinstance(y, np.ndarray):
-            cells = column_or_1d(y) if getattr(y, "ndim", 1) == 2 else y  # a frame of one column
+            cells = column_or_1d(y) if hasattr(y, "columns") else y  # a frame of one column
             y = as_objects(cells.to_list() if hasattr(cells, "to_list") else list(cells))
         kept = ~ArrayColumn(y).holes()
         if not kept.any():
