@@ -70,7 +70,7 @@ class GenerativeClassifier(GenerativeEstimator):
     height  number     Gaussian(smoothing=1e-09) numbers
     smoker  yes or no  Bernoulli()               yes or no
     city    level      Categorical()             3 levels
-    >>> model.predict({"height": [1.60, None], "smoker": [None, None], "city": ["Bern", "Chur"]}).tolist()
+    >>> model.predict({"height": [1.60, 1.95], "smoker": [None, None], "city": ["Bern", "Chur"]}).tolist()
     ['a', 'b']
 
     """
