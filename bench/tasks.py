@@ -228,13 +228,10 @@ def tables(scale: float) -> Iterator[Task]:
         peer_nb.GaussianNB(),
     )
     peer.fit(frame, y)
-    for structure in ("naive", "auto"):
-        ours = suffit.GenerativeClassifier(structure=structure).fit(frame, y)
-        name = f"table of {len(y):,}×30, polars, 5 % nulls, structure {structure}"
-        yield Task(f"{name} fit", lambda m=ours: m.fit(frame, y), lambda: peer.fit(frame, y), 1.0)
-        yield Task(
-            f"{name} predict_proba", lambda m=ours: m.predict_proba(frame), lambda: peer.predict_proba(frame), 1.0
-        )
+    ours = suffit.GenerativeClassifier(structure="naive").fit(frame, y)
+    name = "GenerativeClassifier, naive, polars 1,000,000×30 with 5 % nulls,"
+    yield Task(f"{name} fit", lambda: ours.fit(frame, y), lambda: peer.fit(frame, y), 1.0)
+    yield Task(f"{name} predict_proba", lambda: ours.predict_proba(frame), lambda: peer.predict_proba(frame), 1.0)
 
 
 @cache

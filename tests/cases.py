@@ -21,7 +21,6 @@ class Case:
     draw: Callable[[Generator, int], np.ndarray]  # features of n rows
     coupled: bool = False  # columns share a variance, its floor or an amount of shrinkage: each changes the others
     exact: bool = False  # sums of whole numbers: laws hold to the last bit
-    least: int = 1  # rows of the smallest first batch
 
 
 def normal(rng: Generator, n: int) -> np.ndarray:
@@ -131,27 +130,22 @@ ESTIMATORS: dict[str, Case] = {
     "GDA-shared": Case(lambda: suffit.GDA(tie=1.0, denominator="unbiased"), normal),
     "GDA-ledoit-wolf": Case(lambda: suffit.GDA(shrinkage="ledoit-wolf"), normal, coupled=True),
     "GDA-oas": Case(lambda: suffit.GDA(tie=1.0, shrinkage="oas"), normal, coupled=True),
-    "GenerativeClassifier-gaussian": Case(
-        lambda: suffit.GenerativeClassifier({EveryColumn(): "gaussian"}), normal, least=2
-    ),
+    "GenerativeClassifier-gaussian": Case(lambda: suffit.GenerativeClassifier({EveryColumn(): "gaussian"}), normal),
     "GenerativeClassifier-joint": Case(
         lambda: suffit.GenerativeClassifier({("x0", "x1", "x2"): suffit.MultivariateGaussian()}),
         normal,
         coupled=True,
-        least=2,
     ),
     "GenerativeClassifier-shared": Case(
         lambda: suffit.GenerativeClassifier({("x0", "x1", "x2"): suffit.MultivariateGaussian(tie=1.0, pooled=True)}),
         normal,
         coupled=True,
-        least=2,
     ),
     "GenerativeClassifier-counts": Case(
         lambda: suffit.GenerativeClassifier({EveryColumn(): "poisson"}, missing="informative", unknown="novel"),
         counts,
         exact=True,
         coupled=True,
-        least=2,
     ),
     "GenerativeClassifier-mixed": Case(
         lambda: suffit.GenerativeClassifier(
@@ -163,7 +157,6 @@ ESTIMATORS: dict[str, Case] = {
             }
         ),
         mixed,
-        least=30,  # enough for a value in every column: the selectors look at them
     ),
 }
 

@@ -20,6 +20,7 @@ ORDER = [
     "kernels",
     "stats",
     "table",
+    "cells",
     "frame",
     "forms",
     "family",

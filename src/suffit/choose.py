@@ -1,16 +1,17 @@
 """How the columns of a table depend on each other given the class: structures compared on rows left out.
 
 Every structure is fitted on all folds but one and scores the rows of that one; a fold's sums are left out of the
-total, nothing is fitted twice.  Which fold a row is in depends on its values alone, so neither the order of the rows
-nor repeating a row instead of giving it weight changes anything.  Structures are compared, and pooled, by the log-loss
-of p(c | x) ∝ p(c) Π_m p_m(x | c)^β_m on the rows left out: β below 1 takes back the over-confidence of a wrong model.
+total, nothing is fitted twice.  Which fold a row is in depends on its values alone, so neither the order of the rows,
+nor repeating a row instead of giving it weight, nor the names of the columns change anything.  Structures are
+compared, and pooled, by the log-loss of p(c | x) ∝ p(c) Π_m p_m(x | c)^β_m on the rows left out: β below 1 takes back
+the over-confidence of a wrong model.
 """
 
 from __future__ import annotations
 
 import warnings
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,6 +33,7 @@ FOLDS = 5
 MOST_ROWS = 20_000  # rows that structures are compared on, where there are more
 MOST_COLUMNS = 400  # numbers in a joint block; more levels than make these are left to themselves
 MOST_ROOM = 1 << 23  # numbers that the sums of a joint block may take
+MOST_WORK = 1e10  # products that factoring a joint block may take, for all ways in which rows have holes
 SEEN_OFTEN = 3  # rows a level needs to have a number of its own in a joint block
 BINS = 5
 TIES = (1.0, 0.5, 0.1, 0.0)
@@ -103,9 +105,15 @@ def structures(schema: Schema, frame: Frame, rows: Rows) -> list[Structure]:
     for name, coding in (("all joint", codings), ("all joint, binned", binned if numeric else {})):
         use = {n: c for n, c in coding.items() if n not in levels or c.levels}
         width = sum(len(c.names(n)) for n, c in use.items())
-        if 1 < width <= MOST_COLUMNS:
+        if 1 < width <= MOST_COLUMNS and width**3 * _patterns(frame, use) <= MOST_WORK:
             found.append(Structure(name, (Piece(_joint(), tuple(use), "codings", tuple(use.values())), *holes), 0))
     return found
+
+
+def _patterns(frame: Frame, names: Iterable[str]) -> int:
+    """In how many ways rows miss some of these columns: for each, a joint block has a covariance to factor."""
+    holes = np.packbits(np.column_stack([frame.columns[n].holes() for n in names]), axis=1)
+    return len(np.unique(holes, axis=0))
 
 
 def _only(schema: Schema, names: Sequence[str]) -> tuple[Piece, ...]:
@@ -342,4 +350,4 @@ def _pooled(
     others = tuple(replace(p, power=by_name[s.name]) for s, _, _ in kept if s.name != NAIVE for p in s.pieces)
     pieces = (*plain, *others)
     pool = tuple((t.name, t.settings, float(b)) for (_, _, t), b in zip(kept, beta, strict=True))
-    return replace(schema, pieces=pieces), Selection(tuple(tried), pool, loss)
+    return replace(schema, pieces=pieces, n_plain=len(plain)), Selection(tuple(tried), pool, loss)

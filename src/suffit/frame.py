@@ -10,12 +10,15 @@ import datetime
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from importlib import import_module
 from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .cells import native_column, native_filled
 from .stats import Array
 from .table import Codes, InputError, column_codes, is_missing, is_sparse
 
@@ -41,6 +44,12 @@ class Column(Protocol):
 
     def levels(self) -> tuple[list[Hashable], Codes]:
         """The distinct values, and the place of each row's among them; −1 where missing."""
+
+    def holes(self) -> NDArray[np.bool_]:
+        """Where a value is missing."""
+
+    def filled(self, holes: NDArray[np.bool_], values: NDArray[Any]) -> Any:
+        """The column with these values where the holes are, every other cell as it is."""
 
     def rows(self, which: Any) -> Column:
         """Some of its rows."""
@@ -76,6 +85,19 @@ class ArrayColumn:
         """In the order of first appearance, or sorted."""
         return column_codes(self.values)
 
+    def holes(self) -> NDArray[np.bool_]:
+        """NaN, NaT, None and NA."""
+        if self.values.dtype.kind == "O":
+            return np.fromiter(map(is_missing, self.values.tolist()), bool, len(self.values))
+        return np.asarray(self.values != self.values)
+
+    def filled(self, holes: NDArray[np.bool_], values: NDArray[Any]) -> NDArray[Any]:
+        """An array; objects become numbers where that changes none of them."""
+        out = self.values.copy()
+        out[holes] = values.tolist() if out.dtype.kind == "O" else values
+        plain = as_objects(out.tolist()) if out.dtype.kind == "O" else out
+        return plain if plain.tolist() == out.tolist() else out
+
     def rows(self, which: Any) -> ArrayColumn:
         """A view where ``which`` is a slice."""
         return ArrayColumn(self.values[which])
@@ -92,7 +114,7 @@ class SeriesColumn:
         import narwhals as nw
 
         dtype = self.series.dtype
-        if self.series.null_count() == len(self.series):
+        if self.series.null_count() == len(self.series) or (dtype.is_float() and self.holes().all()):
             return EMPTY
         if dtype.is_integer():
             return WHOLE
@@ -122,19 +144,48 @@ class SeriesColumn:
         """Coded by the library that holds them."""
         import narwhals as nw
 
-        series = self.series
-        if series.dtype in (nw.Object, nw.Unknown):
+        series, native = self.series, self.series.to_native()
+        dtype = series.dtype
+        if dtype.is_nested():
+            raise TypeError("a level is a single value")
+        if dtype.is_float():
+            return ArrayColumn(self.numbers()).levels()
+        if series.implementation.is_pandas_like():
+            if dtype == nw.Categorical:
+                return native.cat.categories.tolist(), native.cat.codes.to_numpy().astype(np.int32)
+            codes, values = native.factorize()
+            return values.tolist(), codes.astype(np.int32)
+        if dtype in (nw.Object, nw.Unknown):
             return self._objects().levels()
-        native = series.to_native()
-        if series.dtype == nw.Categorical and series.implementation.is_pandas_like():
-            return native.cat.categories.tolist(), native.cat.codes.to_numpy().astype(np.int32)
-        if series.dtype in (nw.Categorical, nw.Enum):
+        if series.implementation.is_pyarrow():
+            coded = (native if dtype == nw.Categorical else native.dictionary_encode()).combine_chunks()
+            places = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+            return coded.dictionary.to_pylist(), places.astype(np.int32)
+        if dtype in (nw.Categorical, nw.Enum):
             series = series.cast(nw.String)
-        found = series.drop_nulls().unique().to_list()
-        if not found:
+        found = series.drop_nulls().unique()
+        if series.implementation.is_polars() and series.dtype == nw.String:
+            import polars as pl
+
+            places = series.to_native().cast(pl.Enum(found.to_native())).to_physical().cast(pl.Int32).fill_null(-1)
+            return found.to_list(), places.to_numpy()
+        values = found.to_list()
+        if not values:
             return [], np.full(len(series), -1, np.int32)
-        coded = series.replace_strict(found, list(range(len(found))), return_dtype=nw.Int32).to_numpy()
-        return found, np.where(np.isnan(coded), -1, coded).astype(np.int32) if coded.dtype.kind == "f" else coded
+        coded = series.replace_strict(values, list(range(len(values))), return_dtype=nw.Int32).to_numpy()
+        return values, np.where(np.isnan(coded), -1, coded).astype(np.int32) if coded.dtype.kind == "f" else coded
+
+    def holes(self) -> NDArray[np.bool_]:
+        """Nulls, and NaN."""
+        gone = self.series.is_null()
+        if self.series.dtype.is_float():
+            gone = gone | self.series.is_nan().fill_null(True)
+        return np.asarray(gone.to_numpy(), dtype=bool)
+
+    def filled(self, holes: NDArray[np.bool_], values: NDArray[Any]) -> Any:
+        """A column of the library, of the same type where the values fit it."""
+        form = self.series.implementation.name.lower()
+        return native_filled(self.series.to_native(), form, holes, values)
 
     def _objects(self) -> ArrayColumn:
         values = np.empty(len(self.series), dtype=object)
@@ -143,7 +194,7 @@ class SeriesColumn:
 
     def rows(self, which: Any) -> SeriesColumn:
         """A slice costs nothing; chosen rows are gathered."""
-        return SeriesColumn(self.series[which if isinstance(which, slice) else np.asarray(which).tolist()])
+        return SeriesColumn(self.series[which if isinstance(which, slice) else np.asarray(which)])
 
 
 def kind_of(values: list[Any]) -> str:
@@ -159,7 +210,7 @@ def _kind(value: Any) -> str:
         return TRUTH
     if isinstance(value, _DATES):
         return DATE
-    if isinstance(value, Real):
+    if isinstance(value, Real | Decimal):
         return WHOLE if isinstance(value, int | np.integer) else NUMBER
     if isinstance(value, str | bytes):
         return LEVEL_KIND
@@ -173,6 +224,7 @@ class Frame:
     columns: Mapping[str, Column]
     n_rows: int
     like: Template
+    native: Any = None  # the table itself
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -183,7 +235,16 @@ class Frame:
         """Some of the rows."""
         columns = {name: column.rows(which) for name, column in self.columns.items()}
         n = len(range(*which.indices(self.n_rows))) if isinstance(which, slice) else len(which)
-        return replace(self, columns=columns, n_rows=n)
+        return replace(self, columns=columns, n_rows=n, native=None)
+
+    def filled(self, values: Mapping[str, NDArray[Any]]) -> Any:
+        """The same table with its holes filled: ``values`` has a whole column of fills for each name."""
+        columns: dict[str, Any] = {}
+        for name, column in self.columns.items():
+            holes = column.holes() if name in values else np.zeros(0, bool)
+            if holes.any():
+                columns[name] = column.filled(holes, values[name][holes])
+        return self.like.with_columns(self.native, self, columns)
 
 
 @dataclass(frozen=True)
@@ -194,32 +255,37 @@ class Template:
     types: Mapping[str, Any]
 
     def make(self, columns: Mapping[str, NDArray[Any]]) -> Any:
-        """A table of this kind with these columns."""
+        """A table of this kind with these columns, of the types they had as far as the values fit."""
+        if self.form not in ("array", "dict"):
+            return self._joined({k: native_column(v, self.form, self.types.get(k)) for k, v in columns.items()})
+        return self._joined(columns)
+
+    def with_columns(self, native: Any, frame: Frame, columns: Mapping[str, Any]) -> Any:
+        """A table with some columns replaced, everything else about it as it was."""
+        if self.form in ("array", "dict"):
+            return self._joined({k: columns.get(k, c.cells()) for k, c in frame.columns.items()})
+        if self.form == "polars":
+            return native.with_columns(**columns)
+        if self.form == "pyarrow":
+            for i, name in enumerate(frame.names):
+                if name in columns:
+                    native = native.set_column(i, name, columns[name])
+            return native
+        out = native.copy()
+        for i, name in enumerate(frame.names):
+            if name in columns:
+                out.isetitem(i, columns[name])
+        return out
+
+    def _joined(self, columns: Mapping[str, Any]) -> Any:
+        """A table of columns that are of its kind already."""
         if self.form == "dict":
             return dict(columns)
         if self.form == "array":
             stacked = np.column_stack(list(columns.values())) if columns else np.empty((0, 0))
             return stacked if stacked.dtype.kind != "O" else stacked.astype(object)
-        import narwhals as nw
-
-        frame = nw.from_dict({k: _cells(v) for k, v in columns.items()}, backend=self.form)  # type: ignore[arg-type]
-        casts = []
-        for name, values in columns.items():
-            wanted = self.types.get(name)
-            if wanted is not None and _fits(values, wanted) and frame[name].dtype != wanted:
-                casts.append(nw.col(name).cast(wanted))
-        return (frame.with_columns(*casts) if casts else frame).to_native()
-
-
-def _cells(values: NDArray[Any]) -> Any:
-    return values.tolist() if values.dtype.kind == "O" else values
-
-
-def _fits(values: NDArray[Any], wanted: Any) -> bool:
-    """Whether a column can be of this type: fractions and holes are not integers."""
-    if not wanted.is_integer():
-        return True
-    return bool(values.dtype.kind in "iu" or (values.dtype.kind == "f" and np.all(values == np.round(values))))
+        library = import_module(self.form)
+        return library.table(dict(columns)) if self.form == "pyarrow" else library.DataFrame(dict(columns))
 
 
 def read_frame(X: Any) -> Frame:
@@ -239,16 +305,22 @@ def read_frame(X: Any) -> Frame:
 def _from_native(X: Any) -> Frame:
     import narwhals as nw
 
+    if type(X).__name__ == "RecordBatch":
+        X = import_module("pyarrow").Table.from_batches([X])
     check_unique(list(map(str, X.column_names if hasattr(X, "column_names") else X.columns)))
     frame = nw.from_native(X)
     if isinstance(frame, nw.LazyFrame):
         raise TypeError("X is a lazy frame, which holds no rows yet; collect it first")
     names = list(map(str, frame.columns))
     series = [frame[:, j] for j in range(len(names))]
-    types = {name: s.dtype for name, s in zip(names, series, strict=True)}
+    form = frame.implementation.name.lower()
+    types = {
+        name: s.to_native().type if form == "pyarrow" else s.to_native().dtype
+        for name, s in zip(names, series, strict=True)
+    }
     columns: dict[str, Column] = {name: SeriesColumn(s) for name, s in zip(names, series, strict=True)}
     _check_size(len(frame), len(names))
-    return Frame(columns, len(frame), Template(frame.implementation.name.lower(), types))
+    return Frame(columns, len(frame), Template(form, types), X)
 
 
 def _from_dict(X: Mapping[Any, Any]) -> Frame:
@@ -268,17 +340,20 @@ def _from_dict(X: Mapping[Any, Any]) -> Frame:
 
 def _one_column(values: Any, name: str) -> NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray):
-        values = _unmasked(values)
+        values = unmasked(values)
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise InputError(f"column {name!r}: one value for each row is needed, found an array of shape {values.shape}")
     if isinstance(values, np.ndarray):
         return values
+    if hasattr(values, "to_pylist"):
+        return as_objects(values.to_pylist())
     if hasattr(values, "to_numpy") and not isinstance(values, Sequence):
         return _one_column(np.asarray(values.to_numpy()), name)
-    return _as_objects(list(values))
+    return as_objects(list(values))
 
 
-def _as_objects(values: list[Any]) -> NDArray[Any]:
+def as_objects(values: list[Any]) -> NDArray[Any]:
+    """An array of objects, or of numbers or words where all are."""
     out = np.empty(len(values), dtype=object)
     out[:] = values
     kind = kind_of(values)
@@ -287,19 +362,19 @@ def _as_objects(values: list[Any]) -> NDArray[Any]:
     return out
 
 
-def _unmasked(X: Any) -> NDArray[Any]:
+def unmasked(X: Any, of_numbers: type = float) -> NDArray[Any]:
     """A masked array with NaN (or None) where it is masked."""
     mask = np.ma.getmaskarray(X)
     if not mask.any():
         return np.asarray(X.data)
-    plain = X.data.astype(np.float64 if X.dtype.kind in "fiu" else object)
+    plain = X.data.astype(of_numbers if X.dtype.kind in "fiu" else object)
     plain[mask] = np.nan if plain.dtype.kind == "f" else None
     return np.asarray(plain)
 
 
 def _from_array(X: Any) -> Frame:
     if isinstance(X, np.ma.MaskedArray):
-        X = _unmasked(X)
+        X = unmasked(X)
     if not isinstance(X, np.ndarray):
         cells = np.array(X, dtype=object) if _is_grid(X) else np.asarray(X)
         X = cells
@@ -315,7 +390,7 @@ def _from_array(X: Any) -> Frame:
     columns: dict[str, Column] = {}
     for j in range(X.shape[1]):
         values = X[:, j]
-        columns[f"x{j}"] = ArrayColumn(_as_objects(values.tolist()) if X.dtype.kind == "O" else values)
+        columns[f"x{j}"] = ArrayColumn(as_objects(values.tolist()) if X.dtype.kind == "O" else values)
     return Frame(columns, X.shape[0], Template("array", {}))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .families import Bernoulli, Categorical, Gamma, Gaussian, LogNormal, Poisson
+from .families import Bernoulli, Binned, Categorical, Gamma, Gaussian, LogNormal, Poisson
 from .families.binned import bin_names
 from .families.elementwise import Elementwise
 from .families.holes import MissingValuesWarning
@@ -20,7 +20,7 @@ from .family import Family, family_named
 from .frame import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, NUMBER, READABLE, TRUTH, WHOLE, Frame
 from .model import Model
 from .stats import Array
-from .table import Coded, InputError, Matrix, Rows
+from .table import Coded, InputError, Matrix, Rows, check_finite
 
 LOOK_AT = 20_000  # rows that the choice of families rests on, where there are more
 FEW_LEVELS = 30  # whole numbers of no more distinct values than this may be levels
@@ -134,18 +134,18 @@ def _numbers(frame: Frame, name: str) -> Array:
     column = frame.columns.get(name)
     if column is None:
         return np.full(frame.n_rows, np.nan)
-    try:
-        return column.numbers()
-    except (TypeError, ValueError):
+    kind = column.kind()
+    if kind not in (NUMBER, WHOLE, TRUTH, EMPTY):
         raise InputError(
-            f"column {name!r}: numbers are needed, as in the rows learned before, found {column.kind()} values; "
+            f"column {name!r}: numbers are needed, as in the rows learned before, found {kind} values; "
             "convert the column, or give it as missing"
-        ) from None
+        )
+    return np.full(frame.n_rows, np.nan) if kind == EMPTY else column.numbers()
 
 
 def _levels(frame: Frame, name: str) -> tuple[list[Hashable], NDArray[np.int32]]:
     column = frame.columns.get(name)
-    if column is None or column.kind() == EMPTY:
+    if column is None:
         return [], np.full(frame.n_rows, -1, np.int32)
     try:
         return column.levels()
@@ -157,18 +157,14 @@ def _levels(frame: Frame, name: str) -> tuple[list[Hashable], NDArray[np.int32]]
 
 def _missing(frame: Frame, name: str) -> Array:
     column = frame.columns.get(name)
-    if column is None or column.kind() == EMPTY:
-        return np.ones(frame.n_rows)
-    if column.kind() in (NUMBER, WHOLE, TRUTH):
-        return np.isnan(column.numbers()).astype(np.float64)
-    return (column.levels()[1] < 0).astype(np.float64)
+    return np.ones(frame.n_rows) if column is None else column.holes().astype(np.float64)
 
 
 class TableRows:
     """Rows of a table, cut into the matrices of a schema's blocks when these are asked for."""
 
-    def __init__(self, schema: Schema, frame: Frame) -> None:
-        self.schema, self.frame = schema, frame
+    def __init__(self, schema: Schema, frame: Frame, first: int = 0) -> None:
+        self.schema, self.frame, self.first = schema, frame, first  # first: the number of the first row, for errors
         self._made: dict[int, Matrix] = {}
 
     dtype = np.dtype(object)
@@ -178,8 +174,12 @@ class TableRows:
         """Rows, and columns of all blocks."""
         return self.frame.n_rows, sum(len(piece.columns) for piece in self.schema.pieces)
 
+    def __len__(self) -> int:
+        return self.frame.n_rows
+
     def __getitem__(self, rows: Any) -> TableRows:
-        return TableRows(self.schema, self.frame.rows(rows))
+        first = self.first + rows.indices(len(self))[0] if isinstance(rows, slice) else 0
+        return TableRows(self.schema, self.frame.rows(rows), first)
 
     def part(self, i: int) -> Matrix:
         """The matrix of one block."""
@@ -197,6 +197,11 @@ class Schema:
 
     pieces: tuple[Piece, ...]
     choices: tuple[Choice, ...]
+    n_plain: int | None = None  # how many pieces, the first ones, are the naive structure; None: all
+
+    def plain(self) -> Schema:
+        """The naive structure alone, which draws, densities and imputation rest on."""
+        return replace(self, pieces=self.pieces[: self.n_plain])
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -247,10 +252,14 @@ def read_wishes(wanted: Any, frame: Frame, native: Any) -> list[Wish]:
     """``columns=`` as the user gives it: names, tuples of names and selectors, each with a family."""
     if isinstance(wanted, str) and wanted == "auto":
         return []
-    if not isinstance(wanted, Mapping):
-        raise ValueError(f"columns={wanted!r}: 'auto', or a dict of column names (or selectors) and families")
+    pairs = list(wanted.items()) if isinstance(wanted, Mapping) else wanted
+    if not isinstance(pairs, list) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+        raise ValueError(
+            f"The 'columns' parameter is {wanted!r}: 'auto', a dict of column names (or selectors) and families, a "
+            "list of such pairs, or the schema_ of another model"
+        )
     wishes = []
-    for key, family in wanted.items():
+    for key, family in pairs:
         names, joint = _selected(key, frame, native)
         if isinstance(family, str) and family not in ("auto", DROP):
             family_named(family)
@@ -258,7 +267,7 @@ def read_wishes(wanted: Any, frame: Frame, native: Any) -> list[Wish]:
             raise ValueError(
                 f"columns[{key!r}] = {family!r}: a family object such as Gaussian(), its name, 'auto' or 'drop'"
             )
-        wishes.append(Wish(names, family, joint))
+        wishes.append(Wish(names, family, joint and not (isinstance(family, str) and family in ("auto", DROP))))
     seen: set[str] = set()
     for wish in wishes:
         for name in wish.columns:
@@ -270,13 +279,10 @@ def read_wishes(wanted: Any, frame: Frame, native: Any) -> list[Wish]:
 
 def _selected(key: Any, frame: Frame, native: Any) -> tuple[tuple[str, ...], bool]:
     """The columns that a key names, and whether they are to be one block."""
-    if isinstance(key, str):
-        names: tuple[str, ...] = (key,)
-    elif isinstance(key, tuple):
+    if isinstance(key, tuple):
         names = tuple(map(str, key))
     elif callable(key):
         names = tuple(map(str, key(native)))
-        return names, False
     elif hasattr(key, "_nodes") or type(key).__module__.startswith("narwhals"):
         import narwhals as nw
 
@@ -293,22 +299,24 @@ def choose(
     frame: Frame, rows: Rows, wanted: Any = "auto", native: Any = None, missing: str = "ignore", unknown: str = "ignore"
 ) -> Schema:
     """A family for every column: the user's wish, or what its values speak for."""
+    if isinstance(wanted, Schema):
+        return wanted
     wishes = read_wishes(wanted, frame, native)
     look = rows.weighty()
     look = look[np.unique(np.linspace(0, len(look) - 1, min(len(look), LOOK_AT)).astype(np.int64))]
     whole = len(look) == frame.n_rows
     few = frame if whole else frame.rows(look)
     few_rows = rows if whole else rows.some(look)
-    if few_rows.counts().max() == few_rows.counts().sum() and frame.n_rows == 1:
-        raise InputError("one sample (n_samples=1) of one class is not enough to tell what its columns are")
     by_name = {name: wish for wish in wishes for name in wish.columns}
+    if frame.n_rows == 1 and not all(name in by_name and by_name[name].family != "auto" for name in frame.names):
+        raise InputError("one sample (n_samples=1) of one class is not enough to tell what its columns are")
     choices: list[Choice] = []
     grouped: dict[Any, tuple[Family, str, bool, list[str]]] = {}
     for name in frame.names:
         wish = by_name.get(name)
         kind = few.columns[name].kind()
         if wish is None or wish.family == "auto":
-            family, reason = auto_family(few, name, kind, few_rows)
+            family, reason = auto_family(few, name, kind, few_rows, frame, rows)
         elif wish.family == DROP:
             family, reason = None, "as asked"
         else:
@@ -316,31 +324,43 @@ def choose(
         if family is None:
             choices.append(Choice(name, kind, LEFT_OUT, reason))
             continue
-        if isinstance(family, Categorical):
-            here = unknown if family.unknown == "ignore" else family.unknown
-            family = replace(family, every_whole=False, unknown=here)
         choices.append(Choice(name, kind, _shown(family), reason))
+        if isinstance(family, Categorical):
+            family = replace(family, every_whole=False, unknown=family.unknown or unknown)
         group: Any = family
         if wish is not None and wish.joint:
             group = ("joint", wish.columns)
-        elif _settles(family):
+        elif not apart(family):
             group = ("alone", name)
         reads = "levels" if isinstance(family, Categorical) else "numbers"
         lenient = isinstance(family, Elementwise) and reason != "as asked"
         grouped.setdefault((group, lenient), (family, reads, lenient, []))[3].append(name)
-    pieces = [Piece(f, tuple(names), reads, lenient=lenient) for f, reads, lenient, names in grouped.values()]
+    pieces = [
+        Piece(f, _in_order(names, by_name), reads, lenient=lenient) for f, reads, lenient, names in grouped.values()
+    ]
+    pieces.sort(key=lambda piece: min(piece.columns))  # so that models of tables in another order can be merged
     if not pieces:
         why = "; ".join(f"{c.column!r}: {c.reason}" for c in choices[:5])
         raise InputError(f"no column is left to learn from ({why}); columns={{name: family}} sets a family by hand")
     if missing == "informative":
-        used = tuple(c.column for c in choices if c.family != LEFT_OUT)
+        used = tuple(sorted(c.column for c in choices if c.family != LEFT_OUT))
         pieces.append(Piece(Bernoulli(threshold=None), used, "holes"))
     return Schema(tuple(pieces), tuple(choices))
 
 
-def _settles(family: Family) -> bool:
-    """Whether a family chooses something from data, for each column its own."""
-    return getattr(family, "edges", 0) is None
+def _in_order(names: list[str], wishes: Mapping[str, Wish]) -> tuple[str, ...]:
+    """The columns of a block in an order that does not depend on the table: as asked, or sorted."""
+    wish = wishes.get(names[0])
+    return wish.columns if wish is not None and wish.joint else tuple(sorted(names))
+
+
+def apart(family: Family) -> bool:
+    """Whether columns of a block with this family have nothing to do with each other."""
+    if isinstance(family, Gaussian):
+        return family.floor == "own" and not family.spherical
+    if getattr(family, "edges", 0) is None:  # chosen from data, for each column its own
+        return False
+    return isinstance(family, Elementwise | Categorical | Binned)
 
 
 def _wished(family: Family | str, name: str, kind: str) -> Family:
@@ -381,28 +401,59 @@ def _unreadable(name: str, kind: str) -> InputError:
 # --- what the values speak for
 
 
-def auto_family(frame: Frame, name: str, kind: str, rows: Rows) -> tuple[Family | None, str]:
-    """The family that the values of one column speak for, and why; None: the column is left out."""
-    if kind == EMPTY:
+def auto_family(
+    few: Frame, name: str, kind: str, rows: Rows, frame: Frame, all_rows: Rows
+) -> tuple[Family | None, str]:
+    """The family that the values of one column speak for, and why; None: the column is left out.
+
+    ``few`` rows are looked at; what would leave a column out is judged on all of them.
+    """
+    if kind == EMPTY and frame.columns[name].holes().all():
         return None, "no value is there"
     if kind == DATE:
         return None, "a date or time: make numbers of it, such as the year, or the hour with VonMises(period=24)"
-    if kind not in READABLE:
+    if kind not in (*READABLE, EMPTY):
         raise _unreadable(name, kind)
-    column = frame.columns[name]
-    if kind == LEVEL_KIND:
-        codes = column.levels()[1]
-        weights = rows.part(0, len(rows))[1]
-        return _for_levels(len(np.unique(codes[codes >= 0])), float(weights[codes >= 0].sum()))
-    x = column.numbers()
+    if kind in (LEVEL_KIND, EMPTY) and frame.columns[name].kind() == LEVEL_KIND:
+        spread = _spread(few, name, rows)
+        if len(rows) < len(all_rows) and not 1 < spread[0] <= FEW_LEVELS:
+            spread = _spread(frame, name, all_rows)
+        return _for_levels(*spread)
+    x = few.columns[name].numbers()
     there = x[np.isfinite(x)]
-    if len(there) and (there == there[0]).all():
-        return None, f"every value is {there[0]:g}"
+    same = bool((there == there[:1]).all())
+    if same or np.isinf(x).any() or (len(there) > FEW_LEVELS and len(np.unique(there)) == len(there)):
+        every = frame.columns[name].numbers()
+        check_finite(every[:, None], [name])
+        every = every[all_rows.weighty()]
+        present = every[~np.isnan(every)]
+        if (present == present[:1]).all():
+            return None, f"every value is {present[0]:g}"
+        if _running(present, all_rows):
+            return None, "a running number: it names the rows rather than telling of them"
+        if same:  # a rare other value is not among the few
+            x, there, rows = every, present, all_rows.some(all_rows.weighty())
     if kind == TRUTH:
         return Bernoulli(), "yes or no"
-    if len(there) and (there == np.round(there)).all():
+    if (there == np.round(there)).all():
         return _for_whole_numbers(x, there, name, rows)
     return _for_numbers(x, there, name, rows)
+
+
+def _spread(frame: Frame, name: str, rows: Rows) -> tuple[int, float]:
+    """How many distinct levels a column has, and in how many rows."""
+    codes = frame.columns[name].levels()[1]
+    weights = rows.part(0, len(rows))[1]
+    here = (codes >= 0) & (weights > 0)
+    return int((np.bincount(codes[here]) > 0).sum()), float(weights[here].sum())
+
+
+def _running(there: Array, rows: Rows) -> bool:
+    """Whether every row has its own of so many whole numbers in a row."""
+    n = len(there)
+    if not rows.counts().sum() == n > FEW_LEVELS or there.max() - there.min() != n - 1:
+        return False
+    return bool((there == np.round(there)).all()) and len(np.unique(there)) == n
 
 
 def _for_levels(distinct: int, present: float) -> tuple[Family | None, str]:
@@ -415,11 +466,6 @@ def _for_levels(distinct: int, present: float) -> tuple[Family | None, str]:
 
 def _for_whole_numbers(x: Array, there: Array, name: str, rows: Rows) -> tuple[Family | None, str]:
     distinct = np.unique(there)
-    if (
-        rows.counts().sum() == len(there) == len(distinct) > FEW_LEVELS
-        and distinct[-1] - distinct[0] == len(distinct) - 1
-    ):
-        return None, "a running number: it names the rows rather than telling of them"
     if len(distinct) == 2 and set(distinct) == {0.0, 1.0}:
         return Bernoulli(), "only 0 and 1"
     tries: dict[str, tuple[Family, float]] = {"gaussian": (_gaussian(), _gaussian_of_whole(x, rows))}

@@ -201,6 +201,9 @@ class Parts:
         """Rows, and columns of all blocks."""
         return self.parts[0].shape[0], sum(part.shape[1] for part in self.parts)
 
+    def __len__(self) -> int:
+        return self.shape[0]
+
     def part(self, i: int) -> Matrix:
         """The matrix of one block."""
         return self.parts[i]

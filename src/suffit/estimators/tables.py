@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
+from scipy.special import logsumexp
+from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..choose import Selection, select
 from ..family import Family
-from ..frame import Frame, Template, read_frame
+from ..frame import ArrayColumn, Frame, Template, as_objects, read_frame, unmasked
 from ..model import Model, Solution
-from ..schema import LeftOutWarning, Schema, TableRows, choose
+from ..schema import LeftOutWarning, Schema, TableRows, apart, choose
 from ..stats import Array, Index
-from ..table import Coded, InputError, Parts, Rows, encode, freeze, is_missing
+from ..table import Coded, InputError, Parts, Rows, encode, freeze
 from .base import GenerativeEstimator
 from .reading import Prior, common_dtype, read_labels, read_weight
 
+SETTLED = ("columns", "structure", "missing")  # settings that decide what the sums are
 DRAWS = 1000  # rows drawn from the model that novelty compares a row with
 
 
@@ -33,12 +36,14 @@ class GenerativeClassifier(GenerativeEstimator):
 
     Parameters
     ----------
-    columns : "auto" or dict, default "auto"
+    columns : "auto", dict, list of pairs or Schema, default "auto"
         Which family a column has: ``{"age": Gaussian(), "city": Categorical(alpha=0.5), ("height", "weight"):
         MultivariateGaussian(), "hour": VonMises(period=24), "id": "drop"}``.  Keys are column names, tuples of names
         (a joint block), or selectors: a function of the table such as scikit-learn's ``make_column_selector``, or a
-        selector of narwhals.  Values are family objects, their names, "auto" or "drop".  Columns not named are
-        "auto".  ``schema_`` shows what was chosen, and why.
+        selector of narwhals (which cannot be a key of a dict: give a list of pairs, ``[(selector, family), …]``).
+        Values are family objects, their names, "auto" or "drop".  Columns not named are "auto".  ``schema_`` shows what
+        was chosen, and why.  The ``schema_`` of another model is used as it is, blocks, bins and powers included, so
+        that models of parts of a table can be merged; ``structure``, ``missing`` and ``unknown`` are then its own.
     structure : {"auto", "naive"}, default "auto"
         How columns depend on each other given the class.  "naive": not at all, beyond the joint blocks of ``columns``.
         "auto" (where ``columns`` is "auto" too): several structures are tried on rows left out, and the best are
@@ -65,13 +70,13 @@ class GenerativeClassifier(GenerativeEstimator):
     height  number     Gaussian(smoothing=1e-09) numbers
     smoker  yes or no  Bernoulli()               yes or no
     city    level      Categorical()             3 levels
-    >>> model.predict({"height": [1.60, None], "smoker": [None, None], "city": ["Bern", "Chur"]}).tolist()
+    >>> model.predict({"height": [1.60, 1.95], "smoker": [None, None], "city": ["Bern", "Chur"]}).tolist()
     ['a', 'b']
 
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "columns": [StrOptions({"auto"}), dict],
+        "columns": [StrOptions({"auto"}), dict, list, Schema],
         "structure": [StrOptions({"auto", "naive"})],
         "missing": [StrOptions({"ignore", "informative"})],
         "unknown": [StrOptions({"ignore", "novel", "error"})],
@@ -129,14 +134,21 @@ class GenerativeClassifier(GenerativeEstimator):
 
     def _read_target(self, y: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Labels, and which rows have one."""
+        who = type(self).__name__
+        if isinstance(y, np.ma.MaskedArray):
+            y = unmasked(y, of_numbers=object)
+        elif hasattr(y, "to_pylist"):
+            y = as_objects(y.to_pylist())
         if self.missing_target == "error" or y is None:
-            y = read_labels(y, type(self).__name__)
+            y = read_labels(y, who)
             return y, np.ones(len(y), bool)
-        cells = y.to_list() if hasattr(y, "to_list") else list(y)
-        kept = np.array([not is_missing(v) for v in cells], dtype=bool)
+        if not isinstance(y, np.ndarray):
+            cells = column_or_1d(y) if hasattr(y, "columns") else y  # a frame of one column
+            y = as_objects(cells.to_list() if hasattr(cells, "to_list") else list(cells))
+        kept = ~ArrayColumn(y).holes()
         if not kept.any():
             raise InputError("every label is missing: there is nothing to learn from")
-        return read_labels(np.array([v for v, k in zip(cells, kept, strict=True) if k]), type(self).__name__), kept
+        return read_labels(as_objects(y[kept].tolist()) if y.dtype.kind == "O" else y[kept], who), kept
 
     def _read_X(self, X: Any) -> TableRows:
         return self._read_X_known(X)
@@ -144,12 +156,16 @@ class GenerativeClassifier(GenerativeEstimator):
     def _read_X_known(self, X: Any) -> TableRows:
         """A table for the fitted model: its columns by name, in any order; absent ones are missing."""
         self._fitted  # noqa: B018
-        frame = read_frame(X)
-        if frame.like.form == "array":
+        return self._seen.rows(self._named(read_frame(X)))
+
+    def _named(self, frame: Frame) -> Frame:
+        """A table with the names of the model: columns without names are taken by their place."""
+        numbered = self._template.form == "array" and frame.names == tuple(map(str, range(len(frame.names))))
+        if frame.like.form == "array" or numbered:
             self._check_width(frame)
             frame = replace(frame, columns=dict(zip(self._names_in, frame.columns.values(), strict=True)))
         self._say_columns(frame)
-        return self._seen.rows(frame)
+        return frame
 
     def _check_width(self, frame: Frame) -> None:
         if len(frame.columns) != self.n_features_in_:
@@ -194,13 +210,16 @@ class GenerativeClassifier(GenerativeEstimator):
     def _learn_first(self, X: Any, y: Any, sample_weight: Any, solve: bool, classes: Any = None) -> None:
         frame, labels, rows = self._read_table(X, y, sample_weight)
         declared = self._declared(classes, rows) if classes is not None else ()
-        self._plain = self._seen = choose(frame, rows, self.columns, X, self.missing, self.unknown)
-        self._selection = None
+        self._seen = choose(frame, rows, self.columns, X, self.missing, self.unknown)
+        self._plain, self._selection = self._seen.plain(), None
+        self._asked = {name: getattr(self, name) for name in SETTLED}
         if self.structure == "auto" and isinstance(self.columns, str) and len(rows.classes) > 1:
             self._seen, self._selection = select(self._plain, frame, rows)
         self._template = frame.like
         self._names_in = frame.names
         self.__dict__.pop("_said_extra", None)
+        if isinstance(self.columns, Schema):
+            self._say_columns(frame)
         model = Model.empty(self._seen.family(), self._seen.columns, declared).learn(self._seen.rows(frame), rows)
         self._pending = None
         self.n_features_in_ = len(frame.names)
@@ -229,20 +248,27 @@ class GenerativeClassifier(GenerativeEstimator):
                 self._learn_first(X, y, sample_weight, solve=False, classes=classes)
                 return self
             old = self._fitted
+            self._check_asked()
             data, labels, rows = self._read(X, y, sample_weight, self._read_X_known)
             if classes is not None:
                 self._declared(classes, rows)
             self._adopt(old.model.learn(data, rows), common_dtype(old.labels, labels.dtype), old.floats)
         return self
 
+    def _check_asked(self) -> None:
+        """Refuse a batch under settings that the sums were not collected under."""
+        for name, was in self._asked.items():
+            now = getattr(self, name)
+            if now is not was and now != was:
+                raise InputError(
+                    f"{name} has changed what the sums mean, from {was!r} to {now!r}; set it back, or use fit to begin "
+                    "anew"
+                )
+
     def _read(self, X: Any, y: Any, sample_weight: Any, read_X: Any) -> tuple[Any, NDArray[Any], Rows]:
         self._fitted  # noqa: B018
         frame, labels, rows = self._read_table(X, y, sample_weight)
-        if frame.like.form == "array":
-            self._check_width(frame)
-            frame = replace(frame, columns=dict(zip(self._names_in, frame.columns.values(), strict=True)))
-        self._say_columns(frame)
-        return self._seen.rows(frame), labels, rows
+        return self._seen.rows(self._named(frame)), labels, rows
 
     def _check_mergeable(self, other: GenerativeEstimator) -> None:
         if not isinstance(other, GenerativeClassifier):
@@ -278,10 +304,15 @@ class GenerativeClassifier(GenerativeEstimator):
     def sample(self, n: int = 1, y: Any = None, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
         """Draw ``n`` rows, as a table like the one fitted: from the class ``y``, from n classes, or from the prior.
 
-        Returns the table and the labels.  Columns that the model leaves out are not in it.
+        Returns the table and the labels.  Columns that the model leaves out are not in it.  Under
+        ``missing="informative"`` the rows have holes, as often as those that were learned.
         """
         parts, labels = super().sample(n, y, random_state)
-        return self._table(parts, n), labels
+        columns = self._columns(parts)
+        for piece, part in zip(self._plain.pieces, parts.parts, strict=True):
+            for j, name in enumerate(piece.columns if piece.reads == "holes" else ()):
+                columns[name] = _holed(columns[name], part[:, j] > 0)
+        return self._template.make(columns), labels
 
     def impute(self, X: Any, y: Any = None, how: str = "mean", random_state: Any = None) -> Any:
         """The table with its holes filled: what is missing, given the rest of the row (and its class, where given).
@@ -292,7 +323,7 @@ class GenerativeClassifier(GenerativeEstimator):
         if how not in ("mean", "draw"):
             raise ValueError(f"impute: how={how!r}: 'mean' or 'draw'")
         data = self._read_X_known(X)
-        posterior = self._solved.posterior(data) if y is None else self._one_hot(y, data.shape[0])
+        posterior = self._solved.posterior(data) if y is None else self._one_hot(y, data.shape[0], "impute")
         scorer = self._density_solution().scorer
         if how == "mean":
             filled = scorer.filled(data, posterior)
@@ -301,10 +332,13 @@ class GenerativeClassifier(GenerativeEstimator):
             edges = np.cumsum(posterior, axis=1)
             codes = (rng.random(len(edges))[:, None] * edges[:, -1:] >= edges).sum(axis=1).astype(np.int32)
             filled = scorer.drawn(data, codes, rng)
-        return self._table(filled, data.shape[0], data.frame)
+        return data.frame.filled({k: v for k, v in self._columns(filled).items() if k in data.frame.columns})
 
-    def _one_hot(self, y: Any, n: int) -> Array:
-        codes = self._wanted(n, y)
+    def _one_hot(self, y: Any, n: int, who: str) -> Array:
+        try:
+            codes = self._wanted(n, y)
+        except ValueError as error:
+            raise ValueError(str(error).replace("sample:", f"{who}:", 1)) from None
         return np.eye(len(self._model.classes))[codes]
 
     def novelty(self, X: Any, random_state: Any = 0) -> Array:
@@ -314,31 +348,56 @@ class GenerativeClassifier(GenerativeEstimator):
         """
         data = self._read_X_known(X)
         solution = self._density_solution()
-        rng = _generator(random_state)
-        drawn = solution.scorer.sample(solution.draw_classes(DRAWS, rng), rng)
+        draws = Draws(solution, self._plain, _generator(random_state))
         density = solution.log_density(data)
         out = np.empty(len(density))
-        holes = np.concatenate([_holes(data.part(i)) for i in range(len(self._plain.pieces))], axis=1)
+        asked = [i for i, piece in enumerate(self._plain.pieces) if piece.reads != "holes"]
+        holes = np.concatenate([_holes(data.part(i)) for i in asked], axis=1)
         patterns, which = np.unique(holes, axis=0, return_inverse=True)
+        order = np.argsort(which.reshape(-1), kind="stable")
+        ends = np.searchsorted(which.reshape(-1)[order], np.arange(len(patterns) + 1))
         for q, pattern in enumerate(patterns):
-            here = np.flatnonzero(which.reshape(-1) == q)
-            same = np.sort(solution.log_density(_with_holes(drawn, pattern)))
-            out[here] = 1 - np.searchsorted(same, density[here], side="right") / len(same)
+            here = order[ends[q] : ends[q + 1]]
+            told = self._told(data, int(here[0]))
+            out[here] = draws.share_above(pattern, told, density[here])
         return out
+
+    def _told(self, data: TableRows, row: int) -> Array:
+        """What the holes of a row say of each class, where they are evidence.  # → (K,)"""
+        solution, last = self._density_solution(), len(self._plain.pieces) - 1
+        if self._plain.pieces[last].reads != "holes":
+            return np.zeros(len(solution.classes))
+        scorer, mask = solution.scorer.scorers[last], data[np.array([row])].part(last)
+        return np.asarray(scorer.scores(mask)[0] + scorer.log_base(mask)[0])
 
     def profile(self, y: Any = None) -> Any:
         """The most typical values of each class (or of the classes ``y``), as a table with the class first.
 
         Means of numbers, the most probable of levels.
         """
-        classes = list(self._model.classes) if y is None else [y] if np.ndim(y) == 0 else list(y)
+        known = self._model.classes
+        classes = list(known) if y is None else [y] if np.ndim(y) == 0 or y in known else list(y)
         empty = Parts(tuple(_all_missing(piece, len(classes)) for piece in self._plain.pieces))
-        filled = self._density_solution().scorer.filled(empty, self._one_hot(np.array(classes), len(classes)))
-        columns = {"class": np.array(classes, dtype=object), **self._columns(filled, len(classes))}
+        filled = self._density_solution().scorer.filled(empty, self._one_hot(classes, len(classes), "profile"))
+        labels = np.empty(len(classes), dtype=object)
+        labels[:] = classes
+        name = "class"
+        while name in self._seen.used:
+            name = f"({name})"
+        columns = {name: labels, **self._columns(filled)}
         form = self._template.form if self._template.form != "array" else "dict"
-        return replace(self._template, form=form).make(columns)
+        types = {k: v for k, v in self._template.types.items() if k != name}
+        return replace(self._template, form=form, types=types).make(columns)
 
-    def _columns(self, parts: Any, n: int) -> dict[str, NDArray[Any]]:
+    def scorer(self) -> OneRow:  # type: ignore[override]
+        """A handle for one row at a time: ``scorer()(row)`` gives p(class | row) under the model as it is now.
+
+        A row is a dict of values by column (those not there are missing), or all values in the order of the columns.
+        """
+        fitted = self._fitted
+        return OneRow(fitted.solution, fitted.classes, self._seen, self._names_in)
+
+    def _columns(self, parts: Any) -> dict[str, NDArray[Any]]:
         """The columns of the blocks, in the order of the table, as the table's types have them."""
         found: dict[str, NDArray[Any]] = {}
         for piece, part in zip(self._plain.pieces, parts.parts, strict=True):
@@ -348,14 +407,6 @@ class GenerativeClassifier(GenerativeEstimator):
                 found[name] = _decoded(part, j)
         kinds = {choice.column: choice.kind for choice in self._seen.choices}
         return {name: _of_kind(found[name], kinds[name]) for name in self._seen.used}
-
-    def _table(self, parts: Any, n: int, frame: Frame | None = None) -> Any:
-        """A table of these columns; those of ``frame`` that the model does not know stay as they are."""
-        columns = self._columns(parts, n)
-        if frame is not None:
-            columns = {name: columns[name] if name in columns else _as_is(frame, name) for name in frame.names}
-        like = self._template if frame is None else frame.like
-        return like.make(columns)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -379,16 +430,75 @@ def _holes(part: Any) -> NDArray[np.bool_]:
     return part.codes < 0 if isinstance(part, Coded) else np.isnan(part)  # type: ignore[no-any-return]
 
 
-def _with_holes(drawn: Parts, pattern: NDArray[np.bool_]) -> Parts:
-    """The same rows, with the columns of a pattern missing."""
-    parts, start = [], 0
-    for part in drawn.parts:
-        gone = pattern[start : start + part.shape[1]]
-        start += part.shape[1]
-        holed = np.array(part, dtype=object if part.dtype.kind == "O" else np.float64)
-        holed[:, gone] = None if holed.dtype.kind == "O" else np.nan
-        parts.append(holed)
-    return Parts(tuple(parts))
+class Draws:
+    """Rows drawn from a model, and the density of each with some columns missing: every column is scored once.
+
+    Columns of a joint block are scored together, once for every way of missing some of them.
+    """
+
+    def __init__(self, solution: Solution, schema: Schema, rng: np.random.Generator) -> None:
+        self.classes = solution.draw_classes(DRAWS, rng)
+        self.log_prior = solution.log_prior
+        drawn = solution.scorer.sample(self.classes, rng).parts
+        self.units: list[tuple[NDArray[np.int64], Solution, Any]] = []  # columns of the pattern, their model and values
+        start = 0
+        for piece, scorer, part in zip(schema.pieces, solution.scorer.scorers, drawn, strict=True):
+            if piece.reads == "holes":
+                continue
+            alone = Solution(solution.classes, np.zeros(len(solution.classes)), scorer, piece.names)
+            self.units.append((np.arange(start, start + part.shape[1]), alone, (part, apart(piece.family))))
+            start += part.shape[1]
+        self._kept: dict[Any, Array] = {}
+
+    def _scores(self, u: int, seen: tuple[int, ...]) -> Array:
+        """log p(x_seen | c) of a block's draws, with all other columns of it missing.  # → (DRAWS, K)"""
+        if (u, seen) not in self._kept:
+            _, alone, (part, _) = self.units[u]
+            holed = np.full(part.shape, None if part.dtype.kind == "O" else np.nan, dtype=_holding(part))
+            holed[:, list(seen)] = part[:, list(seen)]
+            self._kept[u, seen] = alone.log_joint(holed)
+        return self._kept[u, seen]
+
+    def share_above(self, pattern: NDArray[np.bool_], told: Array, density: Array) -> Array:
+        """The share of the draws, given these holes, that are more probable than rows of this density."""
+        joint = np.tile(self.log_prior + told, (DRAWS, 1))
+        for u, (places, _, (_, is_apart)) in enumerate(self.units):
+            seen = tuple(np.flatnonzero(~pattern[places]).tolist())
+            for some in [(j,) for j in seen] if is_apart else [seen] if seen else []:
+                joint += self._scores(u, some)
+        with np.errstate(divide="ignore"):
+            same = logsumexp(joint, axis=1)
+        weight = np.exp(told - told.max())[self.classes]
+        order = np.argsort(same)
+        below = np.concatenate([[0.0], np.cumsum(weight[order])])
+        return np.asarray(1 - below[np.searchsorted(same[order], density, side="right")] / below[-1])
+
+
+class OneRow:
+    """p(class | row) of one row of a table at a time: see ``GenerativeClassifier.scorer``."""
+
+    def __init__(self, solution: Solution, classes: NDArray[Any], schema: Schema, names: tuple[str, ...]) -> None:
+        self.classes, self._solution, self._schema, self._names = classes, solution, schema, names
+
+    def __call__(self, row: Any) -> Array:
+        """The probabilities, in the order of ``classes``."""
+        cells = row if isinstance(row, Mapping) else dict(zip(self._names, row, strict=True))
+        frame = read_frame({name: [value] for name, value in cells.items()})
+        return self._solution.posterior(self._schema.rows(frame))[0]
+
+
+def _holding(part: Any) -> Any:
+    """A type for these values that can hold a hole."""
+    return object if part.dtype.kind == "O" else np.float64
+
+
+def _holed(values: NDArray[Any], gone: NDArray[np.bool_]) -> NDArray[Any]:
+    """The same with holes; whole numbers and truths become objects where there are any."""
+    if not gone.any():
+        return values
+    out = values.copy() if values.dtype.kind == "f" else values.astype(object)
+    out[gone] = np.nan if out.dtype.kind == "f" else None
+    return out
 
 
 def _all_missing(piece: Any, n: int) -> Any:
@@ -406,15 +516,12 @@ def _decoded(part: Any, j: int) -> NDArray[Any]:
 def _of_kind(values: NDArray[Any], kind: str) -> NDArray[Any]:
     """Numbers, whole numbers where all are, yes or no, or levels."""
     if kind == "yes or no":
-        numbers = values.astype(np.float64)
-        truth = np.asarray(numbers >= 0.5).astype(object)
-        truth[np.isnan(numbers)] = None
-        return truth if np.isnan(numbers).any() else truth.astype(bool)
-    if kind in ("number", "whole number"):
-        numbers = np.array([np.nan if v is None else v for v in values], dtype=np.float64)
-        return numbers.astype(np.int64) if kind == "whole number" and (numbers == np.round(numbers)).all() else numbers
-    return values
-
-
-def _as_is(frame: Frame, name: str) -> NDArray[Any]:
-    return frame.columns[name].cells()
+        numbers = ArrayColumn(values).numbers()
+        return _holed(numbers >= 0.5, np.isnan(numbers))
+    if kind not in ("number", "whole number") or values.dtype.kind in "iu":
+        return values
+    cells = as_objects(values.tolist())
+    if kind == "number":
+        return ArrayColumn(cells).numbers()
+    whole = cells.dtype.kind == "f" and np.isfinite(cells).all() and (cells == np.round(cells)).all()
+    return cells.astype(np.int64) if whole and np.abs(cells).max() < 2**62 else cells

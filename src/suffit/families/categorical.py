@@ -51,19 +51,20 @@ class Categorical(Family):
     all columns, or one for each).
 
     ``unknown`` says what becomes of a level never seen: ``"ignore"`` leaves it out like a missing value, ``"novel"``
-    gives every class α/(N + α·(levels + 1)) for it, ``"error"`` refuses it.
+    gives every class α/(N + α·(levels + 1)) for it, ``"error"`` refuses it; None is what the estimator has set, or
+    ``"ignore"``.
     """
 
     alpha: float = 1.0
     least_levels: int | tuple[int, ...] | None = None
     every_whole: bool = True
-    unknown: str = "ignore"
+    unknown: str | None = None
 
     key: ClassVar[str] = "categorical"
 
     def __post_init__(self) -> None:
         least(self, "alpha", self.alpha, 0.0)
-        if self.unknown not in UNKNOWN:
+        if self.unknown is not None and self.unknown not in UNKNOWN:
             raise ValueError(f"Categorical(unknown={self.unknown!r}): one of {', '.join(map(repr, UNKNOWN))}")
 
     def collect(self, X: NDArray[Any], rows: Rows, columns: Sequence[str]) -> Stats:
@@ -138,12 +139,14 @@ class Categorical(Family):
         least = self.least_levels
         for j, values in enumerate(found):
             whole = [v for v in values if isinstance(v, int) and v >= 0]
-            if len(whole) < len(values) or not self.every_whole:
+            if len(whole) < len(values):
                 continue
             top = max(whole, default=-1)
             n = (least[j] if isinstance(least, tuple) else least) or 0
-            if top < DENSE_LIMIT:
+            if self.every_whole and top < DENSE_LIMIT:
                 found[j] = list(range(max(top + 1, n)))
+            elif n:
+                found[j] = sorted({*whole, *range(n)})
         return found
 
     def scorer(self, stats: Stats, columns: Sequence[str]) -> CategoricalScorer:
@@ -200,7 +203,8 @@ def level_tables(stats: Stats, levels: Sequence[Sequence[Hashable]]) -> list[Arr
 
 def log_tables(stats: Stats, levels: Sequence[Sequence[Hashable]], alpha: float) -> tuple[list[Array], list[Array]]:
     """The log-probabilities of every column's levels, and where they are log 0.  # → [(K, L_j)], [(K, L_j)]"""
-    tables = [log_shares(count, np.asarray(alpha)) for count in level_tables(stats, levels)]
+    counts = level_tables(stats, levels)
+    tables = [log_shares(n, np.asarray(alpha)) if n.shape[1] else (n, n) for n in counts]
     return [t for t, _ in tables], [z for _, z in tables]
 
 
@@ -303,7 +307,7 @@ class CategoricalScorer(Scorer):
         """One level per column; integers where all levels are."""
         out = np.empty((len(codes), len(self.levels)), dtype=object)
         for j, (values, at) in enumerate(zip(self.levels, self.draw_places(codes, rng), strict=True)):
-            out[:, j] = np.fromiter((values[i] if values else None for i in at), dtype=object, count=len(at))
+            out[:, j] = np.fromiter((values[i] for i in at), dtype=object, count=len(at)) if values else None
         whole = all(values and all(type(v) is int for v in values) for values in self.levels)
         return out.astype(np.int64) if whole else out
 
@@ -345,7 +349,7 @@ class CategoricalScorer(Scorer):
 
     def one_hot(self, X: NDArray[Any]) -> Array:
         """1 at the level of every column, 0 elsewhere.  # (n, p) → (n, ΣL)"""
-        codes = self.codes(np.asarray(X))
+        codes = self.codes(X if isinstance(X, Coded) else np.asarray(X))
         out = np.zeros((len(codes), int(self.offsets[-1])))
         rows, cols = np.nonzero(codes >= 0)
         out[rows, self.offsets[cols] + codes[rows, cols]] = 1.0

@@ -106,20 +106,25 @@ class ProductScorer(Scorer):
         self.scorers, self.blocks_of = scorers, blocks
         self.n_classes = scorers[0].n_classes
         self.n_parameters = sum(s.n_parameters for s in scorers)
+        self._limited: list[int] | None = None  # blocks in which something has probability 0
 
     def blocks(self, X: Any) -> list[tuple[int, int]]:
         """Long stretches of rows: making matrices of a table has a cost of its own."""
-        return row_blocks(X.shape[0], X.shape[1], max(1 << 18, X.shape[1] << 13))
+        return row_blocks(X.shape[0], 1, ROWS_AT_ONCE)
 
     def score_rows(self, X: Any, start: int, stop: int, out: Array) -> None:
-        """The sum of the blocks' scores."""
+        """The sum of the blocks' scores; refuses what any block refuses, so that rows are read once."""
         out[:] = 0.0
         one = np.empty_like(out)
-        here = X[start:stop]
-        for i, (scorer, block) in enumerate(zip(self.scorers, self.blocks_of, strict=True)):
-            if block.power:
-                scorer.score_rows(here.part(i), 0, stop - start, one)
-                out += block.power * one
+        here = X[start:stop] if stop - start < len(X) else X
+        with rows_from(getattr(here, "first", 0)):
+            for i, (scorer, block) in enumerate(zip(self.scorers, self.blocks_of, strict=True)):
+                if block.power:
+                    part = here.part(i)
+                    scorer.check(part)
+                    for a, b in scorer.blocks(part):
+                        scorer.score_rows(part, a, b, one[a:b])
+                    out += block.power * one
 
     def as_density(self, blocks: int) -> ProductScorer:
         """The first blocks alone, at full power: a density, where the whole is a decision rule."""
@@ -135,16 +140,11 @@ class ProductScorer(Scorer):
 
     def impossible(self, X: Any) -> Array | None:
         """Events of probability 0 in all blocks."""
-        found = [s.impossible(part) for s, part in self._each(X)]
-        known = [f for f in found if f is not None]
-        return np.sum(known, axis=0) if known else None
-
-    def check(self, X: Any) -> None:
-        """Refuse what any block refuses."""
-        for start, stop in self.blocks(X):
-            with rows_from(start):
-                for scorer, part in self._each(X[start:stop]):
-                    scorer.check(part)
+        if self._limited is None:
+            one, used = X[:1], [i for i, b in enumerate(self.blocks_of) if b.power]
+            self._limited = [i for i in used if self.scorers[i].impossible(one.part(i)) is not None]
+        found: list[Any] = [self.scorers[i].impossible(X.part(i)) for i in self._limited]
+        return np.asarray(np.sum(found, axis=0)) if found else None
 
     def check_cells(self, x: Any, rows: NDArray[np.int64], columns: Sequence[str]) -> None:
         """Every block."""
