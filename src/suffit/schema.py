@@ -73,6 +73,7 @@ class Coding:
         x = _numbers(frame, column)
         if not self.edges:
             return x[:, None]
+        check_finite(x[:, None], [column])
         hot = np.eye(len(self.edges) + 1)[np.searchsorted(np.asarray(self.edges), x, side="right")]
         return np.where(np.isnan(x)[:, None], np.nan, hot)
 
