@@ -1,10 +1,9 @@
 """How the columns of a table depend on each other given the class: structures compared on rows left out.
 
-Every structure is fitted on all folds but one and scores the rows of that one; a fold's sums are left out of the
-total, nothing is fitted twice.  Which fold a row is in depends on its values alone, so neither the order of the rows,
-nor repeating a row instead of giving it weight, nor the names of the columns change anything.  Structures are
-compared, and pooled, by the log-loss of p(c | x) ∝ p(c) Π_m p_m(x | c)^β_m on the rows left out: β below 1 takes back
-the over-confidence of a wrong model.
+Every structure is fitted on all folds but one and scores the rows of that one.  Which fold a row is in depends on its
+values alone, so neither the order of the rows, nor repeating a row instead of giving it weight, nor the names of the
+columns change anything.  Structures are compared, and pooled, by the log-loss of p(c | x) ∝ p(c) Π_m p_m(x | c)^β_m on
+the rows left out: β below 1 takes back the over-confidence of a wrong model.
 """
 
 from __future__ import annotations
@@ -279,8 +278,7 @@ def powers(scores: Sequence[Array], log_prior: Array, rows: Rows) -> tuple[Array
 
 def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection]:
     """The pool of structures that explains rows left out best: the schema of their pieces, and what was tried."""
-    look = rows.weighty()
-    look = look[np.unique(np.linspace(0, len(look) - 1, min(len(look), MOST_ROWS)).astype(np.int64))]
+    look = rows.weighty(MOST_ROWS)
     if len(look) < frame.n_rows:
         frame, rows = frame.rows(look), rows.some(look)
     counts = rows.counts()

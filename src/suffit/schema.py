@@ -303,8 +303,7 @@ def choose(
     if isinstance(wanted, Schema):
         return wanted
     wishes = read_wishes(wanted, frame, native)
-    look = rows.weighty()
-    look = look[np.unique(np.linspace(0, len(look) - 1, min(len(look), LOOK_AT)).astype(np.int64))]
+    look = rows.weighty(LOOK_AT)
     whole = len(look) == frame.n_rows
     few = frame if whole else frame.rows(look)
     few_rows = rows if whole else rows.some(look)

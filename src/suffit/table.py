@@ -136,9 +136,12 @@ class Rows:
             _ones = ones
         return self.codes[start:stop], _ones[: stop - start]
 
-    def weighty(self) -> NDArray[np.int64]:
-        """The rows that weigh anything."""
-        return np.arange(len(self)) if self.weights is None else np.flatnonzero(self.weights > 0)
+    def weighty(self, most: int | None = None) -> NDArray[np.int64]:
+        """The rows that weigh anything; of more than ``most``, so many, evenly spaced."""
+        rows = np.arange(len(self)) if self.weights is None else np.flatnonzero(self.weights > 0)
+        if most is None or len(rows) <= most:
+            return rows
+        return np.asarray(rows[np.unique(np.linspace(0, len(rows) - 1, most).astype(np.int64))])
 
     def some(self, which: NDArray[np.int64]) -> Rows:
         """Only these rows."""

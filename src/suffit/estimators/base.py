@@ -479,9 +479,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         solution = self._density_solution()
         if not isinstance(n, (int, np.integer)) or n < 1:
             raise ValueError(f"sample: n must be a whole number of at least 1, got {n!r}")
-        rng = random_state
-        if not isinstance(rng, np.random.Generator):
-            rng = np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
+        rng = generator(random_state)
         codes = solution.draw_classes(n, rng) if y is None else self._wanted(n, y)
         return solution.sample(codes, rng), self.classes_[codes]
 
@@ -519,6 +517,13 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True  # NaN is a missing value, everywhere
         return tags
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """A generator from whatever scikit-learn takes as ``random_state``, or from one already made."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
 
 
 @cache

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
-from sklearn.utils import check_random_state, column_or_1d
+from sklearn.utils import column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..choose import Selection, select
@@ -21,7 +21,7 @@ from ..model import Model, Solution
 from ..schema import LeftOutWarning, Schema, TableRows, apart, choose
 from ..stats import Array, Index
 from ..table import Coded, InputError, Parts, Rows, encode, freeze
-from .base import GenerativeEstimator
+from .base import GenerativeEstimator, generator
 from .reading import Prior, common_dtype, read_labels, read_weight
 
 SETTLED = ("columns", "structure", "missing")  # settings that decide what the sums are
@@ -328,7 +328,7 @@ class GenerativeClassifier(GenerativeEstimator):
         if how == "mean":
             filled = scorer.filled(data, posterior)
         else:
-            rng = _generator(random_state)
+            rng = generator(random_state)
             edges = np.cumsum(posterior, axis=1)
             codes = (rng.random(len(edges))[:, None] * edges[:, -1:] >= edges).sum(axis=1).astype(np.int32)
             filled = scorer.drawn(data, codes, rng)
@@ -348,7 +348,7 @@ class GenerativeClassifier(GenerativeEstimator):
         """
         data = self._read_X_known(X)
         solution = self._density_solution()
-        draws = Draws(solution, self._plain, _generator(random_state))
+        draws = Draws(solution, self._plain, generator(random_state))
         density = solution.log_density(data)
         out = np.empty(len(density))
         asked = [i for i, piece in enumerate(self._plain.pieces) if piece.reads != "holes"]
@@ -418,12 +418,6 @@ class GenerativeClassifier(GenerativeEstimator):
     def _repr_html_inner(self) -> str:
         shown = super()._repr_html_inner()
         return shown + self.schema_._repr_html_() if "_fit" in self.__dict__ else shown  # type: ignore[no-any-return]
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    return np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
 
 
 def _holes(part: Any) -> NDArray[np.bool_]:

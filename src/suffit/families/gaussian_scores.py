@@ -15,8 +15,8 @@ from ..forms import LogisticForm
 from ..kernels.threads import COPY_CELLS, row_blocks
 from ..stats import Array
 from ..table import Codes, Matrix, block, check_finite, check_stored, csr, entries, freeze, is_sparse
+from .holes import NO_VARIANCE, Flags
 
-Flags = NDArray[np.bool_]
 LOG_2PI = float(np.log(2 * np.pi))
 NEAR = 30.0  # standard deviations from the middle up to which w·(x − m) + b errs by less than 1e-12 (ε·30²)
 
@@ -30,9 +30,6 @@ def centred(X: Matrix, start: int, stop: int, mean: Array, W: Array) -> Array:
             return np.asarray(X[start:stop] @ W.T) - mean @ W.T
         z = block(X, start, stop) - mean
         return z * W if W.ndim == 1 else z @ W.T
-
-
-NO_VARIANCE = 1e-12  # share of a column's variance left after regression on those before it: less is rounding
 
 
 class Marginal:

@@ -50,8 +50,7 @@ class Product(Family):
 
     def settled(self, X: Any, rows: Rows, columns: Sequence[str]) -> Product:
         """Every block settled, on some rows where there are very many."""
-        sample = rows.weighty()
-        sample = sample[np.unique(np.linspace(0, len(sample) - 1, min(len(sample), ROWS_AT_ONCE)).astype(np.int64))]
+        sample = rows.weighty(ROWS_AT_ONCE)
         few, some = rows.some(sample), X[sample]
         return self._with([b.family.settled(some.part(i), few, b.columns) for i, b in enumerate(self.blocks)])
 
