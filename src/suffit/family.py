@@ -10,9 +10,10 @@ so the posterior is logistic in T(x) whatever the family.
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ from .forms import LogisticForm
 from .kernels.threads import READ_CELLS, entry_blocks, every, row_blocks
 from .stats import Array, Stats
 from .table import Codes, Matrix, Rows, check_finite, csr, is_sparse
+
+EMPTIED = 1e-9  # a count that a subtraction leaves below this share of what it was is 0
 
 
 class Scorer(ABC):
@@ -102,6 +105,13 @@ class Scorer(ABC):
         return X
 
 
+class LeftOut(NamedTuple):
+    """log p(x_i | c) of every row under the sums of all the others, and what of it has probability 0."""
+
+    log_density: Array  # (n, K); where something is impossible, the finite rest
+    impossible: Array | None = None  # (n, K), as ``Scorer.impossible`` has it
+
+
 class Running(ABC):
     """Sums that small batches are added to at once, on the axes of a model's sums; never seen outside."""
 
@@ -144,6 +154,28 @@ class Family(ABC):
     @abstractmethod
     def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:
         """Solve sums (+ pseudo-sums) into parameters, ready to score."""
+
+    def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
+        """Every row under the sums without it; ``rows`` are among those summed, on the classes of ``stats``.
+
+        Here by solving the sums of all the others anew for every row; shapes with a closed form have it instead.
+        """
+        return self.solved_without(X, rows, stats, columns)
+
+    def solved_without(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
+        """``left_out`` by solving the sums of all other rows, one row after another."""
+        density, impossible = [], []
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for i in range(len(rows)):
+                one = X[i : i + 1]
+                rest = stats - self.collect(one, rows.some(np.array([i])), columns)
+                scorer = self.scorer(rest.settled(stats, EMPTIED).trimmed(), columns)
+                density.append(scorer.scores(one)[0] + scorer.log_base(one)[0])
+                impossible.append(scorer.impossible(one))
+        some = [np.zeros((1, len(d))) if z is None else z for d, z in zip(density, impossible, strict=True)]
+        never = None if all(z is None for z in impossible) else np.concatenate(some)
+        return LeftOut(np.array(density).reshape(len(rows), -1), never)
 
     def surely_valid(self, X: Matrix) -> bool:
         """Whether a quick look shows that ``collect`` will take these rows; False: look properly."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from .family import Family, Scorer
+from .family import EMPTIED, Family, LeftOut, Scorer
 from .forms import LogisticForm
 from .kernels.threads import every, one_blas_thread, row_blocks
 from .stats import CLASS, Array, Index, Stats, layout
@@ -21,7 +21,6 @@ from .table import Codes, InputError, Matrix, Rows, csr, freeze, is_sparse
 CLASS_COUNTS = layout("class-counts", {"n": (CLASS,)})
 SMALL_MATRIX = 512
 FEW_ROWS = 4  # rows up to which a call is worth more than a loop
-_EMPTIED = 1e-9  # a count that a subtraction leaves below this share of what it was is 0
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ class Model:
             return self
         counts, stats = self.counts - other.counts, self.stats - other.stats
         before = self.counts
-        short = counts["n"] < -_EMPTIED * np.maximum(before["n"], 1.0)
+        short = counts["n"] < -EMPTIED * np.maximum(before["n"], 1.0)
         if short.any():
             c = int(np.argmax(short))
             raise InputError(
@@ -111,8 +110,8 @@ class Model:
         self.family.check_forgotten(self.stats.like(stats), stats, self.columns)
         after = replace(
             self,
-            counts=counts.settled(before, _EMPTIED),
-            stats=stats.settled(self.stats, _EMPTIED),
+            counts=counts.settled(before, EMPTIED),
+            stats=stats.settled(self.stats, EMPTIED),
         )
         return after._without_empty(keep=self.pinned)
 
@@ -135,6 +134,29 @@ class Model:
             counts = counts.take(CLASS, stay)
             stats = None if stats is None else stats.take(CLASS, stay)
         return replace(self, counts=counts, stats=None if stats is None else stats.trimmed())
+
+    def left_out(self, X: Matrix, rows: Rows, prior: Callable[[Array], Array]) -> LeftOut:
+        """log p(x_i, c) of every row under the model without it; ``prior(n)`` is log p(c) from class counts (n, K).
+
+        A class that the row leaves empty has probability 0.
+        """
+        unknown = [c for c in rows.classes.labels if c not in self.counts.axes[CLASS].position]
+        if unknown:
+            raise InputError(f"left out: class {unknown[0]!r} was never learned; the classes are {list(self.classes)}")
+        place = self.counts.axes[CLASS].positions_of(rows.classes).astype(np.int32)
+        rows = Rows(self.counts.axes[CLASS], freeze(place[rows.codes]), rows.weights)
+        codes, weights = rows.part(0, len(rows))
+        n = np.repeat(self.counts["n"][None], len(rows), axis=0)
+        each = np.arange(len(rows))
+        short = weights > n[each, codes] * (1 + EMPTIED)
+        if short.any():
+            c = self.classes[codes[int(np.argmax(short))]]
+            raise InputError(f"left out: class {c!r} has learned less than the weight of row {int(np.argmax(short))}")
+        n[each, codes] -= weights
+        n[np.abs(n) <= EMPTIED * self.counts["n"]] = 0.0
+        with one_blas_thread(len(self.columns) < SMALL_MATRIX):
+            density, never = self.family.left_out(X, rows, self.sums, self.columns)
+        return LeftOut(density + prior(n), never)
 
     def solved(self, log_prior: Array) -> Solution:
         """Parameters from sums; ready to score."""
@@ -328,6 +350,17 @@ def _take_limit(scores: Array, impossible: Array | None, log_prior: Array) -> No
         return
     open_classes = np.where(np.isfinite(log_prior), impossible, np.inf)
     scores[impossible > open_classes.min(axis=1, keepdims=True)] = -np.inf
+
+
+def posterior_of(left: LeftOut) -> Array:
+    """p(c | x) of rows left out, as the limit α → 0 has it where something is impossible.  # → (n, K)"""
+    joint = np.where(np.isneginf(left.log_density), -np.inf, left.log_density)
+    if left.impossible is not None:
+        least = np.where(np.isneginf(joint), np.inf, left.impossible).min(axis=1, keepdims=True)
+        joint[left.impossible > least] = -np.inf
+    joint -= joint.max(axis=1, keepdims=True)
+    p = np.exp(joint)
+    return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
 def _to_posterior(scores: Array, log_prior: Array) -> bool:

@@ -140,4 +140,4 @@ def log_prior(prior: Array) -> Array:
 
 def no_prior(prior: Array) -> Array:
     """0 for every class: a rule that takes no prior, except where there is nothing to decide."""
-    return log_prior(prior) if len(prior) == 1 else np.zeros(len(prior))
+    return log_prior(prior) if prior.shape[-1] == 1 else np.zeros(prior.shape)

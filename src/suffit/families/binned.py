@@ -13,11 +13,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import Family, Scorer, least, register
+from ..family import Family, LeftOut, Scorer, least, register
 from ..kernels.threads import in_order, row_blocks
 from ..stats import Array, Stats
 from ..table import Codes, InputError, Matrix, Rows, block, check_finite, freeze, is_sparse
-from .categorical import CategoricalScorer, check_counts, count_levels, level_stats, log_tables
+from .categorical import (
+    CategoricalScorer,
+    add_left_out,
+    check_counts,
+    count_levels,
+    level_stats,
+    level_tables,
+    log_tables,
+)
 
 Edges = tuple[float, ...]  # of one column, increasing: one bin below, one above, and one between each two
 
@@ -157,6 +165,16 @@ class Binned(Family):
         edges = self.column_edges(columns)
         tables, never = log_tables(stats, [range(len(e) + 1) for e in edges], self.alpha)
         return BinnedScorer(edges, tables, never, tuple(columns))
+
+    def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
+        """log (N_jb|c − w + α)/(N_j|c − w + α·bins) for the row's own class; the edges stay."""
+        scorer = self.scorer(stats, columns)
+        codes, shape = scorer.codes(X), (len(rows), len(stats["count"]))
+        total = LeftOut(np.zeros(shape), np.zeros(shape))
+        for j, count in enumerate(level_tables(stats, scorer.levels)):
+            bins = np.full(count.shape[1], count.shape[1])
+            add_left_out(total, rows, codes[:, j], count, self.alpha, bins, np.ones(len(bins), bool))
+        return total if total.impossible is not None and total.impossible.any() else LeftOut(total.log_density)
 
 
 class BinnedScorer(CategoricalScorer):

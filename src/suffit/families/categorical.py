@@ -9,11 +9,12 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import Family, Scorer, least, register
+from ..family import Family, LeftOut, Scorer, least, register
 from ..forms import Impossible, LogisticForm
 from ..kernels.threads import COPY_CELLS, every, in_order, row_blocks
 from ..stats import CLASS, LEVEL, Array, Index, Stats, layout
 from ..table import Coded, Codes, InputError, Rows, column_codes, freeze, is_missing, refuse
+from .elementwise import without
 from .holes import warn_absent
 from .simplex import draw_shares, log_shares, names_of
 
@@ -136,18 +137,20 @@ class Categorical(Family):
         found: list[list[Hashable]] = [[] for _ in range(n_columns)]
         for j, v in cast(tuple[tuple[int, Hashable], ...], stats.axes[LEVEL].labels):
             found[j].append(v)
-        least = self.least_levels
-        for j, values in enumerate(found):
-            whole = [v for v in values if isinstance(v, int) and v >= 0]
-            if len(whole) < len(values):
-                continue
-            top = max(whole, default=-1)
-            n = (least[j] if isinstance(least, tuple) else least) or 0
-            if self.every_whole and top < DENSE_LIMIT:
-                found[j] = list(range(max(top + 1, n)))
-            elif n:
-                found[j] = sorted({*whole, *range(n)})
-        return found
+        return [self._all_levels(j, values) for j, values in enumerate(found)]
+
+    def _all_levels(self, j: int, seen: list[Hashable]) -> list[Hashable]:
+        whole = [v for v in seen if isinstance(v, int) and v >= 0]
+        if len(whole) < len(seen):
+            return seen
+        top = max(whole, default=-1)
+        n = self._least(j)
+        if self.every_whole and top < DENSE_LIMIT:
+            return list(range(max(top + 1, n)))
+        return sorted({*whole, *range(n)}) if n else seen
+
+    def _least(self, j: int) -> int:
+        return (self.least_levels[j] if isinstance(self.least_levels, tuple) else self.least_levels) or 0
 
     def scorer(self, stats: Stats, columns: Sequence[str]) -> CategoricalScorer:
         """Smoothed tables of log-probabilities."""
@@ -158,6 +161,64 @@ class Categorical(Family):
         warn_absent(np.stack(seen, axis=1), stats.axes[CLASS].labels, columns)
         tables, never = log_tables(stats, levels, self.alpha)
         return CategoricalScorer(levels, tables, never, tuple(columns), strict=self.unknown == "error")
+
+    def left_out(self, X: Any, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
+        """log (N_jv|c − w + α)/(N_j|c − w + α·levels) for the row's own class; a level that no other row has goes."""
+        scorer = self.scorer(stats, columns)
+        codes = scorer.codes(X)
+        counts = level_tables(stats, scorer.levels)
+        total = LeftOut(np.zeros((len(rows), len(stats["count"]))), np.zeros((len(rows), len(stats["count"]))))
+        for j, (values, count) in enumerate(zip(scorer.levels, counts, strict=True)):
+            size, known = self._without_level(j, values, np.asarray(count.any(axis=0)))
+            add_left_out(total, rows, codes[:, j], count, self.alpha, size, known)
+        return total if total.impossible is not None and total.impossible.any() else LeftOut(total.log_density)
+
+    def _without_level(
+        self, j: int, values: list[Hashable], seen: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """For every level, should no row have it: how many levels there are then, and whether it is still one."""
+        novel = self.unknown == "novel"
+        levels = [v for v in values if v is not NOVEL]
+        had = [v for v, n in zip(values, seen, strict=True) if n]
+        odd = [v for v in had if not (isinstance(v, int) and v >= 0)]
+        stays = [not odd and (self.every_whole or v in range(self._least(j))) for v in levels]
+        size = [len(levels) - (not stay) for stay in stays]
+        for v in {*odd[:1], *[v for v in had[-1:] if not odd]}:  # may change what kind of column it is, or its range
+            left, at = self._all_levels(j, [u for u in had if u != v]), levels.index(v)
+            size[at], stays[at] = len(left), v in left
+        extra = len(values) - len(levels)
+        return np.array([*size, *[0] * extra]) + novel, np.array([*stays, *[True] * extra]) | novel
+
+
+def add_left_out(
+    total: LeftOut,
+    rows: Rows,
+    codes: NDArray[np.int32],
+    count: Array,
+    alpha: float,
+    size: NDArray[np.int64],
+    known: NDArray[np.bool_],
+) -> None:
+    """Add log P(level | c) of one column, the row itself left out.
+
+    A level that only this row has leaves ``size`` levels and is one of them where ``known``; otherwise it says nothing.
+    """
+    own, weights = rows.part(0, len(rows))
+    here = np.flatnonzero(codes >= 0)
+    v, each = codes[here], np.arange(len(here))
+    n, N = count.T[v], np.repeat(count.sum(axis=1)[None], len(here), axis=0)  # (rows, K)
+    n[each, own[here]] = without(n[each, own[here]], weights[here])
+    N[each, own[here]] = without(N[each, own[here]], weights[here])
+    gone = ~n.any(axis=1)
+    levels = np.where(gone, size[v], count.shape[1])[:, None]
+    nothing = N + alpha * levels <= 0  # no rows and no smoothing: uniform
+    share = np.where(nothing, 1.0, n + alpha)
+    never = share <= 0
+    value = np.log(np.where(never, 1.0, share)) - np.log(np.where(nothing, levels, N + alpha * levels))
+    says = ~gone | known[v]
+    total.log_density[here[says]] += value[says]
+    if total.impossible is not None:
+        total.impossible[here[says]] += never[says]
 
 
 Part = Callable[[int, int], NDArray[np.int32]]  # the codes of the rows [start, stop), one column of them per column

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import Family, Scorer, least
+from ..family import EMPTIED, Family, LeftOut, Scorer, least
 from ..forms import Impossible, LogisticForm
 from ..kernels.threads import COPY_CELLS, cores, entry_blocks, every, in_order, row_blocks
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
@@ -36,6 +36,7 @@ from ..table import (
 from .holes import warn_absent
 
 ORDER = "order"
+LEFT_OUT_CELLS = 1 << 18  # sums without a row that are solved together: rows × classes × columns
 MANY_BLOCKS = 8  # enough to keep all threads busy
 AddEntries = Callable[[int, int, int, int, Array], None]
 ELEMENTWISE = layout("elementwise", {"n": (CLASS, FEATURE), "t": (CLASS, FEATURE, ORDER)})
@@ -216,10 +217,10 @@ class Elementwise(Family):
 
     def smooth(self, n: Array, t: Array) -> tuple[Array, Array]:
         """Add ``alpha`` pseudo-rows spread like the pooled rows; a cell without rows gets one in any case."""
-        N, total = n.sum(axis=0), t.sum(axis=0)
+        N, total = n.sum(axis=-2)[..., None], t.sum(axis=-3)
         with np.errstate(invalid="ignore", divide="ignore"):
-            mean = np.where(N[:, None] > 0, total / N[:, None], np.nan)  # (p, order)
-        a = np.where(n > 0, self.alpha, np.maximum(self.alpha, 1.0))  # (K, p)
+            mean = np.where(N > 0, total / N, np.nan)[..., None, :, :]  # (…, 1, p, order)
+        a = np.where(n > 0, self.alpha, np.maximum(self.alpha, 1.0))  # (…, K, p)
         return n + a, t + a[..., None] * mean
 
     def solve_smoothed(self, n: Array, t: Array) -> Natural:
@@ -227,8 +228,8 @@ class Elementwise(Family):
         natural = self.solve(*self.smooth(n, t))
         if natural.zero is None:
             return natural
-        pooled = t.sum(axis=0) / n.sum(axis=0)[:, None]  # (p, order)
-        return natural._replace(theta=natural.theta + natural.zero * self.limit(pooled))
+        pooled = t.sum(axis=-3) / n.sum(axis=-2)[..., None]  # (…, p, order)
+        return natural._replace(theta=natural.theta + natural.zero * self.limit(pooled)[..., None, :, :])
 
     def limit(self, pooled: Array) -> Array:
         """The finite part that the pooled pseudo-rows leave in θ of an event of probability 0 as α → 0."""
@@ -238,11 +239,39 @@ class Elementwise(Family):
         """Solve the smoothed sums; a column without any value is left out."""
         n, t = stats["n"], stats["t"]
         warn_absent(n, stats.axes[CLASS].labels, columns)
-        empty = np.broadcast_to(n.sum(axis=0) <= 0, n.shape)  # (K, p)
+        return ElementwiseScorer(self, self._natural(n, t), tuple(columns))
+
+    def _natural(self, n: Array, t: Array) -> Natural:
+        """θ and A of smoothed sums; 0 for a column without any value.  # (…, K, p), (…, K, p, order)"""
+        empty = np.broadcast_to(n.sum(axis=-2, keepdims=True) <= 0, n.shape)
         with np.errstate(all="ignore"):
             natural = self.solve_smoothed(n, t)
         parts = [None if a is None else np.where(_like(empty, a), 0.0, a) for a in natural]
-        return ElementwiseScorer(self, Natural(*parts), tuple(columns))  # type: ignore[arg-type]
+        return Natural(*parts)  # type: ignore[arg-type]
+
+    def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
+        """Σ_j T(x_j)·Θ_cj − A_cj + log h(x_j), Θ and A solved from the sums less this row, all rows at once."""
+        K, p = stats["n"].shape
+        out, never = np.empty((len(rows), K)), np.zeros((len(rows), K))
+
+        def work(start: int, stop: int) -> None:
+            x = block(X, start, stop).astype(np.float64)
+            present = x == x
+            T = np.where(present[..., None], self.T(x), 0.0)
+            codes, weights = rows.part(start, stop)
+            each, w = np.arange(stop - start), weights[:, None] * present
+            n, t = (np.repeat(stats[name][None], stop - start, axis=0) for name in ("n", "t"))
+            n[each, codes] = without(n[each, codes], w)
+            t[each, codes] = np.where(n[each, codes][..., None] > 0, without(t[each, codes], w[..., None] * T), 0.0)
+            theta, A, zero, zero0 = self._natural(n, t)
+            base = np.where(present, self.log_base(x), 0.0).sum(axis=1, keepdims=True)
+            out[start:stop] = np.einsum("bpo,bkpo->bk", T, theta) - np.einsum("bp,bkp->bk", present, A) + base
+            if zero is not None and zero0 is not None:
+                events = np.einsum("bpo,bkpo->bk", T, zero) + np.einsum("bp,bkp->bk", present, zero0)
+                never[start:stop] = events
+
+        every(work, row_blocks(len(rows), K * p * self.order, LEFT_OUT_CELLS))
+        return LeftOut(out, never if never.any() else None)
 
     def infeasible(self, n: Array, t: Array) -> NDArray[np.bool_]:
         """Which cells hold sums that no n rows could have, rounding allowed for.  # (K, p), (K, p, order) → (K, p)"""
@@ -256,6 +285,12 @@ class Elementwise(Family):
             bad = bad | self.infeasible(after["n"] + slack, after["t"])
         if bad.any():
             raise never_learned(after, bad, columns)
+
+
+def without(total: Array, part: Array) -> Array:
+    """total − part, and 0 where rounding is all that is left."""
+    left = total - part
+    return np.where(np.abs(left) <= EMPTIED * np.abs(total), 0.0, left)
 
 
 def never_learned(after: Stats, bad: NDArray[np.bool_], columns: Sequence[str]) -> InputError:

@@ -49,7 +49,7 @@ class Exponential(Elementwise):
     def solve(self, n: Array, t: Array) -> Natural:
         """θ = −1/mean, A = log mean; a column that is 0 throughout says nothing."""
         mean = t[..., 0] / n
-        pooled = np.max(mean, axis=0, initial=0.0, keepdims=True) if mean.ndim > 1 else mean
+        pooled = np.max(mean, axis=-2, initial=0.0, keepdims=True) if mean.ndim > 1 else mean
         mean = np.maximum(mean, LEAST_SHARE * pooled)
         flat = mean <= 0
         rate = np.where(flat, 0.0, 1.0 / mean)

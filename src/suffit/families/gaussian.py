@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import Running, Scorer, least, register
+from ..family import LeftOut, Running, Scorer, least, register
 from ..forms import LogisticForm
 from ..kernels.threads import COPY_CELLS, every, in_order, row_blocks
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
 from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, sparse_without_holes
-from .elementwise import Elementwise, Natural, class_ranges, never_learned
+from .elementwise import LEFT_OUT_CELLS, Elementwise, Natural, class_ranges, never_learned, without
 from .gaussian_scores import DiagonalScorer, GaussianScorer, SharedScorer
 from .holes import warn_absent
 from .running import RunningMoments, label_table
@@ -24,6 +24,7 @@ from .running import RunningMoments, label_table
 FIRST_ROWS = 64  # the origin of a class is the mean of its first so many values
 LEAST_SHARE = 1e-9  # variance a class is given where it has none, as a share of the column's total variance
 FAIR_RANGE = 1e6  # columns whose variances lie within this factor of the largest share one floor
+Flags = NDArray[np.bool_]
 ROUNDING = 64 * float(np.finfo(np.float64).eps)  # sums of squares below this share are rounding, not variance
 
 
@@ -208,20 +209,19 @@ class Gaussian(Elementwise):
 
     def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:  # type: ignore[override]
         """Means and variances from the moments."""
-        n, x, xx = stats["n"], stats["x"], stats["xx"]
+        n = stats["n"]
         K, p = n.shape
         warn_absent(n, stats.axes[CLASS].labels, columns)
-        shift = np.divide(x, n, out=np.zeros_like(x), where=n > 0)
-        means = np.asarray(stats.origin) + shift
-        ss = xx - shift * x
-        ss = np.where(ss > ROUNDING * xx, ss, 0.0)  # Σ(x − mean)², (K, p)
-        N = n.sum(axis=0)
-        middle = np.divide((n * means).sum(axis=0), N, out=np.zeros(p), where=N > 0)
-        means = np.where(n > 0, means, middle)
-        between = np.where(np.abs(means - middle) > 4e-16 * np.abs(middle), (means - middle) ** 2, 0.0)
-        total = np.divide(ss.sum(axis=0) + (n * between).sum(axis=0), N, out=np.zeros(p), where=N > 0)
-        variances = self._variances(stats.axes[CLASS], columns, n, ss, total)
-        flat = (total <= 0.0) & ~(variances > 0.0).any(axis=0)  # a constant column says nothing about the class
+        means, variances, flat, stuck = self.solved_moments(n, stats["x"], stats["xx"], np.asarray(stats.origin))
+        if stuck.any():
+            c, j = (int(v) for v in np.argwhere(stuck)[0])
+            warnings.warn(
+                f"class {stats.axes[CLASS].labels[c]!r} does not vary in column {columns[j]!r} (and "
+                f"{int(stuck.sum()) - 1} more such cells): it is given {LEAST_SHARE:g} of the column's total variance; "
+                "smoothing or tie avoid this",
+                SingularClassWarning,
+                stacklevel=2,
+            )
         shared = self.tie == 1.0
         per_class = 1 if self.spherical else p
         n_parameters = K * p + (per_class if shared else K * per_class)
@@ -235,39 +235,73 @@ class Gaussian(Elementwise):
             scorer = DiagonalScorer(means, variances, flat, columns, n_parameters)
         return scorer if type(self) is Gaussian else WarpedScorer(scorer, self, tuple(columns))
 
-    def _variances(self, classes: Index, columns: Sequence[str], n: Array, ss: Array, total: Array) -> Array:
-        """Tie, pool and floor the sums of squares into variances.  # (K, p) → (K, p)"""
-        own, all_ss, all_n = ss, ss.sum(axis=0), n.sum(axis=0)
+    def solved_moments(self, n: Array, x: Array, xx: Array, origin: Array) -> tuple[Array, Array, Flags, Flags]:
+        """Means and variances (…, K, p), which columns say nothing (…, p), and which variances had to be made up."""
+        shift = np.divide(x, n, out=np.zeros_like(x), where=n > 0)
+        means = origin + shift
+        ss = xx - shift * x
+        ss = np.where(ss > ROUNDING * xx, ss, 0.0)  # Σ(x − mean)²
+        N = n.sum(axis=-2, keepdims=True)
+        middle = np.divide((n * means).sum(axis=-2, keepdims=True), N, out=np.zeros_like(N), where=N > 0)
+        means = np.where(n > 0, means, middle)
+        between = np.where(np.abs(means - middle) > 4e-16 * np.abs(middle), (means - middle) ** 2, 0.0)
+        total = np.divide((ss + n * between).sum(axis=-2, keepdims=True), N, out=np.zeros_like(N), where=N > 0)
+        variances = self._variances(n, ss, total)
+        stuck = (variances <= 0) & (total > 0)
+        variances = np.where(stuck, LEAST_SHARE * total, variances)
+        flat = (total[..., 0, :] <= 0.0) & ~(variances > 0.0).any(axis=-2)  # constant: it says nothing of the class
+        return means, variances, flat, stuck
+
+    def _variances(self, n: Array, ss: Array, total: Array) -> Array:
+        """Tie, pool and floor the sums of squares into variances.  # (…, K, p), total (…, 1, p) → (…, K, p)"""
+        own, all_ss, all_n = ss, ss.sum(axis=-2, keepdims=True), n.sum(axis=-2, keepdims=True)
         less = (n > 0).astype(np.float64) if self.unbiased else np.zeros_like(n)
-        d_own, d_all = n - less, all_n - less.sum(axis=0)
+        d_own, d_all = n - less, all_n - less.sum(axis=-2, keepdims=True)
         if self.spherical:
-            own, d_own = own.sum(axis=1, keepdims=True), d_own.sum(axis=1, keepdims=True)
-            all_ss, d_all = all_ss.sum(keepdims=True), d_all.sum(keepdims=True)
+            own, d_own, all_ss, d_all = (a.sum(axis=-1, keepdims=True) for a in (own, d_own, all_ss, d_all))
         s = (1 - self.tie) * own + self.tie * all_ss
         d = (1 - self.tie) * d_own + self.tie * d_all
         var = np.divide(s, d, out=np.zeros_like(s), where=d > 0)
         var = np.where(d > 0, var, total)  # no rows to tell: as varied as all rows together
         var = np.broadcast_to(var, n.shape)
         if self.shrinkage:
-            var = (1 - self.shrinkage) * var + self.shrinkage * var.mean(axis=1, keepdims=True)
-        largest = np.max(total, initial=0.0)
+            var = (1 - self.shrinkage) * var + self.shrinkage * var.mean(axis=-1, keepdims=True)
+        largest = np.max(total, axis=-1, initial=0.0, keepdims=True)
         whose: Array = {
             "own": total,
             "bounded": np.minimum(largest, FAIR_RANGE * total),
-            "largest": np.full_like(total, largest),
+            "largest": np.broadcast_to(largest, total.shape),
         }[self.floor]
-        var = var + self.smoothing * whose
-        stuck = (var <= 0) & (total > 0)
-        if stuck.any():
-            c, j = (int(v) for v in np.argwhere(stuck)[0])
-            warnings.warn(
-                f"class {classes.labels[c]!r} does not vary in column {columns[j]!r} (and {int(stuck.sum()) - 1} more "
-                f"such cells): it is given {LEAST_SHARE:g} of the column's total variance; smoothing or tie avoid this",
-                SingularClassWarning,
-                stacklevel=2,
-            )
-            var = np.where(stuck, LEAST_SHARE * total, var)
-        return var
+        return np.asarray(var + self.smoothing * whose)
+
+    def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
+        """−Σ_j ½(x_j − μ_cj)²/σ²_cj + log σ_cj√2π, means and variances from the moments less this row."""
+        origin = np.asarray(stats.origin)
+        K, p = origin.shape
+        out = np.empty((len(rows), K))
+
+        @np.errstate(all="ignore")
+        def work(start: int, stop: int) -> None:
+            raw = block(X, start, stop).astype(np.float64)
+            x = np.asarray(self.warp(raw))
+            present = x == x
+            codes, weights = rows.part(start, stop)
+            each, w = np.arange(stop - start), weights[:, None] * present
+            z = np.where(present, x - origin[codes], 0.0)
+            n, sx, sxx = (np.repeat(stats[name][None], stop - start, axis=0) for name in ("n", "x", "xx"))
+            n[each, codes] = without(n[each, codes], w)
+            gone = n[each, codes] <= 0
+            sx[each, codes] = np.where(gone, 0.0, sx[each, codes] - w * z)
+            sxx[each, codes] = np.where(gone, 0.0, np.maximum(sxx[each, codes] - w * z * z, 0.0))
+            means, variances, flat, _ = self.solved_moments(n, sx, sxx, origin)
+            used = (present & ~flat)[:, None]  # (b, 1, p)
+            var = np.maximum(variances, np.finfo(float).tiny)
+            each_log = 0.5 * ((x[:, None] - means) ** 2 / var + np.log(2 * np.pi * var))
+            base = np.where(present, self.log_base(raw), 0.0).sum(axis=1)
+            out[start:stop] = base[:, None] - np.where(used, each_log, 0.0).sum(axis=-1)
+
+        every(work, row_blocks(len(rows), K * p, LEFT_OUT_CELLS))
+        return LeftOut(out)
 
     # The linear form of the shape is not used (raw x² loses digits far from 0), but any T and θ agree with it.
 

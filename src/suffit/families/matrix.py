@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import Family, Scorer, least, register
+from ..family import Family, LeftOut, Scorer, least, register
 from ..kernels.threads import COPY_CELLS, cores, every, in_order, one_blas_thread, row_blocks
 from ..stats import CLASS, FEATURE, PATTERN, Array, Coarser, Index, Layout, Stats, layout
 from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
@@ -35,6 +35,7 @@ from .holes import (
     sums_of_pairs,
     too_many,
 )
+from .left_out import Blend, Downdates, Scatter, varying
 from .shrinkage import class_shrinkage, shift_fourth, shrink_to_diagonal, shrink_to_identity
 
 Sums = dict[str, Array]
@@ -375,15 +376,38 @@ class MultivariateGaussian(Family):
         W = np.linalg.solve(L, np.eye(len(flat)) / scale[:, None, :])
         return W, 2 * (np.log(np.einsum("cii->ci", L)).sum(axis=1) + np.log(scale).sum(axis=1))
 
-    def covariances(self, stats: Stats) -> tuple[Array, Array, Array, Array]:
-        """Means (K, p), Σ_c as the settings say (K, p, p), the shared Σ (p, p), total variances (p,)."""
+    def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
+        """By rank-one downdates; rows that leave something singular are solved one by one.
+
+        Solved so are all rows where the amount of shrinkage is chosen from the sums (OAS, Ledoit and Wolf), and where
+        some have missing values, for which EM has no such formula.
+        """
+        chosen = isinstance(self.shrinkage, str) or self.pool is not None
+        if chosen or _incomplete(stats) or _has_holes(X):
+            return self.solved_without(X, rows, stats, columns)
+        out = self.left_out_by_shrinkage(X, rows, stats, [float(self.shrinkage)])[0]
+        odd = np.flatnonzero(np.isnan(out).any(axis=1))
+        if len(odd):
+            out[odd] = self.solved_without(X[odd], rows.some(odd), stats, columns).log_density
+        return LeftOut(out)
+
+    def left_out_by_shrinkage(self, X: Matrix, rows: Rows, stats: Stats, shrinkages: Sequence[float]) -> list[Array]:
+        """log p(x_i | c) without row i under several amounts of shrinkage; NaN where singular.  # → [(n, K)]"""
+        means, own, S, total = self._scatters(stats)[:4]
+        keep = varying(total, self.ridge)
+        scatter = Scatter(means[:, keep], own[:, keep][:, :, keep], S[np.ix_(keep, keep)], stats["n"])
+        x = block(X, 0, X.shape[0])[:, keep].astype(np.float64)
+        blend = Blend(self.tie, self.unbiased, self.ridge, self.target == "diagonal", self.tolerance)
+        return Downdates(scatter, blend, x, *rows.part(0, len(rows)), X.shape[1]).log_densities(shrinkages)
+
+    def _scatters(self, stats: Stats) -> tuple[Array, Array, Array, Array, Array]:
+        """Means (K, p), Σ(x−μ)(x−μ)ᵀ of each class and of all, total variances (p,), and Σz/n."""
         n, x, xx = stats["n"], stats["x"], stats["xx"]
         shift = np.divide(x, n[:, None], out=np.zeros_like(x), where=n[:, None] > 0)
         means = np.asarray(stats.origin) + shift
         N = n.sum()
         middle = n @ means / N
         means = np.where(n[:, None] > 0, means, middle)
-        less = (n > 0).astype(np.float64) if self.unbiased else np.zeros_like(n)
         if xx.ndim == 2:
             S = xx - shift.T @ x
             squares, rounding = np.diagonal(S), ROUNDING * np.diagonal(xx)
@@ -397,6 +421,13 @@ class MultivariateGaussian(Family):
         within = np.where(squares > rounding, squares, 0.0)
         between = np.where(np.abs(means - middle) > 4e-16 * np.abs(middle), (means - middle) ** 2, 0.0)
         total = (within + n @ between) / N
+        return means, own, S, total, shift
+
+    def covariances(self, stats: Stats) -> tuple[Array, Array, Array, Array]:
+        """Means (K, p), Σ_c as the settings say (K, p, p), the shared Σ (p, p), total variances (p,)."""
+        means, own, S, total, shift = self._scatters(stats)
+        n, xx = stats["n"], stats["xx"]
+        less = (n > 0).astype(np.float64) if self.unbiased else np.zeros_like(n)
         own, S = self._shrunk(stats, own, S, n, shift)
         d = np.maximum(n - less, 0.0)
         shared = S / (d.sum() or 1.0)
@@ -474,6 +505,11 @@ class MultivariateGaussian(Family):
 
 STRIP_ROWS = 512  # rows of each class that one product is taken over: enough to run at full speed
 _RANK_TOLERANCE = 1e-12  # share of a column's variance left after regression on the others: less is rounding
+
+
+def _has_holes(X: Matrix) -> bool:
+    values = X.data if is_sparse(X) else X
+    return values.dtype.kind == "f" and bool(np.isnan(values.sum()) and np.isnan(values).any())
 
 
 def _incomplete(stats: Stats) -> bool:

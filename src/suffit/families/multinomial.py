@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from ..family import Family, Running, Scorer, least, register
+from ..family import Family, LeftOut, Running, Scorer, least, register
 from ..forms import Impossible, LogisticForm
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
 from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
-from .elementwise import never_learned
+from .elementwise import never_learned, without
 from .holes import warn_absent
 from .running import RunningCounts, label_table
 from .simplex import dense_class_sums, linear_scores, log_shares, sparse_class_sums, words_first
@@ -119,6 +120,45 @@ class Multinomial(Family):
         alpha = np.broadcast_to(np.asarray(self.alpha, dtype=np.float64), count.shape[-1:])
         length = np.divide(count.sum(axis=1), n, out=np.ones_like(n), where=n > 0)
         return MultinomialScorer(self, count, alpha, length, columns)
+
+    def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
+        """Σ_w x_w log (count − x_w + α_w)/Σ(count − x + α), for the classes whose counts the document is part of.
+
+        That is its own class, or with ``complement`` all the others.
+        """
+        values = X.data if is_sparse(X) else X
+        scorer = self.scorer(stats, columns)
+        if len(stats.axes[GAP]) or np.isnan(values.sum()) or (self.norm and scorer.some_never):
+            return self.solved_without(X, rows, stats, columns)
+        X = csr(X) if is_sparse(X) else sparse.csr_array(X)
+        codes, weights = rows.part(0, len(rows))
+        count = stats["count"].sum(axis=0) - stats["count"] if self.complement else stats["count"]
+        out, never = scorer.scores(X), np.zeros((len(rows), len(count)))
+        if scorer.some_never:
+            never = np.asarray(scorer.impossible(X))
+        for c in range(len(count)):
+            here = np.flatnonzero((codes == c) != self.complement)
+            score, zero = self._without_document(X[here], weights[here], count[c], scorer.alpha)
+            out[here, c], never[here, c] = (-score, -zero) if self.complement and not self.norm else (score, zero)
+        return LeftOut(out, never if never.any() else None)
+
+    def _without_document(self, X: Any, weights: Array, count: Array, alpha: Array) -> tuple[Array, Array]:
+        """Scores of documents by one class's counts less their own; and how many words have probability 0."""
+        row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        x, w = X.data.astype(np.float64), weights[row]
+        length = np.bincount(row, x, minlength=X.shape[0])
+        smoothed = without(count[X.indices], w * x) + alpha[X.indices]
+        total = without(np.full(X.shape[0], count.sum()), weights * length) + alpha.sum()
+        none = total <= 0  # nothing left and no smoothing: uniform
+        smoothed, total = np.where(none[row], 1.0, smoothed), np.where(none, len(count), total)
+        never = smoothed <= 0
+        logs = np.log(np.where(never, 1.0, smoothed))
+        score = np.bincount(row, x * logs, minlength=X.shape[0]) - length * np.log(total)
+        if self.norm:  # over the sum of the weights of all words
+            everywhere = np.log(count + alpha)
+            changed = np.bincount(row, logs - everywhere[X.indices], minlength=X.shape[0])
+            score = score / (everywhere.sum() + changed - len(count) * np.log(total))
+        return np.asarray(score), np.asarray(np.bincount(row, x * never, minlength=X.shape[0]), np.float64)
 
     def rule(self, count: Array, alpha: Array) -> tuple[Array, Array]:
         """The weight of every word in every class, and which of them stand for log 0.  # (K, words), (words,)"""

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import Family, Scorer
+from ..family import Family, LeftOut, Scorer
 from ..forms import Impossible, LogisticForm
 from ..kernels.threads import row_blocks
-from ..stats import Array, Bundle
+from ..stats import CLASS, Array, Bundle
 from ..table import Codes, Parts, Rows, rows_from
 
 ROWS_AT_ONCE = 1 << 16  # rows of a table that are made matrices together
@@ -94,6 +94,18 @@ class Product(Family):
         return ProductScorer(
             [b.family.scorer(part, b.columns) for b, part in zip(self.blocks, stats.parts, strict=True)], self.blocks
         )
+
+    def left_out(self, X: Any, rows: Rows, stats: Bundle, columns: Sequence[str]) -> LeftOut:  # type: ignore[override]
+        """Σ_b power_b · log p(x_b | c), every block without the row."""
+        found = [
+            (b.power, b.family.left_out(X.part(i), rows, part, b.columns))
+            for i, (b, part) in enumerate(zip(self.blocks, stats.parts, strict=True))
+            if b.power
+        ]
+        nothing = np.zeros((len(rows), len(stats.axes[CLASS])))
+        never = [one.impossible for _, one in found if one.impossible is not None]
+        density = nothing + sum(power * one.log_density for power, one in found)
+        return LeftOut(density, np.asarray(np.sum(never, axis=0)) if never else None)
 
 
 class ProductScorer(Scorer):

@@ -1,0 +1,162 @@
+"""Jointly normal columns with one row left out: rank-one downdates of the scatter matrices, for all rows at once.
+
+Without row i, of class y, weight w and distance d = x_i − μ_y from its mean, the sums of squares of its class are
+S_y − a·d dᵀ with a = w·n_y/(n_y − w), and x_i lies g·d from the new mean, g = n_y/(n_y − w).  Whatever is mixed from
+the scatters, a class's matrix is then M_k − b_ik·d dᵀ over m_ik rows, whose inverse and determinant follow from those
+of M_k (Sherman and Morrison).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.threads import COPY_CELLS, row_blocks
+from ..stats import Array
+from ..table import Codes
+from .elementwise import without
+
+LOG_2PI = float(np.log(2 * np.pi))
+NOTHING_LEFT = 1e-9  # share of a direction's variance: a row that has all but this of it leaves the matrix singular
+SINGULAR = 1e-12  # eigenvalue of correlations
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Means and sums of squares about them: of each class (none where only the shared one is kept), and of all."""
+
+    means: Array  # (K, p)
+    own: Array  # (K, p, p), or (0, p, p)
+    shared: Array  # (p, p)
+    n: Array  # (K,)
+
+
+@dataclass(frozen=True)
+class Blend:
+    """How scatters become covariances: tied, over n or n − 1 rows, shrunk towards I or the diagonal, with a ridge."""
+
+    tie: float
+    unbiased: bool
+    ridge: float
+    diagonal: bool
+    tolerance: float = 0.0  # a direction of correlations with less variance is left out: such rows are not for here
+
+
+class Downdates:
+    """What leaving out each row does to the matrix of each class; ``columns`` counts those that never vary, too."""
+
+    def __init__(self, scatter: Scatter, blend: Blend, x: Array, codes: Codes, weights: Array, columns: int) -> None:
+        self.scatter, self.blend, self.x, self.codes, self.columns = scatter, blend, x, codes, columns
+        rows, t = np.arange(len(x)), blend.tie
+        n = np.repeat(scatter.n[None], len(x), axis=0)  # (n, K)
+        before = n[rows, codes]
+        n[rows, codes] = without(before, weights)
+        left = n[rows, codes]
+        some = left > 0
+        self.d = x - scatter.means[codes]
+        self.grown = np.divide(before, left, out=np.ones_like(before), where=some)  # g
+        a = np.where(some, weights * self.grown, 0.0)
+        count = np.maximum(n - (n > 0), 0.0) if blend.unbiased else n
+        self.over = (1 - t) * count + t * count.sum(axis=1, keepdims=True)  # m, (n, K)
+        own = np.zeros_like(n)
+        own[rows, codes] = a
+        self.taken = (1 - t) * own + t * a[:, None]  # b, (n, K)
+        self.gone = n <= 0
+
+    def matrix(self, k: int) -> Array:
+        """M_k, before anything is left out."""
+        t, s = self.blend.tie, self.scatter
+        return s.shared if t == 1.0 else (1 - t) * s.own[k] + t * s.shared
+
+    def log_densities(self, shrinkages: Sequence[float]) -> list[Array]:
+        """log p(x_i | k) without row i, for each amount of shrinkage; NaN where a matrix is singular.  # → [(n, K)]"""
+        K = len(self.scatter.means)
+        out = [np.full((len(self.x), K), np.nan) for _ in shrinkages]
+        factors: dict[tuple[int, bool], Factored] = {}
+        for k in range(K):
+            for i, s in enumerate(shrinkages):
+                if self.blend.diagonal and s:
+                    out[i][:, k] = self._one_by_one(k, s)
+                    continue
+                which = (k if self.blend.tie < 1.0 else 0, not (s or self.blend.ridge))
+                if which not in factors:
+                    factors[which] = Factored(self.matrix(k), which[1], self.blend.tolerance)
+                out[i][:, k] = self._by_factor(k, s, factors[which])
+        for a in out:
+            a[self.gone] = 0.0  # a class without rows: its prior says so
+        return out
+
+    def _far(self, k: int) -> Array:
+        """x_i − μ_k, from the mean without row i."""
+        own = self.codes == k
+        return np.where(own[:, None], self.grown[:, None] * self.d, self.x - self.scatter.means[k])
+
+    @np.errstate(all="ignore")  # what is singular is NaN
+    def _by_factor(self, k: int, s: float, factor: Factored) -> Array:
+        """Σ v²/h + αb (Σ uv/h)²/(1 − αb Σ u²/h) and Σ log h + log(1 − αb Σ u²/h), in the eigenvectors of M_k."""
+        out = np.empty(len(self.x))
+        r, p, b, far = self.blend.ridge, self.x.shape[1], self.taken[:, k], self._far(k)
+        alpha = (1 - r) * (1 - s) / self.over[:, k]
+        trace = factor.trace - b * np.einsum("ij,ij->i", self.d, self.d)
+        gamma = (1 - r) * s * trace / (self.columns * self.over[:, k]) + r
+        for start, stop in row_blocks(len(out), p, COPY_CELLS):
+            here = slice(start, stop)
+            h = alpha[here, None] * factor.values + gamma[here, None]
+            v, u = far[here] @ factor.vectors, self.d[here] @ factor.vectors
+            ab, u_h = alpha[here] * b[here], u / h
+            left = 1 - ab * np.einsum("ij,ij->i", u, u_h)
+            left = np.where(left > factor.least_left, left, np.nan)
+            square = np.einsum("ij,ij->i", v, v / h) + ab * np.einsum("ij,ij->i", v, u_h) ** 2 / left
+            out[here] = -0.5 * (square + np.log(h).sum(axis=1) + np.log(left) + factor.log_scale + p * LOG_2PI)
+        return out
+
+    def _one_by_one(self, k: int, s: float) -> Array:
+        """The same with a matrix for every row: shrinking towards the diagonal changes more than one direction."""
+        out = np.empty(len(self.x))
+        M, p, r, far = self.matrix(k), self.x.shape[1], self.blend.ridge, self._far(k)
+        toward = (1 - r) * ((1 - s) + s * np.eye(p))
+        for start, stop in row_blocks(len(out), p * p, COPY_CELLS * 4):
+            here = slice(start, stop)
+            d = self.d[here]
+            each = M - self.taken[here, k, None, None] * d[:, :, None] * d[:, None, :]
+            with np.errstate(all="ignore"):
+                each = toward * each / self.over[here, k, None, None] + r * np.eye(p)
+            out[here] = _normal(each, far[here])
+        return out
+
+
+class Factored:
+    """M = Q Λ Qᵀ; in standardised columns where nothing is added to Λ, which their scale would distort."""
+
+    def __init__(self, M: Array, standardise: bool, tolerance: float) -> None:
+        scale = np.sqrt(np.diagonal(M)) if standardise else np.ones(len(M))
+        scale = np.where(scale > 0, scale, 1.0)
+        values, vectors = np.linalg.eigh(M / scale[:, None] / scale)
+        if standardise:
+            values = np.where(values > max(SINGULAR, 2 * tolerance), values, np.nan)
+        self.least_left = max(NOTHING_LEFT, 2 * tolerance / max(values.min(initial=1.0), tolerance, SINGULAR))
+        self.values, self.vectors = np.maximum(values, 0.0), vectors / scale[:, None]
+        self.trace = float(np.trace(M))
+        self.log_scale = 2 * float(np.log(scale).sum())
+
+
+def _normal(each: Array, z: Array) -> Array:
+    """Normal log-densities, a covariance for every row; NaN for all where one is singular.  # (n, p, p), (n, p)"""
+    scale = np.sqrt(np.einsum("bii->bi", each))
+    if not (np.isfinite(scale) & (scale > 0)).all():
+        return np.full(len(z), np.nan)
+    try:
+        L = np.linalg.cholesky(each / scale[:, :, None] / scale[:, None, :])
+    except np.linalg.LinAlgError:
+        return np.full(len(z), np.nan)
+    u = np.linalg.solve(L, (z / scale)[..., None])[..., 0]
+    log_det = 2 * (np.log(np.einsum("bii->bi", L)) + np.log(scale)).sum(axis=1)
+    return np.asarray(-0.5 * ((u * u).sum(axis=1) + log_det + z.shape[1] * LOG_2PI))
+
+
+def varying(total: Array, ridge: float) -> NDArray[np.int64]:
+    """The columns that say something: those that vary, and all where there is a ridge."""
+    return np.arange(len(total)) if ridge else np.flatnonzero(total > 0)

@@ -1,0 +1,121 @@
+"""Every row under the model without it equals a fit on all the others, for every family and estimator."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from cases import CASES, Case, data, with_holes
+from scipy import sparse
+from sklearn.base import clone
+
+import suffit
+
+ROWS = 36
+
+
+def refitted(model: Any, X: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """log p(x, c) and p(c | x) of every row under a fit on all the others, −∞ and 0 for a class that is gone."""
+    joint, proba = np.full((len(y), len(model.classes_)), -np.inf), np.zeros((len(y), len(model.classes_)))
+    for i in range(len(y)):
+        rest = np.arange(len(y)) != i
+        weight = {} if w is None else {"sample_weight": w[rest]}
+        one = clone(model).fit(X[rest], y[rest], **weight)
+        at = np.searchsorted(model.classes_, one.classes_)
+        joint[i, at] = one.predict_joint_log_proba(X[i : i + 1])[0]
+        proba[i, at] = one.predict_proba(X[i : i + 1])[0]
+    return joint, proba
+
+
+def check_equal(model: Any, X: np.ndarray, y: np.ndarray, w: np.ndarray | None = None, atol: float = 1e-9) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y, sample_weight=w)
+        joint, proba = refitted(model, X, y, w)
+        ours = model.loo_log_joint(X, y, sample_weight=w)
+        finite = np.isfinite(joint)
+        np.testing.assert_array_equal(finite, np.isfinite(ours))
+        scale = np.maximum(1.0, np.abs(joint[finite]))
+        np.testing.assert_allclose(ours[finite] / scale, joint[finite] / scale, rtol=0, atol=atol)
+        np.testing.assert_allclose(model.loo_predict_proba(X, y, sample_weight=w), proba, atol=atol)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_loo_is_a_refit(name: str) -> None:
+    case: Case = CASES[name]
+    check_equal(case.make(), *data(case, 3, ROWS))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_loo_is_a_refit_with_weights(name: str) -> None:
+    case: Case = CASES[name]
+    X, y = data(case, 5, ROWS)
+    check_equal(case.make(), X, y, np.random.default_rng(0).choice([0.0, 0.5, 1.0, 3.0], size=len(y)))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_loo_is_a_refit_with_missing_values(name: str) -> None:
+    case: Case = CASES[name]
+    X, y = data(case, 7, 2 * ROWS)
+    check_equal(case.make(), with_holes(X, 7, 0.1), y)
+
+
+@pytest.mark.parametrize("tie", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("shrinkage", [None, 0.2, 1.0, "oas", "ledoit-wolf"])
+@pytest.mark.parametrize("denominator", ["mle", "unbiased"])
+def test_loo_of_tied_and_shrunk_covariances(tie: float, shrinkage: Any, denominator: str) -> None:
+    X, y = data(CASES["LDA"], 11, ROWS)
+    check_equal(suffit.GDA(tie=tie, shrinkage=shrinkage, denominator=denominator), X, y)
+
+
+@pytest.mark.parametrize("shrinkage", [0.3, 1.0])
+@pytest.mark.parametrize("tie", [0.0, 0.5, 1.0])
+def test_loo_shrunk_towards_the_diagonal(tie: float, shrinkage: float) -> None:
+    X, y = data(CASES["LDA"], 13, ROWS)
+    family = suffit.MultivariateGaussian(tie=tie, shrinkage=shrinkage, target="diagonal")
+    check_equal(suffit.GenerativeClassifier({("x0", "x1", "x2"): family}), X, y)
+
+
+def test_loo_of_a_class_with_one_row() -> None:
+    X, y = data(CASES["LDA"], 17, ROWS)
+    y = y.astype("<U4")
+    y[4] = "zoo"
+    for model in (suffit.GaussianNB(), suffit.GDA(tie=1.0), suffit.GDA(tie=0.5, shrinkage=0.1)):
+        check_equal(model, X, y)
+
+
+def test_loo_with_constant_and_dependent_columns() -> None:
+    X, y = data(CASES["LDA"], 19, ROWS)
+    check_equal(suffit.GDA(tie=0.2, shrinkage=0.1), np.column_stack([X, np.full(len(X), 3.0)]), y)
+    check_equal(suffit.GDA(tie=1.0), np.column_stack([X, np.full(len(X), 3.0)]), y)
+    check_equal(suffit.GDA(tie=1.0), np.column_stack([X, X[:, 0] + X[:, 1]]), y, atol=1e-6)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.1])
+@pytest.mark.parametrize("make", [suffit.MultinomialNB, suffit.ComplementNB, suffit.BernoulliNB, suffit.PoissonNB])
+def test_loo_of_sparse_rows(make: Any, alpha: float) -> None:
+    X, y = data(CASES["MultinomialNB"], 23, ROWS)
+    model = make(alpha=alpha).fit(sparse.csr_matrix(X), y)
+    np.testing.assert_allclose(
+        model.loo_predict_proba(sparse.csr_matrix(X), y), refitted(model, X, y, None)[1], atol=1e-9
+    )
+
+
+def test_loo_with_levels_that_one_row_has() -> None:
+    X = np.array([["a"], ["a"], ["b"], ["c"], ["b"], ["a"], ["d"]], dtype=object)
+    y = np.array([0, 0, 1, 1, 1, 0, 0])
+    check_equal(suffit.CategoricalNB(), X, y)
+    check_equal(suffit.CategoricalNB(alpha=0.0), X, y)
+    check_equal(suffit.CategoricalNB(), np.array([[0], [0], [1], [5], [1], [0], [3]]), y)
+    check_equal(suffit.CategoricalNB(min_categories=5), np.array([[0], [0], [1], [5], [1], [0], [3]]), y)
+
+
+def test_loo_refuses_rows_that_were_not_learned() -> None:
+    X, y = data(CASES["LDA"], 29, ROWS)
+    model = suffit.GaussianNB().fit(X, y)
+    with pytest.raises(ValueError, match="class 'emu' was never learned"):
+        model.loo_log_joint(X, np.where(y == "ant", "emu", y))
+    with pytest.raises(ValueError, match="has learned less than the weight of row 0"):
+        model.loo_log_joint(X, y, sample_weight=np.full(len(y), 100.0))
