@@ -245,7 +245,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if isinstance(shrinkage, str):
             shrinkage = shrinkage if "xxyy" in about.sums else "oas"  # rows with holes have no fourth moments
             sums = {k: a.sum(axis=0, keepdims=True) for k, a in about.sums.items()}
-            return class_shrinkage(shrinkage, sums, 0, S, N, np.zeros(len(S))) / N
+            return class_shrinkage(shrinkage, sums, S[None], np.zeros((1, len(S))))[0] / N
         return shrink_to_identity(S / N, shrinkage)
 
     @property

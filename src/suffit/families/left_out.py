@@ -18,6 +18,7 @@ from ..kernels.threads import COPY_CELLS, row_blocks
 from ..stats import Array
 from ..table import Codes
 from .elementwise import without
+from .shrinkage import class_shrinkage
 
 LOG_2PI = float(np.log(2 * np.pi))
 NOTHING_LEFT = 1e-9  # share of a direction's variance: a row that has all but this of it leaves the matrix singular
@@ -31,7 +32,9 @@ class Scatter:
     means: Array  # (K, p)
     own: Array  # (K, p, p), or (0, p, p)
     shared: Array  # (p, p)
-    n: Array  # (K,)
+    sums: dict[str, Array]  # the moments of z = x − origin that they come from, with the classes first
+    origin: Array  # (K, p)
+    keep: NDArray[np.int64]  # the columns that vary
 
 
 @dataclass(frozen=True)
@@ -46,12 +49,12 @@ class Blend:
 
 
 class Downdates:
-    """What leaving out each row does to the matrix of each class; ``columns`` counts those that never vary, too."""
+    """What leaving out each row does to the matrix of each class."""
 
-    def __init__(self, scatter: Scatter, blend: Blend, x: Array, codes: Codes, weights: Array, columns: int) -> None:
-        self.scatter, self.blend, self.x, self.codes, self.columns = scatter, blend, x, codes, columns
+    def __init__(self, scatter: Scatter, blend: Blend, x: Array, codes: Codes, weights: Array) -> None:
+        self.scatter, self.blend, self.x, self.codes, self.weights = scatter, blend, x, codes, weights
         rows, t = np.arange(len(x)), blend.tie
-        n = np.repeat(scatter.n[None], len(x), axis=0)  # (n, K)
+        n = np.repeat(scatter.sums["n"][None], len(x), axis=0)  # (n, K)
         before = n[rows, codes]
         n[rows, codes] = without(before, weights)
         left = n[rows, codes]
@@ -64,20 +67,26 @@ class Downdates:
         own = np.zeros_like(n)
         own[rows, codes] = a
         self.taken = (1 - t) * own + t * a[:, None]  # b, (n, K)
-        self.gone = n <= 0
+        self.left, self.gone, self.own_taken = left, n <= 0, a
 
     def matrix(self, k: int) -> Array:
         """M_k, before anything is left out."""
         t, s = self.blend.tie, self.scatter
-        return s.shared if t == 1.0 else (1 - t) * s.own[k] + t * s.shared
+        M = s.shared if t == 1.0 else (1 - t) * s.own[k] + t * s.shared
+        return M[np.ix_(s.keep, s.keep)]
 
-    def log_densities(self, shrinkages: Sequence[float]) -> list[Array]:
+    def log_densities(self, shrinkages: Sequence[float | str]) -> list[Array]:
         """log p(x_i | k) without row i, for each amount of shrinkage; NaN where a matrix is singular.  # → [(n, K)]"""
         K = len(self.scatter.means)
         out = [np.full((len(self.x), K), np.nan) for _ in shrinkages]
         factors: dict[tuple[int, bool], Factored] = {}
+        for i, s in enumerate(shrinkages):
+            if isinstance(s, str):
+                out[i] = self._chosen(s)
         for k in range(K):
             for i, s in enumerate(shrinkages):
+                if isinstance(s, str):
+                    continue
                 if self.blend.diagonal and s:
                     out[i][:, k] = self._one_by_one(k, s)
                     continue
@@ -92,20 +101,22 @@ class Downdates:
     def _far(self, k: int) -> Array:
         """x_i − μ_k, from the mean without row i."""
         own = self.codes == k
-        return np.where(own[:, None], self.grown[:, None] * self.d, self.x - self.scatter.means[k])
+        far = np.where(own[:, None], self.grown[:, None] * self.d, self.x - self.scatter.means[k])
+        return far[:, self.scatter.keep]
 
     @np.errstate(all="ignore")  # what is singular is NaN
     def _by_factor(self, k: int, s: float, factor: Factored) -> Array:
         """Σ v²/h + αb (Σ uv/h)²/(1 − αb Σ u²/h) and Σ log h + log(1 − αb Σ u²/h), in the eigenvectors of M_k."""
         out = np.empty(len(self.x))
-        r, p, b, far = self.blend.ridge, self.x.shape[1], self.taken[:, k], self._far(k)
+        r, b, far, d = self.blend.ridge, self.taken[:, k], self._far(k), self.d[:, self.scatter.keep]
+        p = far.shape[1]
         alpha = (1 - r) * (1 - s) / self.over[:, k]
-        trace = factor.trace - b * np.einsum("ij,ij->i", self.d, self.d)
-        gamma = (1 - r) * s * trace / (self.columns * self.over[:, k]) + r
+        trace = factor.trace - b * np.einsum("ij,ij->i", d, d)
+        gamma = (1 - r) * s * trace / (self.x.shape[1] * self.over[:, k]) + r
         for start, stop in row_blocks(len(out), p, COPY_CELLS):
             here = slice(start, stop)
             h = alpha[here, None] * factor.values + gamma[here, None]
-            v, u = far[here] @ factor.vectors, self.d[here] @ factor.vectors
+            v, u = far[here] @ factor.vectors, d[here] @ factor.vectors
             ab, u_h = alpha[here] * b[here], u / h
             left = 1 - ab * np.einsum("ij,ij->i", u, u_h)
             left = np.where(left > factor.least_left, left, np.nan)
@@ -116,16 +127,54 @@ class Downdates:
     def _one_by_one(self, k: int, s: float) -> Array:
         """The same with a matrix for every row: shrinking towards the diagonal changes more than one direction."""
         out = np.empty(len(self.x))
-        M, p, r, far = self.matrix(k), self.x.shape[1], self.blend.ridge, self._far(k)
+        M, r, far, kept = self.matrix(k), self.blend.ridge, self._far(k), self.d[:, self.scatter.keep]
+        p = far.shape[1]
         toward = (1 - r) * ((1 - s) + s * np.eye(p))
         for start, stop in row_blocks(len(out), p * p, COPY_CELLS * 4):
             here = slice(start, stop)
-            d = self.d[here]
+            d = kept[here]
             each = M - self.taken[here, k, None, None] * d[:, :, None] * d[:, None, :]
             with np.errstate(all="ignore"):
                 each = toward * each / self.over[here, k, None, None] + r * np.eye(p)
             out[here] = _normal(each, far[here])
         return out
+
+    def _chosen(self, how: str) -> Array:
+        """The same where the scatter of each class is shrunk by an amount that its sums call for, and so changes all.
+
+        Only the row's own class has other sums; the others' matrices are as they were.
+        """
+        s, t, K, keep = self.scatter, self.blend.tie, len(self.scatter.means), self.scatter.keep
+        out = np.empty((len(self.x), K))
+        shift = s.means - s.origin
+        before = class_shrinkage(how, s.sums, s.own, shift)
+        others = before.sum(axis=0) - before
+        far = np.stack([self._far(k) for k in range(K)])
+        for start, stop in row_blocks(len(out), s.own[0].size, COPY_CELLS * 4):
+            c, here = self.codes[start:stop], slice(start, stop)
+            S = s.own[c] - self.own_taken[here, None, None] * self.d[here, :, None] * self.d[here, None, :]
+            mean = self.x[here] - self.grown[here, None] * self.d[here] - s.origin[c]
+            after = class_shrinkage(how, self._sums_without(here), S, mean)
+            shared = others[c] + after
+            for k in range(K):
+                own = np.where((c == k)[:, None, None], after, before[k])
+                M = ((1 - t) * own + t * shared)[:, keep][:, :, keep]
+                with np.errstate(all="ignore"):
+                    each = (1 - self.blend.ridge) * M / self.over[here, k, None, None]
+                out[here, k] = _normal(each + self.blend.ridge * np.eye(len(keep)), far[k, here])
+        return out
+
+    def _sums_without(self, here: slice) -> dict[str, Array]:
+        """The moments of the classes of some rows, each without its row."""
+        s, c, w = self.scatter, self.codes[here], self.weights[here, None, None]
+        out = {"n": self.left[here]}
+        if "xxyy" not in s.sums:
+            return out
+        z = self.x[here] - s.origin[c]
+        j, k = z[:, :, None], z[:, None, :]
+        out["x"] = s.sums["x"][c] - self.weights[here, None] * z
+        products = {"xx": j * k, "xxy": j * j * k, "xxyy": j * j * k * k}
+        return {**out, **{name: s.sums[name][c] - w * part for name, part in products.items()}}
 
 
 class Factored:

@@ -379,26 +379,28 @@ class MultivariateGaussian(Family):
     def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
         """By rank-one downdates; rows that leave something singular are solved one by one.
 
-        Solved so are all rows where the amount of shrinkage is chosen from the sums (OAS, Ledoit and Wolf), and where
-        some have missing values, for which EM has no such formula.
+        So are all rows where some have missing values, for which EM has no such formula, and where classes weigh in the
+        shared covariance as a prior says.
         """
-        chosen = isinstance(self.shrinkage, str) or self.pool is not None
-        if chosen or _incomplete(stats) or _has_holes(X):
+        if self.pool is not None or _incomplete(stats) or _has_holes(X):
             return self.solved_without(X, rows, stats, columns)
-        out = self.left_out_by_shrinkage(X, rows, stats, [float(self.shrinkage)])[0]
+        out = self.left_out_by_shrinkage(X, rows, stats, [self.shrinkage])[0]
         odd = np.flatnonzero(np.isnan(out).any(axis=1))
         if len(odd):
             out[odd] = self.solved_without(X[odd], rows.some(odd), stats, columns).log_density
         return LeftOut(out)
 
-    def left_out_by_shrinkage(self, X: Matrix, rows: Rows, stats: Stats, shrinkages: Sequence[float]) -> list[Array]:
+    def left_out_by_shrinkage(
+        self, X: Matrix, rows: Rows, stats: Stats, shrinkages: Sequence[float | str]
+    ) -> list[Array]:
         """log p(x_i | c) without row i under several amounts of shrinkage; NaN where singular.  # → [(n, K)]"""
         means, own, S, total = self._scatters(stats)[:4]
         keep = varying(total, self.ridge)
-        scatter = Scatter(means[:, keep], own[:, keep][:, :, keep], S[np.ix_(keep, keep)], stats["n"])
-        x = block(X, 0, X.shape[0])[:, keep].astype(np.float64)
+        sums = {k: stats[k] for k in ("n", "x", "xx", "xxy", "xxyy") if k in stats.sums}
+        scatter = Scatter(means, own, S, sums, np.asarray(stats.origin), keep)
+        x = block(X, 0, X.shape[0]).astype(np.float64)
         blend = Blend(self.tie, self.unbiased, self.ridge, self.target == "diagonal", self.tolerance)
-        return Downdates(scatter, blend, x, *rows.part(0, len(rows)), X.shape[1]).log_densities(shrinkages)
+        return Downdates(scatter, blend, x, *rows.part(0, len(rows))).log_densities(shrinkages)
 
     def _scatters(self, stats: Stats) -> tuple[Array, Array, Array, Array, Array]:
         """Means (K, p), Σ(x−μ)(x−μ)ᵀ of each class and of all, total variances (p,), and Σz/n."""
@@ -428,7 +430,7 @@ class MultivariateGaussian(Family):
         means, own, S, total, shift = self._scatters(stats)
         n, xx = stats["n"], stats["xx"]
         less = (n > 0).astype(np.float64) if self.unbiased else np.zeros_like(n)
-        own, S = self._shrunk(stats, own, S, n, shift)
+        own, S = self._shrunk(stats, own, S, shift)
         d = np.maximum(n - less, 0.0)
         shared = S / (d.sum() or 1.0)
         if self.pool is not None and xx.ndim == 3:
@@ -447,12 +449,12 @@ class MultivariateGaussian(Family):
             )
         return means, self._regular(own), self._regular(shared), total
 
-    def _shrunk(self, stats: Stats, own: Array, S: Array, n: Array, shift: Array) -> tuple[Array, Array]:
+    def _shrunk(self, stats: Stats, own: Array, S: Array, shift: Array) -> tuple[Array, Array]:
         """Scatter matrices shrunk class by class where the amount is chosen from the data."""
         if not isinstance(self.shrinkage, str):
             return own, S
         how = self.shrinkage if "xxyy" in stats.sums and not _incomplete(stats) else "oas"
-        own = np.stack([class_shrinkage(how, stats.sums, c, own[c], n[c], shift[c]) for c in range(len(n))])
+        own = class_shrinkage(how, stats.sums, own, shift)
         return own, own.sum(axis=0)
 
     def _regular(self, cov: Array) -> Array:

@@ -14,7 +14,7 @@ from ..stats import Array
 from ..table import InputError
 
 
-def shrink_to_identity(cov: Array, s: float) -> Array:
+def shrink_to_identity(cov: Array, s: float | Array) -> Array:
     """(1 − s) Σ + s (tr Σ / p) I."""
     p = cov.shape[-1]
     mean = np.trace(cov, axis1=-2, axis2=-1)[..., None, None] / p
@@ -49,44 +49,41 @@ def shift_fourth(sums: Mapping[str, Array], d: Array) -> dict[str, Array]:
     return {"xxy": third, "xxyy": fourth}
 
 
-def ledoit_wolf_amount(R: Array, fourth: float, n: float) -> float:
-    """Ledoit & Wolf (2004): β/δ, R the covariance of the columns, fourth = Σ_i ‖x_i‖⁴."""
-    p = len(R)
-    if p == 1:
-        return 0.0
-    mu = np.trace(R) / p
-    squares = float((R**2).sum())
-    beta = (fourth / n - squares) / (n * p)
+def ledoit_wolf_amount(R: Array, fourth: Array, n: Array) -> Array:
+    """Ledoit & Wolf (2004): β/δ, R the covariance of the columns, fourth = Σ_i ‖x_i‖⁴.  # (…, p, p), (…) → (…)"""
+    p = R.shape[-1]
+    mu = np.trace(R, axis1=-2, axis2=-1) / p
+    squares = (R**2).sum(axis=(-2, -1))
     delta = (squares - p * mu**2) / p
-    beta = min(beta, delta)
-    return 0.0 if beta <= 0 else beta / delta
+    beta = np.minimum((fourth / n - squares) / (n * p), delta)
+    return np.divide(beta, delta, out=np.zeros_like(beta), where=(beta > 0) & (p > 1))
 
 
-def oas_amount(R: Array, n: float) -> float:
-    """Chen, Wiesel, Eldar & Hero (2010): the oracle-approximating amount for a Gaussian sample."""
-    p = len(R)
-    if p == 1:
-        return 0.0
-    alpha = float((R**2).mean())
-    mu2 = (np.trace(R) / p) ** 2
+def oas_amount(R: Array, n: Array) -> Array:
+    """Chen, Wiesel, Eldar & Hero (2010): the oracle-approximating amount for a Gaussian sample.  # → (…)"""
+    p = R.shape[-1]
+    alpha = (R**2).mean(axis=(-2, -1))
+    mu2 = (np.trace(R, axis1=-2, axis2=-1) / p) ** 2
     den = (n + 1) * (alpha - mu2 / p)
-    return 1.0 if den == 0 else min((alpha + mu2) / den, 1.0)
+    amount = np.minimum(np.divide(alpha + mu2, den, out=np.ones_like(den), where=den != 0), 1.0)
+    return amount if p > 1 else np.zeros_like(amount)
 
 
-def class_shrinkage(how: str, sums: Mapping[str, Array], c: int, S: Array, n: float, shift: Array) -> Array:
-    """The scatter of one class, shrunk towards its diagonal by the amount its own sums call for."""
-    if n <= 0:
-        return S
-    scale = np.sqrt(np.diagonal(S) / n)
+def class_shrinkage(how: str, sums: Mapping[str, Array], S: Array, shift: Array) -> Array:
+    """Scatters, each shrunk towards its diagonal by the amount its own sums call for.  # (classes, p, p)"""
+    n = np.maximum(sums["n"], np.finfo(float).tiny)
+    scale = np.sqrt(np.einsum("cii->ci", S) / n[:, None])
     scale = np.where(scale > 0, scale, 1.0)
-    R = S / n / scale[:, None] / scale
+    both = scale[:, :, None] * scale[:, None, :]
+    R = S / n[:, None, None] / both
     if how == "oas":
         amount = oas_amount(R, n)
     else:
-        one = {k: sums[k][c : c + 1] for k in ("n", "x", "xx", "xxy", "xxyy")}
-        about_mean = shift_fourth(one, -shift[None])["xxyy"][0]
-        fourth = float((about_mean / scale[:, None] ** 2 / scale**2).sum())
-        if fourth < 0.5 * n * np.trace(R) ** 2:  # below what Cauchy's inequality allows: the sums have underflowed
+        about_mean = shift_fourth(sums, -shift)["xxyy"]
+        fourth = (about_mean / both**2).sum(axis=(-2, -1))
+        small = fourth < 0.5 * n * np.trace(R, axis1=-2, axis2=-1) ** 2
+        if (small & (sums["n"] > 0)).any():  # below what Cauchy's inequality allows: the sums have underflowed
             raise InputError("values so small that their fourth powers underflow; rescale the columns")
         amount = ledoit_wolf_amount(R, fourth, n)
-    return np.asarray(n * shrink_to_identity(R, amount) * scale[:, None] * scale)
+    shrunk = n[:, None, None] * shrink_to_identity(R, amount[:, None, None]) * both
+    return np.where(sums["n"][:, None, None] > 0, shrunk, S)
