@@ -422,6 +422,13 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """A copy in the precision of the input."""
         return np.array(a, dtype=self._fitted.floats)
 
+    @property
+    def selection_(self) -> Any:
+        """What was tried to choose a setting, with its loss, and what was taken; None where all are set by hand."""
+        model = self._model
+        family: Any = model.family.solvable(model.sums) if hasattr(model.family, "solvable") else model.family
+        return getattr(family, "tuning", None)
+
     # --- predicting
 
     def predict(self, X: Any) -> NDArray[Any]:

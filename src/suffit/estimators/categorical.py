@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..families import Categorical
 from ..families.categorical import level_tables
@@ -28,8 +28,9 @@ class CategoricalNB(SmoothedNB):
 
     Parameters
     ----------
-    alpha : float, default 1.0
-        P(level | class) = (rows at the level + α)/(rows + α·levels).
+    alpha : float, "loo" or "evidence", default 1.0
+        P(level | class) = (rows at the level + α)/(rows + α·levels).  "loo" and "evidence" choose it as in
+        :class:`BernoulliNB`.
     force_alpha, fit_prior, class_prior, prior_smoothing
         As in :class:`BernoulliNB`.
     min_categories : int or array-like of shape (n_features,), optional
@@ -47,14 +48,14 @@ class CategoricalNB(SmoothedNB):
     _accept_sparse = False
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SmoothedNB._parameter_constraints,
-        "alpha": [NON_NEGATIVE],
+        "alpha": [NON_NEGATIVE, StrOptions({"loo", "evidence"})],
         "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
     }
 
     def __init__(
         self,
         *,
-        alpha: float = 1.0,
+        alpha: Any = 1.0,
         force_alpha: bool = True,
         fit_prior: bool = True,
         class_prior: Any = None,
@@ -80,7 +81,8 @@ class CategoricalNB(SmoothedNB):
                     f"{least.shape} instead."
                 )
             least = tuple(least.tolist()) if least.ndim else int(least)
-        return Categorical(alpha=float(self._smoothing(n_features)), least_levels=least)
+        alpha = self._smoothing(n_features)
+        return Categorical(alpha=alpha if isinstance(alpha, str) else float(alpha), least_levels=least)
 
     def _read_X(self, X: Any) -> Matrix:
         given = X

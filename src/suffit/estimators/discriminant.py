@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..families import Gaussian, MultivariateGaussian
+from ..families.covariance import AnyGaussian
 from ..families.gaussian_scores import GaussianScorer
 from ..families.matrix import SCATTER
 from ..family import Family
@@ -58,14 +59,17 @@ class GaussianDiscriminantAnalysis(GaussianEstimator):
 
     Parameters
     ----------
-    covariance : {"full", "diagonal", "spherical"}, default "full"
-        The structure of each Σ.  Diagonal with tie 0 is Gaussian naive Bayes.
-    tie : float in [0, 1], default 0
+    covariance : {"full", "diagonal", "spherical", "auto"}, default "full"
+        The structure of each Σ.  Diagonal with tie 0 is Gaussian naive Bayes.  "auto" compares all three by
+        leave-one-out, each with its own and with a shared Σ where ``tie="loo"``.
+    tie : float in [0, 1] or "loo", default 0
         0: a covariance for each class (quadratic boundary).  1: one shared by all (linear boundary).  Between, the
         scatter of each class and that of all are mixed, Σ_c = ((1−t)·S_c + t·S)/((1−t)·n_c + t·N) (Friedman's RDA).
-    shrinkage : float in [0, 1], "ledoit-wolf", "oas" or None, default None
+        "loo": as far as explains the classes of rows left out best.
+    shrinkage : float in [0, 1], "ledoit-wolf", "oas", "loo" or None, default None
         Towards a multiple of the identity by a number, or by the amount the data of each class call for, on
-        standardised columns (full covariances only).
+        standardised columns (full covariances only).  "loo": the number that explains the classes of rows left out
+        best.  ``selection_`` shows what was tried; the rows of ``fit`` (of the first batch) decide.
     denominator : {"mle", "unbiased"}, default "mle"
         Whether scatter is divided by n or by n − 1 (shared: N − number of classes).
     priors : array-like, dict or "uniform", optional
@@ -86,9 +90,9 @@ class GaussianDiscriminantAnalysis(GaussianEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "covariance": [StrOptions({"full", "diagonal", "spherical"})],
-        "tie": [UNIT],
-        "shrinkage": [UNIT, StrOptions({"ledoit-wolf", "oas"}), None],
+        "covariance": [StrOptions({"full", "diagonal", "spherical", "auto"})],
+        "tie": [UNIT, StrOptions({"loo"})],
+        "shrinkage": [UNIT, StrOptions({"ledoit-wolf", "oas", "loo"}), None],
         "denominator": [StrOptions({"mle", "unbiased"})],
         "priors": PRIORS,
         "prior_smoothing": [Interval(Real, 0, None, closed="left")],
@@ -98,7 +102,7 @@ class GaussianDiscriminantAnalysis(GaussianEstimator):
         self,
         covariance: str = "full",
         *,
-        tie: float = 0.0,
+        tie: float | str = 0.0,
         shrinkage: float | str | None = None,
         denominator: str = "mle",
         priors: Any = None,
@@ -113,10 +117,17 @@ class GaussianDiscriminantAnalysis(GaussianEstimator):
 
     def _family(self, n_features: int) -> Family:
         shrinkage = 0.0 if self.shrinkage is None else self.shrinkage
-        unbiased, tie = self.denominator == "unbiased", float(self.tie)
+        unbiased, tie = self.denominator == "unbiased", self.tie if self.tie == "loo" else float(self.tie)
+        if self.covariance == "auto":
+            return AnyGaussian(tie=tie, shrinkage=shrinkage, unbiased=unbiased)
         if self.covariance == "full":
-            pooled = tie == 1.0 and not isinstance(shrinkage, str)
+            pooled = tie == 1.0 and shrinkage not in ("ledoit-wolf", "oas")
             return MultivariateGaussian(tie=tie, shrinkage=shrinkage, unbiased=unbiased, pooled=pooled)
+        if isinstance(tie, str):
+            raise ValueError(
+                f"tie='loo' needs covariance='full' or 'auto', got covariance={self.covariance!r}; use a number: 0 for "
+                "each class's own, 1 for one shared by all"
+            )
         if isinstance(shrinkage, str):
             raise ValueError(
                 f"shrinkage={shrinkage!r} chooses how much of the correlations to keep and needs covariance='full', "

@@ -33,8 +33,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     Parameters
     ----------
     solver : {"svd", "lsqr", "eigen"}, default "svd"
-    shrinkage : "auto" or float in [0, 1], optional
-        Not with "svd".  "auto" is Ledoit–Wolf on standardised columns.
+    shrinkage : "auto", "loo" or float in [0, 1], optional
+        Not with "svd".  "auto" is Ledoit–Wolf on standardised columns, "loo" the amount that explains the classes of
+        rows left out best.
     priors : array-like, dict or "uniform", optional
     n_components : int, optional
         Dimensions that ``transform`` keeps.
@@ -57,7 +58,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "solver": [StrOptions({"svd", "lsqr", "eigen"})],
-        "shrinkage": [StrOptions({"auto"}), UNIT, None],
+        "shrinkage": [StrOptions({"auto", "loo"}), UNIT, None],
         "priors": PRIORS,
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "store_covariance": ["boolean"],
@@ -90,7 +91,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self._check_settings("covariance estimator is not supported with svd solver. Try another solver")
         shrinkage = self._shrinkage()
         # a shared covariance needs only pooled sums, unless classes are weighed or shrunk one by one
-        by_class = isinstance(shrinkage, str) or (self.solver != "svd" and self.priors is not None)
+        by_class = shrinkage == "ledoit-wolf" or (self.solver != "svd" and self.priors is not None)
         by_class = by_class or self.covariance_estimator is not None or self._stores_by_prior()
         return MultivariateGaussian(
             tie=1.0,
@@ -241,7 +242,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         middle = ((n[:, None] * origin + stats["x"]) / N).sum(axis=0)
         about = stats.about(np.broadcast_to(middle, origin.shape))
         S = about["xx"] if about["xx"].ndim == 2 else about["xx"].sum(axis=0)
-        shrinkage = self._shrinkage()
+        shrinkage: Any = self._model.family.shrinkage  # type: ignore[attr-defined]
         if isinstance(shrinkage, str):
             shrinkage = shrinkage if "xxyy" in about.sums else "oas"  # rows with holes have no fourth moments
             sums = {k: a.sum(axis=0, keepdims=True) for k, a in about.sums.items()}

@@ -123,8 +123,11 @@ class BernoulliNB(SmoothedNB):
 
     Parameters
     ----------
-    alpha : float or array-like of shape (n_features,), default 1.0
+    alpha : float, array-like of shape (n_features,), "loo" or "evidence", default 1.0
         φ = (present + α)/(rows + 2α); α = 0 is maximum likelihood, predictions then being the limit α → 0.
+        "loo": the α that explains the classes of rows left out best, chosen from the rows of ``fit`` (of the first
+        batch) and kept.  "evidence": the α under which the counts are most probable, from the sums whatever they are.
+        ``selection_`` shows what was tried.
     force_alpha : bool, default True
         False raises α to at least 1e-10.
     binarize : float or None, default 0.0
@@ -170,7 +173,7 @@ class BernoulliNB(SmoothedNB):
     def feature_log_prob_(self) -> Array:
         """log φ: the log-probability of presence."""
         stats = self._model.sums
-        n, t = self._model.family.smooth(stats["n"], stats["t"])  # type: ignore[attr-defined]
+        n, t = self._model.family.solvable(stats).smooth(stats["n"], stats["t"])  # type: ignore[attr-defined]
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(t[..., 0]) - np.log(n))
 
@@ -182,8 +185,9 @@ class PoissonNB(SmoothedNB):
 
     Parameters
     ----------
-    alpha : float, default 1.0
-        How many pseudo-rows, at the column's mean over all classes, smooth each class; 0 is maximum likelihood.
+    alpha : float or "loo", default 1.0
+        How many pseudo-rows, at the column's mean over all classes, smooth each class; 0 is maximum likelihood; "loo"
+        chooses as in :class:`BernoulliNB`.
     fit_prior, class_prior, prior_smoothing
         As in :class:`BernoulliNB`.
 
@@ -199,7 +203,7 @@ class PoissonNB(SmoothedNB):
     def __init__(
         self,
         *,
-        alpha: float = 1.0,
+        alpha: Any = 1.0,
         fit_prior: bool = True,
         class_prior: Any = None,
         prior_smoothing: float = 0.0,
@@ -211,7 +215,8 @@ class PoissonNB(SmoothedNB):
 
     force_alpha = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        k: v for k, v in SmoothedNB._parameter_constraints.items() if k != "force_alpha"
+        **{k: v for k, v in SmoothedNB._parameter_constraints.items() if k != "force_alpha"},
+        "alpha": [NON_NEGATIVE, "array-like", StrOptions({"loo"})],
     }
 
     def _family(self, n_features: int) -> Family:

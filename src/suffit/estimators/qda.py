@@ -26,7 +26,8 @@ class QuadraticDiscriminantAnalysis(WithCovarianceEstimator):
     ----------
     solver : {"svd", "eigen"}, default "svd"
         The same exact solve of the same sums; "eigen" takes ``shrinkage``.
-    shrinkage : "auto" or float in [0, 1], optional
+    shrinkage : "auto", "loo" or float in [0, 1], optional
+        "loo": the amount that explains the classes of rows left out best.
     priors : array-like, dict or "uniform", optional
     reg_param : float in [0, 1], default 0
         Σ_c becomes (1 − r)·Σ_c + r·I.
@@ -48,7 +49,7 @@ class QuadraticDiscriminantAnalysis(WithCovarianceEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "solver": [StrOptions({"svd", "eigen"})],
-        "shrinkage": [StrOptions({"auto"}), UNIT, None],
+        "shrinkage": [StrOptions({"auto", "loo"}), UNIT, None],
         "priors": PRIORS,
         "reg_param": [UNIT],
         "store_covariance": ["boolean"],

@@ -7,7 +7,7 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..stats import Array
 from .base import GenerativeEstimator
@@ -20,7 +20,7 @@ class SmoothedNB(GenerativeEstimator):
     """What the naive Bayes models with counts share: ``alpha`` and the class prior, as scikit-learn names them."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "alpha": [NON_NEGATIVE, "array-like"],
+        "alpha": [NON_NEGATIVE, "array-like", StrOptions({"loo", "evidence"})],
         "fit_prior": ["boolean"],
         "class_prior": ["array-like", None, dict],
         "force_alpha": ["boolean"],
@@ -32,7 +32,9 @@ class SmoothedNB(GenerativeEstimator):
     class_prior: Any
 
     def _check_alpha(self) -> Any:
-        """``alpha`` as a number or an array by column; below 1e-10 only where ``force_alpha`` says so."""
+        """``alpha`` as a number, an array by column, or a way to choose; below 1e-10 only with ``force_alpha``."""
+        if isinstance(self.alpha, str):
+            return self.alpha
         alpha: Any = self.alpha if isinstance(self.alpha, Real) else np.asarray(self.alpha, dtype=np.float64)
         if isinstance(alpha, np.ndarray) and not (alpha.size and np.isfinite(alpha).all()):
             raise ValueError(f"alpha={self.alpha!r}: give one finite number, or one for each column")

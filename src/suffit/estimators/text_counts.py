@@ -25,8 +25,9 @@ class MultinomialNB(SmoothedNB):
 
     Parameters
     ----------
-    alpha : float or array-like of shape (n_features,), default 1.0
-        φ_w = (occurrences of w + α)/(all words of the class + α·vocabulary).
+    alpha : float, array-like of shape (n_features,), "loo" or "evidence", default 1.0
+        φ_w = (occurrences of w + α)/(all words of the class + α·vocabulary).  "loo" and "evidence" choose it as in
+        :class:`BernoulliNB`.
     force_alpha, fit_prior, class_prior, prior_smoothing
         As in :class:`BernoulliNB`.
     input : {"counts", "sequences"}, default "counts"
@@ -67,6 +68,8 @@ class MultinomialNB(SmoothedNB):
 
     def _alpha_setting(self, n_features: int) -> Any:
         alpha = self._smoothing(n_features)
+        if isinstance(alpha, str):
+            return alpha
         return float(alpha) if np.ndim(alpha) == 0 else tuple(np.asarray(alpha).tolist())
 
     def _family(self, n_features: int) -> Family:

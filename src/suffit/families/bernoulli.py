@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import expit
 
-from ..family import register
-from ..stats import Array
-from ..table import Matrix
-from .elementwise import Elementwise, Natural
+from ..family import LeftOut, register
+from ..stats import Array, Stats
+from ..table import Matrix, Rows, csr, is_sparse
+from .elementwise import Elementwise, Natural, without
+from .tuning import dirichlet_evidence
+
+FEW_WEIGHTS = 32  # rows of so many different weights are left out class by class and weight by weight
 
 
 @register
@@ -60,6 +65,43 @@ class Bernoulli(Elementwise):
     def T(self, x: Array) -> Array:
         """1{x > threshold}."""
         return (x if self.threshold is None else (x > self.threshold).astype(np.float64))[..., None]
+
+    def log_evidence(self, stats: Stats, alpha: float) -> float:
+        """Present and absent rows of every class and column, their shares drawn from Beta(α, α)."""
+        yes = stats["t"][..., 0]
+        return dirichlet_evidence(np.stack([yes, stats["n"] - yes], axis=-1), alpha)
+
+    def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
+        """log (yes − w + α)/(n − w + 2α) of what is there, log (no − w + α)/(n − w + 2α) of the rest.
+
+        Only the row's own class has other sums, and all its rows of one weight have the same ones but for what each has
+        itself: a row costs as much as it has entries.
+        """
+        many = rows.weights is not None and len(np.unique(rows.weights)) > FEW_WEIGHTS
+        holes = (stats["n"] != stats["n"][:, :1]).any() or not _sums_up(X)
+        if many or holes or self.threshold is None or (self.threshold < 0 and is_sparse(X)):
+            return super().left_out(X, rows, stats, columns)
+        X = csr(X) if is_sparse(X) else X
+        there = sparse.csr_array(X > self.threshold)  # noqa: SIM300
+        family = self.solvable(stats)
+        scorer = family.scorer(stats, columns)
+        density, never = scorer.scores(X), scorer.impossible(X)
+        never = np.zeros_like(density) if never is None else never
+        codes, weights = rows.part(0, len(rows))
+        for c, w in {*zip(codes.tolist(), weights.tolist(), strict=True)}:
+            here = np.flatnonzero((codes == c) & (weights == w))
+            density[here, c], never[here, c] = family._own_class(there[here], w, stats["n"][c, 0], stats["t"][c, :, 0])
+        return LeftOut(density, never if never.any() else None)
+
+    def _own_class(self, there: Any, w: float, n: float, t: Array) -> tuple[Array, Array]:
+        """Rows of one class and weight under the class without them, and their events of probability 0."""
+        left = float(without(np.array(n), np.array(w)))
+        a = np.broadcast_to(np.asarray(self.alpha if left > 0 else np.maximum(self.alpha, 1.0), np.float64), t.shape)
+        yes, no = without(t, np.array(w)) + a, without(n - t, np.array(w)) + a
+        total = np.log(left + 2 * a)
+        log_yes, log_no = (np.log(np.where(share > 0, share, 1.0)) - total for share in (yes, no))
+        nothing, always = (yes <= 0).astype(np.float64), (no <= 0).astype(np.float64)
+        return log_no.sum() + there @ (log_yes - log_no), always.sum() + there @ (nothing - always)
 
     def smooth(self, n: Array, t: Array) -> tuple[Array, Array]:
         """α imagined rows with the feature and α without it."""

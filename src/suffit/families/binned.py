@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import Family, LeftOut, Scorer, least, register
+from ..family import Family, LeftOut, Scorer, register
 from ..kernels.threads import in_order, row_blocks
 from ..stats import Array, Stats
 from ..table import Codes, InputError, Matrix, Rows, block, check_finite, freeze, is_sparse
@@ -26,6 +26,7 @@ from .categorical import (
     level_tables,
     log_tables,
 )
+from .tuning import Tuning, alpha_as, check_alpha, dirichlet_evidence, evident_alpha, settled_alpha
 
 Edges = tuple[float, ...]  # of one column, increasing: one bin below, one above, and one between each two
 
@@ -56,14 +57,15 @@ class Binned(Family):
     """
 
     edges: Any = None
-    alpha: float = 1.0
+    alpha: Any = 1.0
     how: str = "mdl"
     bins: int = 5
+    tuning: Tuning | None = field(default=None, compare=False, repr=False)
 
     key: ClassVar[str] = "binned"
 
     def __post_init__(self) -> None:
-        least(self, "alpha", self.alpha, 0.0)
+        check_alpha(self, evidence=True)
         if self.how not in CHOICES:
             raise ValueError(f"Binned(how={self.how!r}): how must be one of {', '.join(map(repr, CHOICES))}")
         if isinstance(self.bins, bool) or not isinstance(self.bins, int | np.integer) or self.bins < 1:
@@ -108,7 +110,10 @@ class Binned(Family):
     # --- choosing edges
 
     def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
-        """With edges chosen from these rows, where none are given."""
+        """With edges, and α, chosen from these rows, where they are not given."""
+        return settled_alpha(self._cut(X, rows), X, rows, columns)  # type: ignore[no-any-return]
+
+    def _cut(self, X: Matrix, rows: Rows) -> Binned:
         if self.edges is not None:
             return self
         codes, weights = rows.part(0, len(rows))
@@ -131,10 +136,15 @@ class Binned(Family):
         return replace(self, edges=edges)
 
     def settled_as(self, other: Family) -> Family:
-        """With the edges that a family of the same settings has chosen."""
+        """With the edges, and the α, that a family of the same settings has chosen."""
         if self.edges is None and isinstance(other, Binned) and (self.how, self.bins) == (other.how, other.bins):
-            return replace(self, edges=other.edges)
-        return self
+            return alpha_as(replace(self, edges=other.edges), other)  # type: ignore[no-any-return]
+        return alpha_as(self, other)  # type: ignore[no-any-return]
+
+    def solvable(self, stats: Any) -> Any:
+        """With α chosen by the evidence of these sums, where that is asked for."""
+        tables = level_tables(stats, [range(len(e) + 1) for e in self.edges]) if self.alpha == "evidence" else []
+        return evident_alpha(self, lambda alpha: sum(dirichlet_evidence(count, alpha) for count in tables))
 
     # --- counting
 
@@ -163,17 +173,17 @@ class Binned(Family):
     def scorer(self, stats: Stats, columns: Sequence[str]) -> BinnedScorer:
         """Smoothed tables of log-probabilities."""
         edges = self.column_edges(columns)
-        tables, never = log_tables(stats, [range(len(e) + 1) for e in edges], self.alpha)
+        tables, never = log_tables(stats, [range(len(e) + 1) for e in edges], self.solvable(stats).alpha)
         return BinnedScorer(edges, tables, never, tuple(columns))
 
     def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
         """log (N_jb|c − w + α)/(N_j|c − w + α·bins) for the row's own class; the edges stay."""
         scorer = self.scorer(stats, columns)
-        codes, shape = scorer.codes(X), (len(rows), len(stats["count"]))
+        codes, shape, alpha = scorer.codes(X), (len(rows), len(stats["count"])), self.solvable(stats).alpha
         total = LeftOut(np.zeros(shape), np.zeros(shape))
         for j, count in enumerate(level_tables(stats, scorer.levels)):
             bins = np.full(count.shape[1], count.shape[1])
-            add_left_out(total, rows, codes[:, j], count, self.alpha, bins, np.ones(len(bins), bool))
+            add_left_out(total, rows, codes[:, j], count, alpha, bins, np.ones(len(bins), bool))
         return total if total.impossible is not None and total.impossible.any() else LeftOut(total.log_density)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import Family, LeftOut, Scorer, least, register
+from ..family import Family, LeftOut, Scorer, register
 from ..forms import Impossible, LogisticForm
 from ..kernels.threads import COPY_CELLS, every, in_order, row_blocks
 from ..stats import CLASS, LEVEL, Array, Index, Stats, layout
@@ -17,6 +17,7 @@ from ..table import Coded, Codes, InputError, Rows, column_codes, freeze, is_mis
 from .elementwise import without
 from .holes import warn_absent
 from .simplex import draw_shares, log_shares, names_of
+from .tuning import Tuning, alpha_as, check_alpha, dirichlet_evidence, evident_alpha, settled_alpha
 
 LEVELS = layout("levels", {"count": (CLASS, LEVEL)}, growing={LEVEL: "count"})
 
@@ -56,17 +57,31 @@ class Categorical(Family):
     ``"ignore"``.
     """
 
-    alpha: float = 1.0
+    alpha: Any = 1.0
     least_levels: int | tuple[int, ...] | None = None
     every_whole: bool = True
     unknown: str | None = None
+    tuning: Tuning | None = field(default=None, compare=False, repr=False)
 
     key: ClassVar[str] = "categorical"
 
     def __post_init__(self) -> None:
-        least(self, "alpha", self.alpha, 0.0)
+        check_alpha(self, evidence=True)
         if self.unknown is not None and self.unknown not in UNKNOWN:
             raise ValueError(f"Categorical(unknown={self.unknown!r}): one of {', '.join(map(repr, UNKNOWN))}")
+
+    def settled(self, X: Any, rows: Rows, columns: Sequence[str]) -> Family:
+        """With α chosen by leave-one-out, where that is asked for."""
+        return settled_alpha(self, X, rows, columns)  # type: ignore[no-any-return]
+
+    def settled_as(self, other: Family) -> Family:
+        """With the α that a family of its kind has chosen."""
+        return alpha_as(self, other)  # type: ignore[no-any-return]
+
+    def solvable(self, stats: Any) -> Any:
+        """With α chosen by the evidence of these sums, where that is asked for."""
+        columns = 1 + max((j for j, _ in stats.axes[LEVEL].labels), default=-1)
+        return evident_alpha(self, lambda alpha: _evidence(level_tables(stats, self.levels(stats, columns)), alpha))
 
     def collect(self, X: NDArray[Any], rows: Rows, columns: Sequence[str]) -> Stats:
         """Rows of every class at every level of every column."""
@@ -159,18 +174,18 @@ class Categorical(Family):
             levels = [[*values, NOVEL] for values in levels]
         seen = [count.sum(axis=1) for count in level_tables(stats, levels)]
         warn_absent(np.stack(seen, axis=1), stats.axes[CLASS].labels, columns)
-        tables, never = log_tables(stats, levels, self.alpha)
+        tables, never = log_tables(stats, levels, self.solvable(stats).alpha)
         return CategoricalScorer(levels, tables, never, tuple(columns), strict=self.unknown == "error")
 
     def left_out(self, X: Any, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
         """log (N_jv|c − w + α)/(N_j|c − w + α·levels) for the row's own class; a level that no other row has goes."""
         scorer = self.scorer(stats, columns)
         codes = scorer.codes(X)
-        counts = level_tables(stats, scorer.levels)
+        counts, alpha = level_tables(stats, scorer.levels), self.solvable(stats).alpha
         total = LeftOut(np.zeros((len(rows), len(stats["count"]))), np.zeros((len(rows), len(stats["count"]))))
         for j, (values, count) in enumerate(zip(scorer.levels, counts, strict=True)):
             size, known = self._without_level(j, values, np.asarray(count.any(axis=0)))
-            add_left_out(total, rows, codes[:, j], count, self.alpha, size, known)
+            add_left_out(total, rows, codes[:, j], count, alpha, size, known)
         return total if total.impossible is not None and total.impossible.any() else LeftOut(total.log_density)
 
     def _without_level(
@@ -267,6 +282,10 @@ def log_tables(stats: Stats, levels: Sequence[Sequence[Hashable]], alpha: float)
     counts = level_tables(stats, levels)
     tables = [log_shares(n, np.asarray(alpha)) if n.shape[1] else (n, n) for n in counts]
     return [t for t, _ in tables], [z for _, z in tables]
+
+
+def _evidence(tables: Sequence[Array], alpha: float) -> float:
+    return sum(dirichlet_evidence(count, alpha) for count in tables if count.shape[1])
 
 
 def check_counts(before: Stats, after: Stats, name: Callable[[int, Any], str]) -> None:

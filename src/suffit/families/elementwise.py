@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import EMPTIED, Family, LeftOut, Scorer, least
+from ..family import EMPTIED, Family, LeftOut, Scorer
 from ..forms import Impossible, LogisticForm
 from ..kernels.threads import COPY_CELLS, cores, entry_blocks, every, in_order, row_blocks
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
@@ -34,6 +34,7 @@ from ..table import (
     sparse_without_holes,
 )
 from .holes import warn_absent
+from .tuning import Tuning, alpha_as, check_alpha, evident_alpha, settled_alpha
 
 ORDER = "order"
 LEFT_OUT_CELLS = 1 << 18  # sums without a row that are solved together: rows × classes × columns
@@ -91,14 +92,31 @@ def sum_entries(add: AddEntries, X: Matrix, codes: Codes, shape: tuple[int, ...]
 class Elementwise(Family):
     """Independent columns.  ``alpha`` pseudo-rows, spread like all rows of all classes, smooth every class."""
 
-    alpha: float | Array = field(default=1.0, kw_only=True)
+    alpha: Any = field(default=1.0, kw_only=True)  # a number, numbers by column, or how to choose one
+    tuning: Tuning | None = field(default=None, kw_only=True, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        least(self, "alpha", self.alpha, 0.0)
+        check_alpha(self, evidence=type(self).log_evidence is not Elementwise.log_evidence)
 
     order: ClassVar[int] = 1
     support: ClassVar[str] = "needs a finite number"
     way_out: ClassVar[str] = "use gaussian, or drop the row"
+
+    def log_evidence(self, stats: Stats, alpha: float) -> float:
+        """log p(statistics | α), where a family has it."""
+        raise NotImplementedError
+
+    def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
+        """With α chosen by leave-one-out, where that is asked for."""
+        return settled_alpha(self, X, rows, columns)  # type: ignore[no-any-return]
+
+    def settled_as(self, other: Family) -> Family:
+        """With the α that a family of its kind has chosen."""
+        return alpha_as(self, other)  # type: ignore[no-any-return]
+
+    def solvable(self, stats: Any) -> Any:
+        """With α chosen by the evidence of these sums, where that is asked for."""
+        return evident_alpha(self, lambda alpha: self.log_evidence(stats, alpha))
 
     @abstractmethod
     def T(self, x: Array) -> Array:
@@ -239,7 +257,8 @@ class Elementwise(Family):
         """Solve the smoothed sums; a column without any value is left out."""
         n, t = stats["n"], stats["t"]
         warn_absent(n, stats.axes[CLASS].labels, columns)
-        return ElementwiseScorer(self, self._natural(n, t), tuple(columns))
+        family = self.solvable(stats)
+        return ElementwiseScorer(family, family._natural(n, t), tuple(columns))
 
     def _natural(self, n: Array, t: Array) -> Natural:
         """θ and A of smoothed sums; 0 for a column without any value.  # (…, K, p), (…, K, p, order)"""
@@ -253,7 +272,9 @@ class Elementwise(Family):
         """Σ_j T(x_j)·Θ_cj − A_cj + log h(x_j), Θ and A solved from the sums less this row, all rows at once."""
         K, p = stats["n"].shape
         out, never = np.empty((len(rows), K)), np.zeros((len(rows), K))
+        family = self.solvable(stats)
 
+        @np.errstate(all="ignore")
         def work(start: int, stop: int) -> None:
             x = block(X, start, stop).astype(np.float64)
             present = x == x
@@ -263,7 +284,7 @@ class Elementwise(Family):
             n, t = (np.repeat(stats[name][None], stop - start, axis=0) for name in ("n", "t"))
             n[each, codes] = without(n[each, codes], w)
             t[each, codes] = np.where(n[each, codes][..., None] > 0, without(t[each, codes], w[..., None] * T), 0.0)
-            theta, A, zero, zero0 = self._natural(n, t)
+            theta, A, zero, zero0 = family._natural(n, t)
             base = np.where(present, self.log_base(x), 0.0).sum(axis=1, keepdims=True)
             out[start:stop] = np.einsum("bpo,bkpo->bk", T, theta) - np.einsum("bp,bkp->bk", present, A) + base
             if zero is not None and zero0 is not None:

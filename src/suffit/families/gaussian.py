@@ -97,7 +97,7 @@ class Gaussian(Elementwise):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.alpha != 1.0:
+        if isinstance(self.alpha, str) or self.alpha != 1.0:
             raise ValueError(f"{type(self).__name__} takes no alpha; smoothing adds to its variances")
         least(self, "smoothing", self.smoothing, 0.0)
         least(self, "tie", self.tie, 0.0, 1.0)

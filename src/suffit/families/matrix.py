@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -37,6 +37,7 @@ from .holes import (
 )
 from .left_out import Blend, Downdates, Scatter, varying
 from .shrinkage import class_shrinkage, shift_fourth, shrink_to_diagonal, shrink_to_identity
+from .tuning import LOO, Tuning, settled_covariance
 
 Sums = dict[str, Array]
 Flags = NDArray[np.bool_]
@@ -105,8 +106,8 @@ class MultivariateGaussian(Family):
     instead, which take less room and time and are less exact.
     """
 
-    tie: float = 0.0
-    shrinkage: float | str = 0.0
+    tie: Any = 0.0
+    shrinkage: Any = 0.0
     unbiased: bool = False
     ridge: float = 0.0
     pool: tuple[float, ...] | None = None
@@ -114,18 +115,24 @@ class MultivariateGaussian(Family):
     tolerance: float = 0.0
     target: str = "identity"
     holes: str = "em"
+    tuning: Tuning | None = field(default=None, compare=False, repr=False)
 
     key: ClassVar[str] = "multivariate_gaussian"
     speaks: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        least(self, "tie", self.tie, 0.0, 1.0)
+        if self.tie != LOO:
+            least(self, "tie", self.tie, 0.0, 1.0)
         least(self, "ridge", self.ridge, 0.0, 1.0)
         if isinstance(self.shrinkage, str):
-            if self.shrinkage not in ("ledoit-wolf", "oas"):
-                raise ValueError(f"shrinkage={self.shrinkage!r}: a number in [0, 1], 'ledoit-wolf' or 'oas'")
+            if self.shrinkage not in ("ledoit-wolf", "oas", LOO):
+                raise ValueError(f"shrinkage={self.shrinkage!r}: a number in [0, 1], 'ledoit-wolf', 'oas' or 'loo'")
         else:
             least(self, "shrinkage", self.shrinkage, 0.0, 1.0)
+        if self.pooled and self.tie == LOO:
+            raise ValueError(
+                "MultivariateGaussian(tie='loo', pooled=True): how far to tie takes the sums of every class"
+            )
         if self.target not in ("identity", "diagonal"):
             raise ValueError(f"MultivariateGaussian(target={self.target!r}): 'identity' or 'diagonal'")
         if self.holes not in ("em", "pairs"):
@@ -140,6 +147,34 @@ class MultivariateGaussian(Family):
         if self.shrinkage == "ledoit-wolf":
             return SCATTER_FOURTH
         return SCATTER_POOLED if self.pooled else SCATTER
+
+    # --- choosing
+
+    def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
+        """With the tie and the shrinkage that explain rows left out best, where that is asked for.
+
+        Rows with missing values help to make the sums, completed as with one shared covariance; the rows compared are
+        those without.
+        """
+        return self.tuned(X, rows, columns) if LOO in (self.tie, self.shrinkage) else self
+
+    def tuned(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Any:
+        """``settled``, with the loss of its settings even where there is only one to try."""
+        plain = replace(self, tie=1.0, shrinkage=0.0 if self.shrinkage == LOO else self.shrinkage)
+        stats = plain.collect(X, rows, columns)
+        if _incomplete(stats):
+            stats = plain.completed(stats, columns)
+        whole = np.flatnonzero(without_holes(X))
+        if not len(whole):
+            raise InputError("leave-one-out needs rows without missing values; set tie and shrinkage by hand")
+        return settled_covariance(self, X[whole], rows.some(whole), stats)
+
+    def settled_as(self, other: Family) -> Family:
+        """With the tie and the shrinkage that another has chosen."""
+        if not isinstance(other, MultivariateGaussian) or LOO not in (self.tie, self.shrinkage):
+            return self
+        tie, shrinkage = (b if a == LOO else a for a, b in ((self.tie, other.tie), (self.shrinkage, other.shrinkage)))
+        return replace(self, tie=tie, shrinkage=shrinkage, tuning=other.tuning)
 
     # --- collect
 
@@ -382,7 +417,7 @@ class MultivariateGaussian(Family):
         So are all rows where some have missing values, for which EM has no such formula, and where classes weigh in the
         shared covariance as a prior says.
         """
-        if self.pool is not None or _incomplete(stats) or _has_holes(X):
+        if self.pool is not None or _incomplete(stats) or not without_holes(X).all():
             return self.solved_without(X, rows, stats, columns)
         out = self.left_out_by_shrinkage(X, rows, stats, [self.shrinkage])[0]
         odd = np.flatnonzero(np.isnan(out).any(axis=1))
@@ -509,9 +544,12 @@ STRIP_ROWS = 512  # rows of each class that one product is taken over: enough to
 _RANK_TOLERANCE = 1e-12  # share of a column's variance left after regression on the others: less is rounding
 
 
-def _has_holes(X: Matrix) -> bool:
-    values = X.data if is_sparse(X) else X
-    return values.dtype.kind == "f" and bool(np.isnan(values.sum()) and np.isnan(values).any())
+def without_holes(X: Matrix) -> Flags:
+    """Which rows have no missing value."""
+    if not is_sparse(X):
+        return np.asarray((X == X).all(axis=1))
+    holes = np.isnan(X.data)
+    return np.bincount(np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[holes], minlength=X.shape[0]) == 0
 
 
 def _incomplete(stats: Stats) -> bool:

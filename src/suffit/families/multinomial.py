@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..family import Family, LeftOut, Running, Scorer, least, register
+from ..family import Family, LeftOut, Running, Scorer, register
 from ..forms import Impossible, LogisticForm
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
 from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
@@ -18,6 +18,7 @@ from .elementwise import never_learned, without
 from .holes import warn_absent
 from .running import RunningCounts, label_table
 from .simplex import dense_class_sums, linear_scores, log_shares, sparse_class_sums, words_first
+from .tuning import Tuning, alpha_as, check_alpha, dirichlet_evidence, evident_alpha, settled_alpha
 
 GAP = "gap"  # words whose count is missing in some document
 WORDS = layout("words", {"count": (CLASS, FEATURE), "n": (CLASS,), "gone": (CLASS, GAP)}, growing={GAP: "gone"})
@@ -35,14 +36,27 @@ class Multinomial(Family):
     scored by the model without that word, Σ over the other words of x_w log(φ_w|c / Σ φ).
     """
 
-    alpha: float | tuple[float, ...] = 1.0
+    alpha: Any = 1.0  # a number, one for each word, or how to choose one
     complement: bool = False
     norm: bool = False
+    tuning: Tuning | None = field(default=None, compare=False, repr=False)
 
     key: ClassVar[str] = "multinomial"
 
     def __post_init__(self) -> None:
-        least(self, "alpha", self.alpha, 0.0)
+        check_alpha(self, evidence=True)
+
+    def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
+        """With α chosen by leave-one-out, where that is asked for."""
+        return settled_alpha(self, X, rows, columns)  # type: ignore[no-any-return]
+
+    def settled_as(self, other: Family) -> Family:
+        """With the α that a family of its kind has chosen."""
+        return alpha_as(self, other)  # type: ignore[no-any-return]
+
+    def solvable(self, stats: Any) -> Any:
+        """With α chosen by the evidence of these counts, where that is asked for."""
+        return evident_alpha(self, lambda alpha: dirichlet_evidence(np.maximum(stats["count"], 0.0), alpha))
 
     def _refuse(self, columns: Sequence[str], j: int, value: float, row: int) -> InputError:
         who = "ComplementNB" if self.complement else "MultinomialNB"
@@ -117,7 +131,7 @@ class Multinomial(Family):
     def scorer(self, stats: Stats, columns: Sequence[str]) -> MultinomialScorer:
         """log φ of every class, or the weights of the complement."""
         count, n = _completed(stats, columns), np.maximum(stats["n"], 0.0)
-        alpha = np.broadcast_to(np.asarray(self.alpha, dtype=np.float64), count.shape[-1:])
+        alpha = np.broadcast_to(np.asarray(self.solvable(stats).alpha, dtype=np.float64), count.shape[-1:])
         length = np.divide(count.sum(axis=1), n, out=np.ones_like(n), where=n > 0)
         return MultinomialScorer(self, count, alpha, length, columns)
 

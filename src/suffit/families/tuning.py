@@ -1,0 +1,190 @@
+"""Settings chosen by the data: by the log-loss of rows left out, or by the evidence.
+
+Leave-one-out needs the rows: every one is scored by the sums of all the others, under each setting tried, and the
+setting with the least −log p(class | x) is taken.  The evidence, log p(counts | α), needs only the sums, and so follows
+them wherever they are merged, updated or forgotten from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import gammaln
+
+from ..family import EMPTIED, LeftOut, least
+from ..stats import Array
+from ..table import InputError, Matrix, Rows
+
+LOO, EVIDENCE = "loo", "evidence"
+MOST_ROWS = 20_000  # rows that settings are compared on, where there are more: each against the sums of all others
+SMALLEST, LARGEST = 1e-3, 1e3  # between which α is looked for
+DIGITS = 3  # to which α is rounded: more of them would be noise
+TIES = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1, 0.0)
+SHRINKAGES = (0.0, 0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 1.0)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One setting, and its log-loss on rows left out (or minus its log-evidence)."""
+
+    settings: dict[str, Any]
+    loss: float
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What was tried, by which criterion, and what was taken."""
+
+    criterion: str
+    tried: tuple[Trial, ...]
+    taken: Trial
+
+    def __repr__(self) -> str:
+        names = list(self.taken.settings)
+        head = "".join(f"{name:>14}" for name in names) + f"{self.criterion:>28}"
+        rows = [head]
+        for t in self.tried:
+            values = "".join(f"{v:>14.4g}" if isinstance(v, float) else f"{v!s:>14}" for v in t.settings.values())
+            rows.append(f"{values}{t.loss:>28.5f}{' *' if t is self.taken else ''}")
+        return "\n".join(rows)
+
+
+LEFT_OUT = "log-loss of rows left out"
+NEGATIVE_EVIDENCE = "−log evidence"
+
+
+def check_alpha(family: Any, evidence: bool) -> None:
+    """Refuse an α that is neither a number of at least 0 nor a way to choose one."""
+    if isinstance(family.alpha, str):
+        ways = (LOO, EVIDENCE) if evidence else (LOO,)
+        if family.alpha not in ways:
+            others = " or ".join(map(repr, ways))
+            why = "" if evidence or family.alpha != EVIDENCE else ": only counts have their evidence in closed form"
+            raise ValueError(
+                f"{type(family).__name__}(alpha={family.alpha!r}): a number of at least 0, or {others}{why}"
+            )
+        return
+    least(family, "alpha", family.alpha, 0.0)
+
+
+def loss_left_out(left: LeftOut, rows: Rows, counts: Array) -> float:
+    """Mean −log p(y | x) of rows left out, under the shares of the classes; ∞ where something is singular.
+
+    A row that is the only one of its class says nothing: no setting could know it.
+    """
+    codes, weights = rows.part(0, len(rows))
+    each = np.arange(len(rows))
+    n = np.repeat(counts[None], len(rows), axis=0)
+    n[each, codes] -= weights
+    n[n <= EMPTIED * counts] = 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        joint = left.log_density + np.log(n)
+        if left.impossible is not None:
+            fewest = np.where(n > 0, left.impossible, np.inf).min(axis=1, keepdims=True)
+            joint = np.where(left.impossible > fewest, -np.inf, joint)
+        top = joint.max(axis=1)
+        loss = top + np.log(np.exp(joint - top[:, None]).sum(axis=1)) - joint[each, codes]
+    tells = (n[each, codes] > 0) & (weights > 0)
+    if not tells.any():
+        raise InputError("leave-one-out needs a class with at least two rows; set the value by hand")
+    mean = float(np.average(loss[tells], weights=weights[tells]))
+    return mean if np.isfinite(mean) else np.inf
+
+
+def some_rows(X: Matrix, rows: Rows) -> tuple[Matrix, Rows]:
+    """The rows that settings are compared on."""
+    look = rows.weighty(MOST_ROWS)
+    return (X, rows) if len(look) == len(rows) else (X[look], rows.some(look))
+
+
+def least_at(loss: Callable[[float], float]) -> tuple[float, list[tuple[float, float]]]:
+    """The α with the least loss, and all that were tried: first half decade by half decade, then about the best."""
+    tried = [(float(a), loss(float(a))) for a in np.geomspace(SMALLEST, LARGEST, 13)]
+    best = int(np.argmin([value for _, value in tried]))
+    low, high = tried[max(best - 1, 0)][0], tried[min(best + 1, len(tried) - 1)][0]
+
+    def at(log_alpha: float) -> float:
+        tried.append((float(np.exp(log_alpha)), loss(float(np.exp(log_alpha)))))
+        return tried[-1][1]
+
+    if np.isfinite(tried[best][1]):
+        minimize_scalar(
+            at, bounds=(np.log(low), np.log(high)), method="bounded", options={"xatol": 0.02, "maxiter": 12}
+        )
+    alpha = min(tried, key=lambda pair: (pair[1], -pair[0]))[0]
+    alpha = float(f"{alpha:.{DIGITS}g}")
+    tried.append((alpha, loss(alpha)))
+    return alpha, sorted(tried)
+
+
+def settled_alpha(family: Any, X: Matrix, rows: Rows, columns: Sequence[str]) -> Any:
+    """The family with the α that explains the classes of rows left out best; itself where α is set."""
+    if not (isinstance(family.alpha, str) and family.alpha == LOO):
+        return family
+    stats, counts = replace(family, alpha=1.0).collect(X, rows, columns), rows.counts()
+    here, few = some_rows(X, rows)
+
+    def loss(alpha: float) -> float:
+        return loss_left_out(replace(family, alpha=alpha).left_out(here, few, stats, columns), few, counts)
+
+    return _taken(family, LEFT_OUT, *least_at(loss))
+
+
+def evident_alpha(family: Any, evidence: Callable[[float], float]) -> Any:
+    """The family with the α of the largest evidence; itself where α is set."""
+    if not (isinstance(family.alpha, str) and family.alpha == EVIDENCE):
+        return family
+    return _taken(family, NEGATIVE_EVIDENCE, *least_at(lambda alpha: -evidence(alpha)))
+
+
+def _taken(family: Any, criterion: str, alpha: float, tried: list[tuple[float, float]]) -> Any:
+    trials = tuple(Trial({"alpha": a}, value) for a, value in tried)
+    taken = next(t for t in trials if t.settings["alpha"] == alpha)
+    return replace(family, alpha=alpha, tuning=Tuning(criterion, trials, taken))
+
+
+def alpha_as(family: Any, other: Any) -> Any:
+    """The family with the α that another of its kind has chosen."""
+    if type(other) is type(family) and isinstance(family.alpha, str) and family.alpha == LOO:
+        return replace(family, alpha=other.alpha, tuning=other.tuning)
+    return family
+
+
+def dirichlet_evidence(count: Array, alpha: float) -> float:
+    """Σ_c log Γ(Lα)/Γ(N_c + Lα) + Σ_v log Γ(N_cv + α)/Γ(α): counts drawn from shares drawn from Dirichlet(α).
+
+    >>> round(dirichlet_evidence(np.array([[2.0, 0.0]]), 1.0), 6)  # log ∫ φ² dφ = −log 3
+    -1.098612
+    """
+    L = count.shape[-1]
+    each = gammaln(count + alpha) - gammaln(alpha)
+    whole = gammaln(L * alpha) - gammaln(count.sum(axis=-1) + L * alpha)
+    return float(each.sum() + whole.sum())
+
+
+def settled_covariance(family: Any, X: Matrix, rows: Rows, stats: Any) -> Any:
+    """A jointly normal family with its tie and shrinkage by leave-one-out: the grid of both, or of one.
+
+    Of settings with the same loss, that with fewer parameters to learn is taken: tied more, then shrunk more.
+    """
+    ties = TIES if family.tie == LOO else (family.tie,)
+    amounts = SHRINKAGES if family.shrinkage == LOO else (family.shrinkage,)
+    here, few = some_rows(X, rows)
+    counts = stats["n"]
+    trials = []
+    for tie in ties:
+        one = replace(family, tie=tie, shrinkage=0.0)
+        for s, density in zip(amounts, one.left_out_by_shrinkage(here, few, stats, amounts), strict=True):
+            loss = loss_left_out(LeftOut(density), few, counts)
+            trials.append(Trial({"tie": tie, "shrinkage": s}, loss))
+    amount = {s: s if isinstance(s, float) else 0.0 for s in amounts}
+    taken = min(trials, key=lambda t: (round(t.loss, 9), -t.settings["tie"], -amount[t.settings["shrinkage"]]))
+    if not np.isfinite(taken.loss):
+        raise InputError(
+            "no tie and shrinkage that was tried leaves the covariances without a row invertible; set shrinkage by hand"
+        )
+    return replace(family, **taken.settings, tuning=Tuning(LEFT_OUT, tuple(trials), taken))
