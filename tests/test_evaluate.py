@@ -58,16 +58,18 @@ class TestMetrics:
 
     def test_ece_of_rows_alone_in_their_bins(self):
         gaps = [abs(1 - 0.9), abs(1 - 0.5), abs(0 - 0.6), abs(0 - 0.7)]
-        assert metrics.ece(self.P, self.c) == pytest.approx(sum(gaps) / 4, rel=1e-14)
+        assert metrics.expected_calibration_error(self.P, self.c) == pytest.approx(sum(gaps) / 4, rel=1e-14)
 
     def test_ece_of_rows_that_share_a_bin(self):
         P = np.array([[0.81, 0.19], [0.85, 0.15], [0.83, 0.17], [0.55, 0.45]])  # three in (12/15, 13/15]
         three = abs(2 / 3 - (0.81 + 0.85 + 0.83) / 3)
-        assert metrics.ece(P, np.array([0, 0, 1, 0])) == pytest.approx(0.75 * three + 0.25 * 0.45, rel=1e-12)
+        assert metrics.expected_calibration_error(P, np.array([0, 0, 1, 0])) == pytest.approx(
+            0.75 * three + 0.25 * 0.45, rel=1e-12
+        )
 
     def test_ece_at_the_edges(self):
-        assert metrics.ece(np.array([[1.0, 0.0]]), np.array([0])) == 0
-        assert metrics.ece(np.array([[1.0, 0.0]]), np.array([1])) == 1
+        assert metrics.expected_calibration_error(np.array([[1.0, 0.0]]), np.array([0])) == 0
+        assert metrics.expected_calibration_error(np.array([[1.0, 0.0]]), np.array([1])) == 1
 
     def test_log_loss_and_brier_as_in_scikit_learn(self):
         from sklearn.metrics import log_loss

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cases import CASES, Case, data, with_holes
 from scipy import sparse
 from sklearn.base import clone
 
 import suffit
+from cases import CASES, Case, data, with_holes
 
 ROWS = 36
 

@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .families import Binned, Categorical, MultivariateGaussian
-from .family import Family
+from .family import Family, LeftOut
 from .frame import LEVEL_KIND, NUMBER, WHOLE, Frame
 from .model import Model
+from .powers import bounded, powers
 from .schema import Coding, Piece, Schema
 from .stats import Array
 from .table import Matrix, Rows
@@ -37,10 +38,7 @@ SEEN_OFTEN = 3  # rows a level needs to have a number of its own in a joint bloc
 BINS = 5
 TIES = (1.0, 0.5, 0.1, 0.0)
 SHRINKAGES = (0.1, 0.01, 0.3, 0.8)  # the first is tried with every tie, the others with the best
-USUAL_POWER = 0.5  # standard deviation of the prior on powers
-STRONGEST = 2.0  # no structure counts for more than so many times its own evidence
 WORTH = 0.02  # a structure with less power than this in the pool is left out of it
-LOWEST = -1e4  # scores are no lower than this below the best of their row: enough to decide, and finite
 
 
 @dataclass(frozen=True)
@@ -220,60 +218,10 @@ class Held:
                 known = solved.scores(X)
                 scores[here] = known.min(axis=1, keepdims=True)  # of classes that no other fold has
                 scores[np.ix_(here, places)] = known
-        return [_bounded(s) for s in out]
+        return [bounded(LeftOut(s)) for s in out]
 
 
-def _bounded(scores: Array) -> Array:
-    scores = scores - scores.max(axis=1, keepdims=True)
-    return np.maximum(np.where(np.isnan(scores), LOWEST, scores), LOWEST)
-
-
-# --- powers
-
-
-def powers(scores: Sequence[Array], log_prior: Array, rows: Rows) -> tuple[Array, float]:
-    """The β in [0, 2] that minimise the log-loss of softmax(log prior + Σ_m β_m·scores_m), and that log-loss.
-
-    Newton's method on a convex function, steps halved until they gain, β held at a bound it pushes against.  A normal
-    prior on β (standard deviation ½) keeps few rows from showing that a model is never wrong.
-    """
-    S = np.stack(scores)  # (M, n, K)
-    codes, weights = rows.part(0, len(rows))
-    total = weights.sum()
-    weights = weights / total
-    at = np.arange(len(codes))
-    chosen = S[:, at, codes]  # (M, n)
-    price = 1 / (USUAL_POWER**2 * total)
-
-    def loss(beta: Array) -> tuple[float, Array]:
-        joint = log_prior + np.tensordot(beta, S, axes=1)
-        joint -= joint.max(axis=1, keepdims=True)
-        p = np.exp(joint)
-        norm = p.sum(axis=1)
-        p /= norm[:, None]
-        return float(weights @ (np.log(norm) - joint[at, codes])) + 0.5 * price * float(beta @ beta), p
-
-    beta = np.full(len(S), min(0.5, 1.0 / len(S)))
-    now, p = loss(beta)
-    for _ in range(50):
-        mean = np.einsum("mnk,nk->mn", S, p)
-        gradient = (mean - chosen) @ weights + price * beta
-        free = ~(((beta <= 0) & (gradient > 0)) | ((beta >= STRONGEST) & (gradient < 0)))
-        if not free.any() or np.abs(gradient[free]).max() < 1e-10:
-            break
-        hessian = np.einsum("mnk,lnk,nk,n->ml", S, S, p, weights, optimize=True) - (mean * weights) @ mean.T
-        hessian = (hessian + price * np.eye(len(S)))[np.ix_(free, free)]
-        step = np.zeros_like(beta)
-        step[free] = np.linalg.lstsq(hessian, gradient[free], rcond=1e-12)[0]
-        for halved in range(30):
-            tried = np.clip(beta - step * 0.5**halved, 0.0, STRONGEST)
-            value, q = loss(tried)
-            if value <= now:
-                break
-        gain, (beta, now, p) = now - value, (tried, value, q)
-        if gain < 1e-13:
-            break
-    return beta, now - 0.5 * price * float(beta @ beta)
+# --- the choice
 
 
 def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection]:
@@ -307,7 +255,7 @@ def _options(structure: Structure, held: Held, log_prior: Array) -> list[tuple[S
     rest = np.sum(alone, axis=0) if alone else np.zeros((len(held.rows), len(held.rows.classes)))
 
     def option(pieces: tuple[Piece, ...], settings: str, scores: Array) -> tuple[Structure, Array, Tried]:
-        beta, loss = powers([scores], log_prior, held.tell)
+        beta, loss = powers([scores], log_prior, *held.tell.part(0, len(held.tell)))
         return replace(structure, pieces=pieces), scores, Tried(structure.name, settings, loss, float(beta[0]))
 
     if structure.joint is None:
@@ -338,11 +286,11 @@ def _pooled(
 ) -> tuple[Schema, Selection]:
     """Powers for the best of every structure together; those that add nothing are left out."""
     kept = best
-    beta, loss = powers([s for _, s, _ in kept], log_prior, rows)
+    beta, loss = powers([s for _, s, _ in kept], log_prior, *rows.part(0, len(rows)))
     while len(kept) > 1 and beta.min() < WORTH:
         weak = int(np.argmin(beta))
         kept = [k for m, k in enumerate(kept) if m != weak]
-        beta, loss = powers([s for _, s, _ in kept], log_prior, rows)
+        beta, loss = powers([s for _, s, _ in kept], log_prior, *rows.part(0, len(rows)))
     by_name = {s.name: float(b) for (s, _, _), b in zip(kept, beta, strict=True)}
     plain = tuple(replace(p, power=by_name.get(NAIVE, 0.0)) for p in schema.pieces)  # kept in any case: the density
     others = tuple(replace(p, power=by_name[s.name]) for s, _, _ in kept if s.name != NAIVE for p in s.pieces)

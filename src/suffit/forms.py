@@ -116,6 +116,13 @@ class LogisticForm:
             zero,
         )
 
+    def to_power(self, power: float) -> LogisticForm:
+        """The scores times a number."""
+        if power == 1.0:
+            return self
+        Q = None if self.quadratic is None else power * self.quadratic
+        return replace(self, weights=power * self.weights, intercept=power * self.intercept, quadratic=Q)
+
     def named(self, classes: tuple[Hashable, ...], log_prior: Array) -> LogisticForm:
         """The same form with the class labels and their log prior in the intercept."""
         return replace(self, classes=classes, intercept=self.intercept + log_prior)

@@ -135,42 +135,54 @@ class Model:
             stats = None if stats is None else stats.take(CLASS, stay)
         return replace(self, counts=counts, stats=None if stats is None else stats.trimmed())
 
-    def left_out(self, X: Matrix, rows: Rows, prior: Callable[[Array], Array]) -> LeftOut:
-        """log p(x_i, c) of every row under the model without it; ``prior(n)`` is log p(c) from class counts (n, K).
-
-        A class that the row leaves empty has probability 0.
-        """
-        unknown = [c for c in rows.classes.labels if c not in self.counts.axes[CLASS].position]
-        if unknown:
-            raise InputError(f"left out: class {unknown[0]!r} was never learned; the classes are {list(self.classes)}")
-        place = self.counts.axes[CLASS].positions_of(rows.classes).astype(np.int32)
-        rows = Rows(self.counts.axes[CLASS], freeze(place[rows.codes]), rows.weights)
+    def left_out(self, X: Matrix, rows: Rows, prior: Callable[[Array], Array]) -> RowsLeftOut:
+        """Every row under the model without it; ``prior(n)`` is log p(c) from class counts (n, K)."""
+        rows = self._known(rows)
         codes, weights = rows.part(0, len(rows))
         n = np.repeat(self.counts["n"][None], len(rows), axis=0)
         each = np.arange(len(rows))
         short = weights > n[each, codes] * (1 + EMPTIED)
         if short.any():
-            c = self.classes[codes[int(np.argmax(short))]]
-            raise InputError(f"left out: class {c!r} has learned less than the weight of row {int(np.argmax(short))}")
+            i = int(np.argmax(short))
+            raise InputError(
+                f"left out: class {self.classes[codes[i]]!r} has learned less than the weight of row {i}, found "
+                f"{weights[i]:g}; give rows that were learned, with the weights they had"
+            )
         n[each, codes] -= weights
         n[np.abs(n) <= EMPTIED * self.counts["n"]] = 0.0
         with one_blas_thread(len(self.columns) < SMALL_MATRIX):
-            density, never = self.family.left_out(X, rows, self.sums, self.columns)
-        return LeftOut(density + prior(n), never)
+            left = self.family.left_out(X, rows, self.sums, self.columns)
+        return RowsLeftOut(left, prior(n), rows)
 
-    def solved(self, log_prior: Array) -> Solution:
+    def _known(self, rows: Rows) -> Rows:
+        """The same rows with codes into the classes of the model."""
+        unknown = [c for c in rows.classes.labels if c not in self.counts.axes[CLASS].position]
+        if unknown:
+            raise InputError(f"left out: class {unknown[0]!r} was never learned; the classes are {list(self.classes)}")
+        place = self.counts.axes[CLASS].positions_of(rows.classes).astype(np.int32)
+        return Rows(self.counts.axes[CLASS], freeze(place[rows.codes]), rows.weights)
+
+    def solved(self, log_prior: Array, power: float = 1.0) -> Solution:
         """Parameters from sums; ready to score."""
         # Small matrices gain nothing from BLAS threads, which then keep spinning on cores that the next call needs.
         with one_blas_thread(len(self.columns) < SMALL_MATRIX):
             scorer = self.family.scorer(self.sums, self.columns)
-        return Solution(self.classes, log_prior, scorer, self.columns)
+        return Solution(self.classes, log_prior, scorer, self.columns, power)
 
 
 class Solution:
     """A solved model: joint, posterior and marginal log-densities, draws, and the logistic form."""
 
-    def __init__(self, classes: tuple[Hashable, ...], log_prior: Array, scorer: Scorer, columns: Sequence[str]) -> None:
+    def __init__(
+        self,
+        classes: tuple[Hashable, ...],
+        log_prior: Array,
+        scorer: Scorer,
+        columns: Sequence[str],
+        power: float = 1.0,
+    ) -> None:
         self.classes, self.log_prior, self.columns = classes, freeze(log_prior), columns
+        self.power = power  # of p(x | c) in posteriors; densities are as they are
         self.scorer: Any = scorer  # of the family's own kind: estimators read its parameters
 
     @property
@@ -178,8 +190,10 @@ class Solution:
         """Free parameters: those of the classes, and k − 1 for their prior."""
         return self.scorer.n_parameters + len(self.classes) - 1
 
-    def _raw(self, X: Matrix) -> tuple[Array, Array | None]:
+    def _raw(self, X: Matrix, power: float = 1.0) -> tuple[Array, Array | None]:
         scores = self.scorer.scores(X)
+        if power != 1.0:
+            scores *= power
         scores += self.log_prior
         return scores, self.scorer.impossible(X)
 
@@ -187,7 +201,7 @@ class Solution:
         """log p(x, c) up to a constant per row, with a finite maximum in every row.  # → (n, K)"""
         if not checked:
             self.scorer.check(X)
-        scores, impossible = self._raw(X)
+        scores, impossible = self._raw(X, self.power)
         _take_limit(scores, impossible, self.log_prior)
         bad = np.flatnonzero(~np.isfinite(scores.max(axis=1, initial=-np.inf)))
         if len(bad):
@@ -205,7 +219,7 @@ class Solution:
         far = np.arange(len(rows))
         for _ in range(16):
             x = self.scorer.drawn_in(x)
-            scores, impossible = self._raw(x)
+            scores, impossible = self._raw(x, self.power)
             _take_limit(scores, impossible, self.log_prior)
             near = np.isfinite(scores.max(axis=1))
             out[far[near]] = scores[near]
@@ -242,6 +256,8 @@ class Solution:
 
         def work(a: int, b: int) -> None:
             self.scorer.score_rows(X, a, b, out[a:b])
+            if self.power != 1.0:
+                out[a:b] *= self.power
             if not normalise(out[a:b], self.log_prior):
                 odd.append((a, b))
 
@@ -265,7 +281,7 @@ class Solution:
 
     @cached_property
     def _row(self) -> tuple[Any, tuple[Array, ...]]:
-        return self.scorer.row_kernel(self.log_prior)  # type: ignore[no-any-return]
+        return self.scorer.row_kernel(self.log_prior) if self.power == 1.0 else (None, ())
 
     def log_joint(self, X: Matrix, checked: bool = False, first_row: int = 0) -> Array:
         """log p(x, c) = log p(x | c) + log p(c).  # → (n, K)"""
@@ -324,7 +340,8 @@ class Solution:
             if limited:
                 out[a:b] = self.scores(X[a:b], checked=True, first_row=a).argmax(axis=1)
                 continue
-            best_classes(self.scorer.scores(X[a:b]), self.log_prior, out[a:b])
+            scores = self.scorer.scores(X[a:b])
+            best_classes(scores if self.power == 1.0 else self.power * scores, self.log_prior, out[a:b])
             bad = a + np.flatnonzero(out[a:b] < 0)
             if len(bad):
                 out[bad] = self._far(X, bad).argmax(axis=1)
@@ -341,7 +358,7 @@ class Solution:
 
     def logistic_form(self) -> LogisticForm:
         """Class scores with the prior in the intercept."""
-        return self.scorer.logistic_form().named(self.classes, self.log_prior)
+        return self.scorer.logistic_form().to_power(self.power).named(self.classes, self.log_prior)
 
 
 def _take_limit(scores: Array, impossible: Array | None, log_prior: Array) -> None:
@@ -352,15 +369,28 @@ def _take_limit(scores: Array, impossible: Array | None, log_prior: Array) -> No
     scores[impossible > open_classes.min(axis=1, keepdims=True)] = -np.inf
 
 
-def posterior_of(left: LeftOut) -> Array:
-    """p(c | x) of rows left out, as the limit α → 0 has it where something is impossible.  # → (n, K)"""
-    joint = np.where(np.isneginf(left.log_density), -np.inf, left.log_density)
-    if left.impossible is not None:
-        least = np.where(np.isneginf(joint), np.inf, left.impossible).min(axis=1, keepdims=True)
-        joint[left.impossible > least] = -np.inf
-    joint -= joint.max(axis=1, keepdims=True)
-    p = np.exp(joint)
-    return np.asarray(p / p.sum(axis=1, keepdims=True))
+@dataclass(frozen=True)
+class RowsLeftOut:
+    """Rows under models that have not seen them: log p(x | c), and the log prior of those models (n, K)."""
+
+    left: LeftOut
+    log_prior: Array
+    rows: Rows  # with codes into the classes of the columns
+
+    def log_joint(self) -> Array:
+        """log p(x, c); −∞ where something is impossible, or a class has no other row.  # → (n, K)"""
+        joint = self.left.log_density + self.log_prior
+        return joint if self.left.impossible is None else np.where(self.left.impossible > 0, -np.inf, joint)
+
+    def posterior(self, power: float = 1.0) -> Array:
+        """p(c | x) ∝ p(c) p(x | c)^power, as the limit α → 0 has it where something is impossible.  # → (n, K)"""
+        joint = power * self.left.log_density + self.log_prior
+        if self.left.impossible is not None:
+            fewest = np.where(np.isneginf(joint), np.inf, self.left.impossible).min(axis=1, keepdims=True)
+            joint[self.left.impossible > fewest] = -np.inf
+        joint -= joint.max(axis=1, keepdims=True)
+        p = np.exp(joint)
+        return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
 def _to_posterior(scores: Array, log_prior: Array) -> bool:

@@ -13,17 +13,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.validation import validate_data
 
-from ..family import Family, LeftOut
+from ..calibrate import Calibration, calibrated
+from ..family import Family
 from ..forms import LogisticForm
-from ..model import Model, RowScorer, Solution, posterior_of
+from ..model import Model, RowScorer, RowsLeftOut, Solution
 from ..stats import CLASS, Array, Index
 from ..table import Codes, InputError, Matrix, Rows, encode, freeze
 from .fitted import Fitted, Pending, PendingRows, PendingSums, log_prior
+from .held_out import CrossValidation, cross_validated
 from .reading import Prior, column_names, common_dtype, prior_in_order, read_labels, read_weight
 
 
@@ -109,7 +111,8 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         prior = self._default_prior(model) if prior is None else prior
         if self._grows:
             self.n_features_in_ = len(model.columns)
-        self._fit = Fitted(model, prior, given, labels, floats, self._decision_prior)
+        calibration = old.calibration if old is not None and old.model.classes == model.classes else None
+        self._fit = Fitted(model, prior, given, labels, floats, self._decision_prior, calibration)
         self._settings = self._current_settings()
 
     def _settled_family(self, n_features: int) -> Family:
@@ -177,6 +180,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             family = self._settled_family(data.shape[1])
             model = Model.empty(family, self._names(X, data.shape[1])).learn(data, rows)
             self._begin(X, data, model, labels.dtype)
+            self._calibrate(data, rows)
         return self
 
     def _begin(self, X: Any, data: Matrix, model: Model, labels: np.dtype[Any]) -> None:
@@ -371,7 +375,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         solved = old.__dict__.get("solution")
         if solved is not None:  # the parameters are the same
             new._fit.__dict__["solution"] = Solution(
-                solved.classes, self._decision_prior(p), solved.scorer, solved.columns
+                solved.classes, self._decision_prior(p), solved.scorer, solved.columns, solved.power
             )
         return new
 
@@ -435,17 +439,23 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The most probable class of each row."""
         X = self._read_X_known(X)
         fitted = self._fitted
+        if fitted.maps:
+            return fitted.classes[self._posterior(X).argmax(axis=1)]
         return fitted.classes[fitted.solution.best(X)]
 
     def predict_proba(self, X: Any) -> Array:
         """p(class | x), columns in the order of ``classes_``; finite and summing to 1 for any finite row."""
-        X = self._read_X_known(X)
-        return self._solved.posterior(X)
+        return self._posterior(self._read_X_known(X))
+
+    def _posterior(self, X: Matrix) -> Array:
+        fitted = self._fitted
+        P = fitted.solution.posterior(X)
+        return P if fitted.calibration is None else fitted.calibration.mapped(P)
 
     def predict_log_proba(self, X: Any) -> Array:
         """log p(class | x)."""
         X = self._read_X_known(X)
-        return self._solved.log_posterior(X)
+        return log_prior(self._posterior(X)) if self._fitted.maps else self._solved.log_posterior(X)
 
     def predict_joint_log_proba(self, X: Any) -> Array:
         """log p(x, class)."""
@@ -461,14 +471,31 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         chosen from the rows (bins, amounts of smoothing) stay as they are.  Rows must be among those learned, with the
         weights that they had.  A class of which a row is the only one has log-probability −∞ for that row.
         """
-        left = self._left_out(X, y, sample_weight)
-        return left.log_density if left.impossible is None else np.where(left.impossible > 0, -np.inf, left.log_density)
+        return self._left_out(X, y, sample_weight).log_joint()
 
     def loo_predict_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """p(class | x) of learned rows, each under the model without it: honest scores, with no rows held out."""
-        return posterior_of(self._left_out(X, y, sample_weight))
+        left = self._left_out(X, y, sample_weight)
+        calibration = self._fitted.calibration
+        return left.posterior() if calibration is None else calibration.mapped(left.posterior(calibration.power))
 
-    def _left_out(self, X: Any, y: Any, sample_weight: Any) -> LeftOut:
+    def cross_val(self, X: Any, y: Any, cv: Any = 5, sample_weight: Any = None) -> CrossValidation:
+        """K-fold cross-validation of these settings, without refits: all rows are added up, and each fold taken away.
+
+        ``cv`` is whatever scikit-learn takes: a number of (stratified) folds, a splitter, or pairs of index arrays.
+        What settings leave to the data (bins, amounts of smoothing, calibration) is chosen once, from all rows.  The
+        estimator itself stays as it is.
+        """
+        model = clone(self).fit(X, y, sample_weight=sample_weight)
+        data, labels, rows = model._read(X, y, sample_weight, model._read_X_known)
+        model._check_rows_can_go()
+        return cross_validated(model, data, labels, rows, cv)
+
+    def _check_rows_can_go(self) -> None:
+        """Refuse where the sums are not those of the rows alone."""
+
+    def _left_out(self, X: Any, y: Any, sample_weight: Any) -> RowsLeftOut:
+        self._check_rows_can_go()
         data, _, rows = self._read(X, y, sample_weight, self._read_X_known)
         fitted = self._fitted
         fitted.solution.scorer.check(data)
@@ -481,6 +508,39 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         p = fitted.prior * np.ones_like(n) if fixed else n + getattr(self, "prior_smoothing", 0.0)
         p = np.where((n > 0) | [c in fitted.model.pinned for c in fitted.model.classes], p, 0.0)
         return np.where(p > 0, self._decision_prior(p / p.sum(axis=1, keepdims=True)), -np.inf)
+
+    # --- calibration
+
+    def recalibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the calibration anew, on learned rows, each under the model without it.
+
+        ``fit`` does this by itself where ``calibrate`` is set; later batches keep its answer until this is called.
+        """
+        data, _, rows = self._read(X, y, sample_weight, self._read_X_known)
+        with self._unchanged_on_error():
+            self._calibrate(data, rows, self._calibration_method() or "temperature")
+        return self
+
+    @property
+    def calibration_(self) -> Calibration | None:
+        """The calibration of the probabilities, and what it does to rows left out; None where there is none."""
+        return self._fitted.calibration
+
+    def _calibration_method(self) -> str | None:
+        return getattr(self, "calibrate", None)
+
+    def _calibrate(self, X: Matrix, rows: Rows, method: str | None = None) -> None:
+        """Replace the state by one with a calibration, fitted on these rows (on some, where there are very many)."""
+        method = method or self._calibration_method()
+        if method is None:
+            return
+        self._check_rows_can_go()
+        look = rows.weighty(CALIBRATION_ROWS)
+        if len(look) < len(rows):
+            X, rows = X[look], rows.some(look)
+        fitted = self._fitted
+        left = fitted.model.left_out(X, rows, self._prior_without)
+        self._fit = replace(fitted, calibration=calibrated(method, left))
 
     # --- densities
 
@@ -569,6 +629,7 @@ def setting_names(estimator: type) -> tuple[str, ...]:
     return tuple(estimator._get_param_names())  # type: ignore[attr-defined]
 
 
+CALIBRATION_ROWS = 5000  # rows left out that a calibration is fitted on, where there are more
 _QUICK_TYPES = (np.ndarray, sparse.csr_matrix, sparse.csr_array)
 
 

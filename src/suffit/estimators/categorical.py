@@ -31,7 +31,7 @@ class CategoricalNB(SmoothedNB):
     alpha : float, "loo" or "evidence", default 1.0
         P(level | class) = (rows at the level + α)/(rows + α·levels).  "loo" and "evidence" choose it as in
         :class:`BernoulliNB`.
-    force_alpha, fit_prior, class_prior, prior_smoothing
+    force_alpha, fit_prior, class_prior, prior_smoothing, calibrate
         As in :class:`BernoulliNB`.
     min_categories : int or array-like of shape (n_features,), optional
         The least number of levels a column of whole numbers has.
@@ -61,6 +61,7 @@ class CategoricalNB(SmoothedNB):
         class_prior: Any = None,
         min_categories: Any = None,
         prior_smoothing: float = 0.0,
+        calibrate: str | None = None,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -68,6 +69,7 @@ class CategoricalNB(SmoothedNB):
         self.class_prior = class_prior
         self.min_categories = min_categories
         self.prior_smoothing = prior_smoothing
+        self.calibrate = calibrate
 
     def _family(self, n_features: int) -> Family:
         least = self.min_categories

@@ -76,6 +76,8 @@ class GaussianDiscriminantAnalysis(GaussianEstimator):
         Class prior; by default the class shares.
     prior_smoothing : float, default 0
         Added to every class count before the shares are taken.
+    calibrate : {"temperature", "isotonic"} or None, default None
+        Fit a calibration of the probabilities on rows left out, at ``fit``: see ``calibration_``.
 
     Examples
     --------
@@ -96,6 +98,7 @@ class GaussianDiscriminantAnalysis(GaussianEstimator):
         "denominator": [StrOptions({"mle", "unbiased"})],
         "priors": PRIORS,
         "prior_smoothing": [Interval(Real, 0, None, closed="left")],
+        "calibrate": [StrOptions({"temperature", "isotonic"}), None],
     }
 
     def __init__(
@@ -107,6 +110,7 @@ class GaussianDiscriminantAnalysis(GaussianEstimator):
         denominator: str = "mle",
         priors: Any = None,
         prior_smoothing: float = 0.0,
+        calibrate: str | None = None,
     ) -> None:
         self.covariance = covariance
         self.tie = tie
@@ -114,6 +118,7 @@ class GaussianDiscriminantAnalysis(GaussianEstimator):
         self.denominator = denominator
         self.priors = priors
         self.prior_smoothing = prior_smoothing
+        self.calibrate = calibrate
 
     def _family(self, n_features: int) -> Family:
         shrinkage = 0.0 if self.shrinkage is None else self.shrinkage
@@ -204,7 +209,15 @@ class WithCovarianceEstimator(GaussianEstimator):
             model = replace(plain, stats=_with_covariances(dense, rows, self.covariance_estimator))
             self._total = _estimated(self.covariance_estimator, dense)
             self._begin(X, data, model, labels.dtype)
+            self._calibrate(data, rows)
         return self
+
+    def _check_rows_can_go(self) -> None:
+        if self.covariance_estimator is not None:
+            raise ValueError(
+                "with covariance_estimator a row cannot be taken out of the model: leave-one-out, cross_val and "
+                "calibrate need shrinkage instead"
+            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

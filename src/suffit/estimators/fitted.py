@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..calibrate import Calibration
 from ..family import Family, Running
 from ..model import Model, Solution
 from ..stats import Array, Index
@@ -31,11 +32,18 @@ class Fitted:
     labels: np.dtype[Any] | None
     floats: np.dtype[Any]
     decision_prior: Callable[[Array], Array]  # the log prior that predictions use
+    calibration: Calibration | None = None
 
     @cached_property
     def solution(self) -> Solution:
         """Solved when first asked; another thread that asks at the same time gets an equal one."""
-        return self.model.solved(self.decision_prior(self.prior))
+        power = 1.0 if self.calibration is None else self.calibration.power
+        return self.model.solved(self.decision_prior(self.prior), power)
+
+    @property
+    def maps(self) -> bool:
+        """Whether probabilities go through the maps of a calibration."""
+        return self.calibration is not None and bool(self.calibration.maps)
 
     @property
     def classes(self) -> NDArray[Any]:

@@ -45,6 +45,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Directions with a standard deviation below it, in standardised columns, do not count ("svd").
     covariance_estimator : object with ``fit`` and ``covariance_``, optional
     prior_smoothing : float, default 0
+    calibrate : {"temperature", "isotonic"} or None, default None
+        Fit a calibration of the probabilities on rows left out, at ``fit``: see ``calibration_``.
 
     Examples
     --------
@@ -65,6 +67,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         "tol": [Interval(Real, 0, None, closed="left")],
         "covariance_estimator": [HasMethods("fit"), None],
         "prior_smoothing": [Interval(Real, 0, None, closed="left")],
+        "calibrate": [StrOptions({"temperature", "isotonic"}), None],
     }
 
     def __init__(
@@ -77,6 +80,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         tol: float = 1e-4,
         covariance_estimator: Any = None,
         prior_smoothing: float = 0.0,
+        calibrate: str | None = None,
     ) -> None:
         self.solver = solver
         self.shrinkage = shrinkage
@@ -86,6 +90,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.tol = tol
         self.covariance_estimator = covariance_estimator
         self.prior_smoothing = prior_smoothing
+        self.calibrate = calibrate
 
     def _family(self, n_features: int) -> Family:
         self._check_settings("covariance estimator is not supported with svd solver. Try another solver")

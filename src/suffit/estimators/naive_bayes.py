@@ -34,6 +34,8 @@ class GaussianNB(GenerativeEstimator):
         to "largest" where all standard deviations lie within a factor of 1000), or always the column's own ("own").
     prior_smoothing : float, default 0
         Added to every class count before the shares are taken (1: Laplace).
+    calibrate : {"temperature", "isotonic"} or None, default None
+        Fit a calibration of the probabilities on rows left out, at ``fit``: see ``calibration_``.
 
     Examples
     --------
@@ -50,6 +52,7 @@ class GaussianNB(GenerativeEstimator):
         "var_smoothing": [NON_NEGATIVE],
         "floor": [StrOptions({"bounded", "own", "largest"})],
         "prior_smoothing": [NON_NEGATIVE],
+        "calibrate": [StrOptions({"temperature", "isotonic"}), None],
     }
 
     def __init__(
@@ -59,11 +62,13 @@ class GaussianNB(GenerativeEstimator):
         var_smoothing: float = 1e-9,
         floor: str = "bounded",
         prior_smoothing: float = 0.0,
+        calibrate: str | None = None,
     ) -> None:
         self.priors = priors
         self.var_smoothing = var_smoothing
         self.floor = floor
         self.prior_smoothing = prior_smoothing
+        self.calibrate = calibrate
 
     def _family(self, n_features: int) -> Family:
         return Gaussian(smoothing=float(self.var_smoothing), floor=self.floor)
@@ -134,6 +139,8 @@ class BernoulliNB(SmoothedNB):
         A value above it is present; None where columns hold 0 and 1 already.
     fit_prior, class_prior, prior_smoothing
         The class prior: class shares (smoothed), uniform where ``fit_prior=False``, or as given.
+    calibrate : {"temperature", "isotonic"} or None, default None
+        Fit a calibration of the probabilities on rows left out, at ``fit``: see ``calibration_``.
 
     Examples
     --------
@@ -158,6 +165,7 @@ class BernoulliNB(SmoothedNB):
         fit_prior: bool = True,
         class_prior: Any = None,
         prior_smoothing: float = 0.0,
+        calibrate: str | None = None,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -165,6 +173,7 @@ class BernoulliNB(SmoothedNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.prior_smoothing = prior_smoothing
+        self.calibrate = calibrate
 
     def _family(self, n_features: int) -> Family:
         return Bernoulli(alpha=self._smoothing(n_features), threshold=self.binarize)
@@ -188,7 +197,7 @@ class PoissonNB(SmoothedNB):
     alpha : float or "loo", default 1.0
         How many pseudo-rows, at the column's mean over all classes, smooth each class; 0 is maximum likelihood; "loo"
         chooses as in :class:`BernoulliNB`.
-    fit_prior, class_prior, prior_smoothing
+    fit_prior, class_prior, prior_smoothing, calibrate
         As in :class:`BernoulliNB`.
 
     Examples
@@ -207,11 +216,13 @@ class PoissonNB(SmoothedNB):
         fit_prior: bool = True,
         class_prior: Any = None,
         prior_smoothing: float = 0.0,
+        calibrate: str | None = None,
     ) -> None:
         self.alpha = alpha
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.prior_smoothing = prior_smoothing
+        self.calibrate = calibrate
 
     force_alpha = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -246,6 +257,8 @@ class NaiveBayes(GenerativeEstimator):
         Class prior; by default the class shares.
     prior_smoothing : float, default 0
         Added to every class count before the shares are taken.
+    calibrate : {"temperature", "isotonic"} or None, default None
+        Fit a calibration of the probabilities on rows left out, at ``fit``: see ``calibration_``.
 
     Examples
     --------
@@ -261,12 +274,21 @@ class NaiveBayes(GenerativeEstimator):
         "family": [str, Family],
         "priors": ["array-like", None, dict, StrOptions({"uniform"})],
         "prior_smoothing": [NON_NEGATIVE],
+        "calibrate": [StrOptions({"temperature", "isotonic"}), None],
     }
 
-    def __init__(self, family: str | Family = "gaussian", *, priors: Any = None, prior_smoothing: float = 0.0) -> None:
+    def __init__(
+        self,
+        family: str | Family = "gaussian",
+        *,
+        priors: Any = None,
+        prior_smoothing: float = 0.0,
+        calibrate: str | None = None,
+    ) -> None:
         self.family = family
         self.priors = priors
         self.prior_smoothing = prior_smoothing
+        self.calibrate = calibrate
 
     def _family(self, n_features: int) -> Family:
         family = self.family

@@ -37,6 +37,8 @@ class QuadraticDiscriminantAnalysis(WithCovarianceEstimator):
         Kept for scikit-learn's sake; a class is singular here where a Cholesky factor says so.
     covariance_estimator : object with ``fit`` and ``covariance_``, optional
     prior_smoothing : float, default 0
+    calibrate : {"temperature", "isotonic"} or None, default None
+        Fit a calibration of the probabilities on rows left out, at ``fit``: see ``calibration_``.
 
     Examples
     --------
@@ -56,6 +58,7 @@ class QuadraticDiscriminantAnalysis(WithCovarianceEstimator):
         "tol": [Interval(Real, 0, None, closed="left")],
         "covariance_estimator": [HasMethods("fit"), None],
         "prior_smoothing": [Interval(Real, 0, None, closed="left")],
+        "calibrate": [StrOptions({"temperature", "isotonic"}), None],
     }
 
     def __init__(
@@ -69,6 +72,7 @@ class QuadraticDiscriminantAnalysis(WithCovarianceEstimator):
         tol: float = 1e-4,
         covariance_estimator: Any = None,
         prior_smoothing: float = 0.0,
+        calibrate: str | None = None,
     ) -> None:
         self.solver = solver
         self.shrinkage = shrinkage
@@ -78,6 +82,7 @@ class QuadraticDiscriminantAnalysis(WithCovarianceEstimator):
         self.tol = tol
         self.covariance_estimator = covariance_estimator
         self.prior_smoothing = prior_smoothing
+        self.calibrate = calibrate
 
     def _family(self, n_features: int) -> Family:
         self._check_settings("covariance_estimator is not supported with solver='svd'. Try solver='eigen' instead.")

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..families.tuning import TEMPERED
 from ..stats import Array
 from .base import GenerativeEstimator
 from .reading import Prior
@@ -25,16 +26,18 @@ class SmoothedNB(GenerativeEstimator):
         "class_prior": ["array-like", None, dict],
         "force_alpha": ["boolean"],
         "prior_smoothing": [NON_NEGATIVE],
+        "calibrate": [StrOptions({"temperature", "isotonic"}), None],
     }
     alpha: Any
     force_alpha: bool
     fit_prior: bool
     class_prior: Any
+    calibrate: str | None
 
     def _check_alpha(self) -> Any:
         """``alpha`` as a number, an array by column, or a way to choose; below 1e-10 only with ``force_alpha``."""
         if isinstance(self.alpha, str):
-            return self.alpha
+            return TEMPERED if (self.alpha, self.calibrate) == ("loo", "temperature") else self.alpha
         alpha: Any = self.alpha if isinstance(self.alpha, Real) else np.asarray(self.alpha, dtype=np.float64)
         if isinstance(alpha, np.ndarray) and not (alpha.size and np.isfinite(alpha).all()):
             raise ValueError(f"alpha={self.alpha!r}: give one finite number, or one for each column")

@@ -15,16 +15,18 @@ from sklearn.utils import column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..choose import Selection, select
+from ..families.tuning import Tuning
 from ..family import Family
 from ..frame import ArrayColumn, Frame, Template, as_objects, read_frame, unmasked
 from ..model import Model, Solution
 from ..schema import LeftOutWarning, Schema, TableRows, apart, choose
+from ..selective import columns_that_help
 from ..stats import Array, Index
 from ..table import Coded, InputError, Parts, Rows, encode, freeze
 from .base import GenerativeEstimator, generator
 from .reading import Prior, common_dtype, read_labels, read_weight
 
-SETTLED = ("columns", "structure", "missing")  # settings that decide what the sums are
+SETTLED = ("columns", "structure", "select", "missing")  # settings that decide what the sums are
 DRAWS = 1000  # rows drawn from the model that novelty compares a row with
 
 
@@ -49,6 +51,9 @@ class GenerativeClassifier(GenerativeEstimator):
         "auto" (where ``columns`` is "auto" too): several structures are tried on rows left out, and the best are
         pooled, p(c | x) ∝ p(c) Π_m p_m(x | c)^β_m, with powers β that take back their over-confidence;
         ``selection_`` shows them.  Densities, draws and imputation are those of the naive structure in any case.
+    select : {"loo"} or None, default None
+        "loo": columns without which rows left out are told apart better are left out of the (naive) model, one by one.
+        ``schema_`` names them, and ``selection_`` shows the steps.
     missing : {"ignore", "informative"}, default "ignore"
         Whether a hole is left out, or is evidence too (a yes-or-no column of its own for every column).
     unknown : {"ignore", "novel", "error"}, default "ignore"
@@ -59,6 +64,8 @@ class GenerativeClassifier(GenerativeEstimator):
         Class prior; by default the class shares.
     prior_smoothing : float, default 0
         Added to every class count before the shares are taken.
+    calibrate : {"temperature", "isotonic"} or None, default None
+        Fit a calibration of the probabilities on rows left out, at ``fit``: see ``calibration_``.
 
     Examples
     --------
@@ -78,37 +85,43 @@ class GenerativeClassifier(GenerativeEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "columns": [StrOptions({"auto"}), dict, list, Schema],
         "structure": [StrOptions({"auto", "naive"})],
+        "select": [StrOptions({"loo"}), None],
         "missing": [StrOptions({"ignore", "informative"})],
         "unknown": [StrOptions({"ignore", "novel", "error"})],
         "missing_target": [StrOptions({"error", "drop"})],
         "priors": ["array-like", None, dict, StrOptions({"uniform"})],
         "prior_smoothing": [Interval(Real, 0, None, closed="left")],
+        "calibrate": [StrOptions({"temperature", "isotonic"}), None],
     }
 
     _accept_sparse = False
     _template: Template
     _seen: Schema  # all pieces of the model
     _plain: Schema  # those of the naive structure, which come first
-    _selection: Selection | None
+    _selection: Any
 
     def __init__(
         self,
         columns: Any = "auto",
         *,
         structure: str = "auto",
+        select: str | None = None,
         missing: str = "ignore",
         unknown: str = "ignore",
         missing_target: str = "error",
         priors: Any = None,
         prior_smoothing: float = 0.0,
+        calibrate: str | None = None,
     ) -> None:
         self.columns = columns
         self.structure = structure
+        self.select = select
         self.missing = missing
         self.unknown = unknown
         self.missing_target = missing_target
         self.priors = priors
         self.prior_smoothing = prior_smoothing
+        self.calibrate = calibrate
 
     # --- reading
 
@@ -204,14 +217,20 @@ class GenerativeClassifier(GenerativeEstimator):
         """
         self._validate_params()
         with self._unchanged_on_error():
-            self._learn_first(X, y, sample_weight, solve=True)
+            self._calibrate(*self._learn_first(X, y, sample_weight, solve=True))
         return self
 
-    def _learn_first(self, X: Any, y: Any, sample_weight: Any, solve: bool, classes: Any = None) -> None:
+    def _learn_first(
+        self, X: Any, y: Any, sample_weight: Any, solve: bool, classes: Any = None
+    ) -> tuple[TableRows, Rows]:
+        """Learn a first batch, and return it as the model reads it."""
         frame, labels, rows = self._read_table(X, y, sample_weight)
         declared = self._declared(classes, rows) if classes is not None else ()
         self._seen = choose(frame, rows, self.columns, X, self.missing, self.unknown)
-        self._plain, self._selection = self._seen.plain(), None
+        self._selection = None
+        if self.select == "loo" and len(rows.classes) > 1:
+            self._seen, self._selection = columns_that_help(self._seen.plain(), frame, rows)
+        self._plain = self._seen.plain()
         self._asked = {name: getattr(self, name) for name in SETTLED}
         if self.structure == "auto" and isinstance(self.columns, str) and len(rows.classes) > 1:
             self._seen, self._selection = select(self._plain, frame, rows)
@@ -220,7 +239,8 @@ class GenerativeClassifier(GenerativeEstimator):
         self.__dict__.pop("_said_extra", None)
         if isinstance(self.columns, Schema):
             self._say_columns(frame)
-        model = Model.empty(self._seen.family(), self._seen.columns, declared).learn(self._seen.rows(frame), rows)
+        data = self._seen.rows(frame)
+        model = Model.empty(self._seen.family(), self._seen.columns, declared).learn(data, rows)
         self._pending = None
         self.n_features_in_ = len(frame.names)
         self.__dict__.pop("feature_names_in_", None)
@@ -230,9 +250,10 @@ class GenerativeClassifier(GenerativeEstimator):
         self._say_left_out()
         if solve:
             self._fit.solution  # noqa: B018
+        return data, rows
 
     def _say_left_out(self) -> None:
-        odd = [c for c in self._seen.left_out() if c.reason != "as asked"]
+        odd = [c for c in self._seen.left_out() if not c.reason.startswith("as asked")]
         if odd:
             shown = "; ".join(f"{c.column!r}: {c.reason}" for c in odd[:10])
             warnings.warn(f"left out of the model: {shown}", LeftOutWarning, stacklevel=4)
@@ -284,8 +305,8 @@ class GenerativeClassifier(GenerativeEstimator):
         return replace(self._seen, pieces=pieces)
 
     @property
-    def selection_(self) -> Selection | None:
-        """The structures that were tried on rows left out, and those that were taken; None where none were tried."""
+    def selection_(self) -> Selection | Tuning | None:
+        """The structures (or columns) that were tried on rows left out, and what was taken; None where none were."""
         self._fitted  # noqa: B018
         return self._selection
 

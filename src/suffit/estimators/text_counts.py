@@ -28,7 +28,7 @@ class MultinomialNB(SmoothedNB):
     alpha : float, array-like of shape (n_features,), "loo" or "evidence", default 1.0
         φ_w = (occurrences of w + α)/(all words of the class + α·vocabulary).  "loo" and "evidence" choose it as in
         :class:`BernoulliNB`.
-    force_alpha, fit_prior, class_prior, prior_smoothing
+    force_alpha, fit_prior, class_prior, prior_smoothing, calibrate
         As in :class:`BernoulliNB`.
     input : {"counts", "sequences"}, default "counts"
         What X holds: a matrix of word counts (dense or sparse), or documents as sequences of word ids.  With sequences
@@ -58,6 +58,7 @@ class MultinomialNB(SmoothedNB):
         class_prior: Any = None,
         input: str = "counts",
         prior_smoothing: float = 0.0,
+        calibrate: str | None = None,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -65,6 +66,7 @@ class MultinomialNB(SmoothedNB):
         self.class_prior = class_prior
         self.input = input
         self.prior_smoothing = prior_smoothing
+        self.calibrate = calibrate
 
     def _alpha_setting(self, n_features: int) -> Any:
         alpha = self._smoothing(n_features)
@@ -122,7 +124,7 @@ class ComplementNB(MultinomialNB):
 
     Parameters
     ----------
-    alpha, force_alpha, fit_prior, class_prior, input, prior_smoothing
+    alpha, force_alpha, fit_prior, class_prior, input, prior_smoothing, calibrate
         As in :class:`MultinomialNB`.
     norm : bool, default False
         Whether the weights of each class are normalised.
@@ -150,6 +152,7 @@ class ComplementNB(MultinomialNB):
         norm: bool = False,
         input: str = "counts",
         prior_smoothing: float = 0.0,
+        calibrate: str | None = None,
     ) -> None:
         super().__init__(
             alpha=alpha,
@@ -158,6 +161,7 @@ class ComplementNB(MultinomialNB):
             class_prior=class_prior,
             input=input,
             prior_smoothing=prior_smoothing,
+            calibrate=calibrate,
         )
         self.norm = norm
 

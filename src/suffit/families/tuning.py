@@ -16,10 +16,12 @@ from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
 from ..family import EMPTIED, LeftOut, least
+from ..powers import bounded, powers
 from ..stats import Array
 from ..table import InputError, Matrix, Rows
 
 LOO, EVIDENCE = "loo", "evidence"
+TEMPERED = "loo, tempered"  # by the log-loss under the best power of the evidence, for a model that will have one
 MOST_ROWS = 20_000  # rows that settings are compared on, where there are more: each against the sums of all others
 SMALLEST, LARGEST = 1e-3, 1e3  # between which α is looked for
 DIGITS = 3  # to which α is rounded: more of them would be noise
@@ -61,7 +63,7 @@ def check_alpha(family: Any, evidence: bool) -> None:
     """Refuse an α that is neither a number of at least 0 nor a way to choose one."""
     if isinstance(family.alpha, str):
         ways = (LOO, EVIDENCE) if evidence else (LOO,)
-        if family.alpha not in ways:
+        if family.alpha not in (*ways, TEMPERED):
             others = " or ".join(map(repr, ways))
             why = "" if evidence or family.alpha != EVIDENCE else ": only counts have their evidence in closed form"
             raise ValueError(
@@ -71,10 +73,11 @@ def check_alpha(family: Any, evidence: bool) -> None:
     least(family, "alpha", family.alpha, 0.0)
 
 
-def loss_left_out(left: LeftOut, rows: Rows, counts: Array) -> float:
+def loss_left_out(left: LeftOut, rows: Rows, counts: Array, tempered: bool = False) -> float:
     """Mean −log p(y | x) of rows left out, under the shares of the classes; ∞ where something is singular.
 
-    A row that is the only one of its class says nothing: no setting could know it.
+    A row that is the only one of its class says nothing: no setting could know it.  ``tempered``: under the power of
+    p(x | c) with the least loss.
     """
     codes, weights = rows.part(0, len(rows))
     each = np.arange(len(rows))
@@ -82,7 +85,11 @@ def loss_left_out(left: LeftOut, rows: Rows, counts: Array) -> float:
     n[each, codes] -= weights
     n[n <= EMPTIED * counts] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        joint = left.log_density + np.log(n)
+        log_n = np.log(n)
+        if tempered:
+            tells = (n[each, codes] > 0) & (weights > 0) & np.isfinite(left.log_density).all(axis=1)
+            return powers([bounded(left)[tells]], log_n[tells], codes[tells], weights[tells])[1]
+        joint = left.log_density + log_n
         if left.impossible is not None:
             fewest = np.where(n > 0, left.impossible, np.inf).min(axis=1, keepdims=True)
             joint = np.where(left.impossible > fewest, -np.inf, joint)
@@ -123,13 +130,14 @@ def least_at(loss: Callable[[float], float]) -> tuple[float, list[tuple[float, f
 
 def settled_alpha(family: Any, X: Matrix, rows: Rows, columns: Sequence[str]) -> Any:
     """The family with the α that explains the classes of rows left out best; itself where α is set."""
-    if not (isinstance(family.alpha, str) and family.alpha == LOO):
+    if not (isinstance(family.alpha, str) and family.alpha in (LOO, TEMPERED)):
         return family
     stats, counts = replace(family, alpha=1.0).collect(X, rows, columns), rows.counts()
     here, few = some_rows(X, rows)
 
     def loss(alpha: float) -> float:
-        return loss_left_out(replace(family, alpha=alpha).left_out(here, few, stats, columns), few, counts)
+        left = replace(family, alpha=alpha).left_out(here, few, stats, columns)
+        return loss_left_out(left, few, counts, tempered=family.alpha == TEMPERED)
 
     return _taken(family, LEFT_OUT, *least_at(loss))
 
@@ -149,7 +157,7 @@ def _taken(family: Any, criterion: str, alpha: float, tried: list[tuple[float, f
 
 def alpha_as(family: Any, other: Any) -> Any:
     """The family with the α that another of its kind has chosen."""
-    if type(other) is type(family) and isinstance(family.alpha, str) and family.alpha == LOO:
+    if type(other) is type(family) and isinstance(family.alpha, str) and family.alpha in (LOO, TEMPERED):
         return replace(family, alpha=other.alpha, tuning=other.tuning)
     return family
 
