@@ -61,7 +61,8 @@ class GaussianDiscriminantAnalysis(GaussianEstimator):
     ----------
     covariance : {"full", "diagonal", "spherical", "auto"}, default "full"
         The structure of each Σ.  Diagonal with tie 0 is Gaussian naive Bayes.  "auto" compares all three by
-        leave-one-out, each with its own and with a shared Σ where ``tie="loo"``.
+        leave-one-out, each with its own and with a shared Σ where ``tie="loo"``, and takes the one with the fewest
+        parameters that is not worse than the best by more than the standard error of their difference.
     tie : float in [0, 1] or "loo", default 0
         0: a covariance for each class (quadratic boundary).  1: one shared by all (linear boundary).  Between, the
         scatter of each class and that of all are mixed, Σ_c = ((1−t)·S_c + t·S)/((1−t)·n_c + t·N) (Friedman's RDA).

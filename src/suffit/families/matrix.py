@@ -156,18 +156,18 @@ class MultivariateGaussian(Family):
         Rows with missing values help to make the sums, completed as with one shared covariance; the rows compared are
         those without.
         """
-        return self.tuned(X, rows, columns) if LOO in (self.tie, self.shrinkage) else self
-
-    def tuned(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Any:
-        """``settled``, with the loss of its settings even where there is only one to try."""
-        plain = replace(self, tie=1.0, shrinkage=0.0 if self.shrinkage == LOO else self.shrinkage)
-        stats = plain.collect(X, rows, columns)
-        if _incomplete(stats):
-            stats = plain.completed(stats, columns)
+        if LOO not in (self.tie, self.shrinkage):
+            return self
         whole = np.flatnonzero(without_holes(X))
         if not len(whole):
             raise InputError("leave-one-out needs rows without missing values; set tie and shrinkage by hand")
-        return settled_covariance(self, X[whole], rows.some(whole), stats)
+        return settled_covariance(self, X[whole], rows.some(whole), self.sums_to_tune(X, rows, columns))  # type: ignore[no-any-return]
+
+    def sums_to_tune(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
+        """The sums that settings are compared under: of all rows, completed as with one shared covariance."""
+        plain = replace(self, tie=1.0, shrinkage=0.0 if self.shrinkage == LOO else self.shrinkage)
+        stats = plain.collect(X, rows, columns)
+        return plain.completed(stats, columns) if _incomplete(stats) else stats
 
     def settled_as(self, other: Family) -> Family:
         """With the tie and the shrinkage that another has chosen."""

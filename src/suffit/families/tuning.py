@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
 from ..family import EMPTIED, LeftOut, least
 from ..powers import bounded, powers
 from ..stats import Array
-from ..table import InputError, Matrix, Rows
+from ..table import Codes, InputError, Matrix, Rows
 
 LOO, EVIDENCE = "loo", "evidence"
 TEMPERED = "loo, tempered"  # by the log-loss under the best power of the evidence, for a model that will have one
@@ -79,27 +80,49 @@ def loss_left_out(left: LeftOut, rows: Rows, counts: Array, tempered: bool = Fal
     A row that is the only one of its class says nothing: no setting could know it.  ``tempered``: under the power of
     p(x | c) with the least loss.
     """
-    codes, weights = rows.part(0, len(rows))
-    each = np.arange(len(rows))
-    n = np.repeat(counts[None], len(rows), axis=0)
-    n[each, codes] -= weights
-    n[n <= EMPTIED * counts] = 0.0
+    if not tempered:
+        return mean_loss(*losses_left_out(left, rows, counts))
+    n, codes, weights = _without(rows, counts)
+    tells = _tells(n, codes, weights) & np.isfinite(left.log_density).all(axis=1)
+    with np.errstate(divide="ignore"):
+        return powers([bounded(left)[tells]], np.log(n[tells]), codes[tells], weights[tells])[1]
+
+
+def losses_left_out(left: LeftOut, rows: Rows, counts: Array) -> tuple[Array, Array]:
+    """−log p(y | x) of each row left out that says something, and its weight."""
+    n, codes, weights = _without(rows, counts)
     with np.errstate(divide="ignore", invalid="ignore"):
-        log_n = np.log(n)
-        if tempered:
-            tells = (n[each, codes] > 0) & (weights > 0) & np.isfinite(left.log_density).all(axis=1)
-            return powers([bounded(left)[tells]], log_n[tells], codes[tells], weights[tells])[1]
-        joint = left.log_density + log_n
+        joint = left.log_density + np.log(n)
         if left.impossible is not None:
             fewest = np.where(n > 0, left.impossible, np.inf).min(axis=1, keepdims=True)
             joint = np.where(left.impossible > fewest, -np.inf, joint)
         top = joint.max(axis=1)
-        loss = top + np.log(np.exp(joint - top[:, None]).sum(axis=1)) - joint[each, codes]
-    tells = (n[each, codes] > 0) & (weights > 0)
+        loss = top + np.log(np.exp(joint - top[:, None]).sum(axis=1)) - joint[np.arange(len(rows)), codes]
+    tells = _tells(n, codes, weights)
+    return loss[tells], weights[tells]
+
+
+def mean_loss(losses: Array, weights: Array) -> float:
+    """The mean of row losses; ∞ where one is not a number."""
+    mean = float(np.average(losses, weights=weights))
+    return mean if np.isfinite(mean) else np.inf
+
+
+def _without(rows: Rows, counts: Array) -> tuple[Array, Codes, Array]:
+    """The class counts without each row, and the codes and weights of the rows.  # → (n, K), (n,), (n,)"""
+    codes, weights = rows.part(0, len(rows))
+    n = np.repeat(counts[None], len(rows), axis=0)
+    n[np.arange(len(rows)), codes] -= weights
+    n[n <= EMPTIED * counts] = 0.0
+    return n, codes, weights
+
+
+def _tells(n: Array, codes: Codes, weights: Array) -> NDArray[np.bool_]:
+    """Which rows say something: they weigh, and their class has others."""
+    tells = (n[np.arange(len(codes)), codes] > 0) & (weights > 0)
     if not tells.any():
         raise InputError("leave-one-out needs a class with at least two rows; set the value by hand")
-    mean = float(np.average(loss[tells], weights=weights[tells]))
-    return mean if np.isfinite(mean) else np.inf
+    return np.asarray(tells)
 
 
 def some_rows(X: Matrix, rows: Rows) -> tuple[Matrix, Rows]:
@@ -174,25 +197,33 @@ def dirichlet_evidence(count: Array, alpha: float) -> float:
     return float(each.sum() + whole.sum())
 
 
+def covariance_losses(family: Any, X: Matrix, rows: Rows, stats: Any) -> list[tuple[Trial, Array, Array]]:
+    """Every tie and shrinkage that a jointly normal family leaves open, its row losses, and the rows' weights."""
+    ties = TIES if family.tie == LOO else (family.tie,)
+    amounts = SHRINKAGES if family.shrinkage == LOO else (family.shrinkage,)
+    out = []
+    for tie in ties:
+        one = replace(family, tie=tie, shrinkage=0.0)
+        for s, density in zip(amounts, one.left_out_by_shrinkage(X, rows, stats, amounts), strict=True):
+            losses = losses_left_out(LeftOut(density), rows, stats["n"])
+            out.append((Trial({"tie": tie, "shrinkage": s}, mean_loss(*losses)), *losses))
+    return out
+
+
 def settled_covariance(family: Any, X: Matrix, rows: Rows, stats: Any) -> Any:
     """A jointly normal family with its tie and shrinkage by leave-one-out: the grid of both, or of one.
 
     Of settings with the same loss, that with fewer parameters to learn is taken: tied more, then shrunk more.
     """
-    ties = TIES if family.tie == LOO else (family.tie,)
-    amounts = SHRINKAGES if family.shrinkage == LOO else (family.shrinkage,)
-    here, few = some_rows(X, rows)
-    counts = stats["n"]
-    trials = []
-    for tie in ties:
-        one = replace(family, tie=tie, shrinkage=0.0)
-        for s, density in zip(amounts, one.left_out_by_shrinkage(here, few, stats, amounts), strict=True):
-            loss = loss_left_out(LeftOut(density), few, counts)
-            trials.append(Trial({"tie": tie, "shrinkage": s}, loss))
-    amount = {s: s if isinstance(s, float) else 0.0 for s in amounts}
-    taken = min(trials, key=lambda t: (round(t.loss, 9), -t.settings["tie"], -amount[t.settings["shrinkage"]]))
+    trials = [trial for trial, *_ in covariance_losses(family, *some_rows(X, rows), stats)]
+    taken = min(trials, key=lambda t: (round(t.loss, 9), -t.settings["tie"], -amount(t.settings["shrinkage"])))
     if not np.isfinite(taken.loss):
         raise InputError(
             "no tie and shrinkage that was tried leaves the covariances without a row invertible; set shrinkage by hand"
         )
     return replace(family, **taken.settings, tuning=Tuning(LEFT_OUT, tuple(trials), taken))
+
+
+def amount(shrinkage: Any) -> float:
+    """A shrinkage as a number; one that the data choose counts as none."""
+    return shrinkage if isinstance(shrinkage, float) else 0.0
