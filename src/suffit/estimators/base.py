@@ -468,8 +468,9 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """log p(x, class) of learned rows, each under the model without it: what fitting anew on all others gives.
 
         Nothing is fitted anew: a row is taken out of the sums, in closed form for all rows at once.  Settings that were
-        chosen from the rows (bins, amounts of smoothing) stay as they are.  Rows must be among those learned, with the
-        weights that they had.  A class of which a row is the only one has log-probability −∞ for that row.
+        chosen from the rows (bins, amounts of smoothing) stay as they are.  Rows must be among those learned, each
+        given once, with the weights that they had; where it shows that they are not, they are refused.  A class of
+        which a row is the only one has log-probability −∞ for that row.
         """
         return self._left_out(X, y, sample_weight).log_joint()
 
@@ -499,6 +500,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         data, _, rows = self._read(X, y, sample_weight, self._read_X_known)
         fitted = self._fitted
         fitted.solution.scorer.check(data)
+        fitted.model.check_learned(data, rows)
         return fitted.model.left_out(data, rows, self._prior_without)
 
     def _prior_without(self, n: Array) -> Array:
@@ -518,6 +520,8 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         data, _, rows = self._read(X, y, sample_weight, self._read_X_known)
         with self._unchanged_on_error():
+            self._check_rows_can_go()
+            self._fitted.model.check_learned(data, rows)
             self._calibrate(data, rows, self._calibration_method() or "temperature")
         return self
 

@@ -74,25 +74,26 @@ def check_alpha(family: Any, evidence: bool) -> None:
     least(family, "alpha", family.alpha, 0.0)
 
 
-def loss_left_out(left: LeftOut, rows: Rows, counts: Array, tempered: bool = False) -> float:
+def loss_left_out(left: LeftOut, rows: Rows, counts: Array, tempered: bool = False, prior: bool = True) -> float:
     """Mean −log p(y | x) of rows left out, under the shares of the classes; ∞ where something is singular.
 
     A row that is the only one of its class says nothing: no setting could know it.  ``tempered``: under the power of
-    p(x | c) with the least loss.
+    p(x | c) with the least loss.  ``prior=False``: for a rule that takes no prior.
     """
     if not tempered:
-        return mean_loss(*losses_left_out(left, rows, counts))
+        return mean_loss(*losses_left_out(left, rows, counts, prior))
     n, codes, weights = _without(rows, counts)
     tells = _tells(n, codes, weights) & np.isfinite(left.log_density).all(axis=1)
     with np.errstate(divide="ignore"):
-        return powers([bounded(left)[tells]], np.log(n[tells]), codes[tells], weights[tells])[1]
+        log_prior = np.log(n if prior else n > 0)
+        return powers([bounded(left)[tells]], log_prior[tells], codes[tells], weights[tells])[1]
 
 
-def losses_left_out(left: LeftOut, rows: Rows, counts: Array) -> tuple[Array, Array]:
-    """−log p(y | x) of each row left out that says something, and its weight."""
+def losses_left_out(left: LeftOut, rows: Rows, counts: Array, prior: bool = True) -> tuple[Array, Array]:
+    """−log p(y | x) of each row left out that says something, and its weight; ``prior``: whether classes have one."""
     n, codes, weights = _without(rows, counts)
     with np.errstate(divide="ignore", invalid="ignore"):
-        joint = left.log_density + np.log(n)
+        joint = left.log_density + np.log(n if prior else n > 0)
         if left.impossible is not None:
             fewest = np.where(n > 0, left.impossible, np.inf).min(axis=1, keepdims=True)
             joint = np.where(left.impossible > fewest, -np.inf, joint)
@@ -160,7 +161,7 @@ def settled_alpha(family: Any, X: Matrix, rows: Rows, columns: Sequence[str]) ->
 
     def loss(alpha: float) -> float:
         left = replace(family, alpha=alpha).left_out(here, few, stats, columns)
-        return loss_left_out(left, few, counts, tempered=family.alpha == TEMPERED)
+        return loss_left_out(left, few, counts, family.alpha == TEMPERED, not getattr(family, "complement", False))
 
     return _taken(family, LEFT_OUT, *least_at(loss))
 
