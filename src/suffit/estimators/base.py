@@ -448,9 +448,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._posterior(self._read_X_known(X))
 
     def _posterior(self, X: Matrix) -> Array:
-        fitted = self._fitted
-        P = fitted.solution.posterior(X)
-        return P if fitted.calibration is None else fitted.calibration.mapped(P)
+        return self._fitted.posterior(X)
 
     def predict_log_proba(self, X: Any) -> Array:
         """log p(class | x)."""
@@ -543,7 +541,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(look) < len(rows):
             X, rows = X[look], rows.some(look)
         fitted = self._fitted
-        left = fitted.model.left_out(X, rows, self._prior_without)
+        left = fitted.model.left_out(X, rows, self._prior_without, one=True)
         self._fit = replace(fitted, calibration=calibrated(method, left))
 
     # --- densities
@@ -611,7 +609,8 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         the model takes missing values) at its word.
         """
         fitted = self._fitted
-        return RowScorer(fitted.solution, fitted.classes)
+        calibration = fitted.calibration if fitted.maps else None
+        return RowScorer(fitted.solution, fitted.classes, calibration.mapped if calibration else None)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

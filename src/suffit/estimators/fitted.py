@@ -45,6 +45,11 @@ class Fitted:
         """Whether probabilities go through the maps of a calibration."""
         return self.calibration is not None and bool(self.calibration.maps)
 
+    def posterior(self, X: Matrix) -> Array:
+        """p(c | x), calibrated where it is asked for.  # → (n, K)"""
+        P = self.solution.posterior(X)
+        return P if self.calibration is None else self.calibration.mapped(P)
+
     @property
     def classes(self) -> NDArray[Any]:
         """The labels as an array of the type they came in."""

@@ -30,7 +30,7 @@ class Candidate:
         """The standard error of the mean difference between two structures' losses of the same rows."""
         gap = self.losses - best.losses
         spread = np.average((gap - np.average(gap, weights=self.weights)) ** 2, weights=self.weights)
-        return float(np.sqrt(spread / len(gap))) if np.isfinite(spread) else 0.0
+        return float(np.sqrt(spread / self.weights.sum())) if np.isfinite(spread) else 0.0
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class AnyGaussian(Family):
         for structure, each in (("diagonal", X.shape[1]), ("spherical", 1)):
             for tie in (0.0, 1.0) if self.tie == LOO else (self.tie,):
                 family = Gaussian(tie=tie, spherical=structure == "spherical", unbiased=self.unbiased)
-                left = family.left_out(here, few, family.collect(X, rows, columns), columns)
+                left = family.left_out(here, few.one_of_each(), family.collect(X, rows, columns), columns)
                 losses = losses_left_out(left, few, rows.counts())
                 settings = {"covariance": structure, "tie": tie, "shrinkage": 0.0}
                 own = 1 + (len(rows.classes) - 1) * (1 - tie)

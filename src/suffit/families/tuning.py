@@ -1,8 +1,9 @@
 """Settings chosen by the data: by the log-loss of rows left out, or by the evidence.
 
 Leave-one-out needs the rows: every one is scored by the sums of all the others, under each setting tried, and the
-setting with the least −log p(class | x) is taken.  The evidence, log p(counts | α), needs only the sums, and so follows
-them wherever they are merged, updated or forgotten from.
+setting with the least −log p(class | x) is taken.  (A weight of 3 is three rows, of which one is left out.)  The
+evidence, log p(counts | α), needs only the sums, and so follows them wherever they are merged, updated or forgotten
+from.
 """
 
 from __future__ import annotations
@@ -110,19 +111,22 @@ def mean_loss(losses: Array, weights: Array) -> float:
 
 
 def _without(rows: Rows, counts: Array) -> tuple[Array, Codes, Array]:
-    """The class counts without each row, and the codes and weights of the rows.  # → (n, K), (n,), (n,)"""
-    codes, weights = rows.part(0, len(rows))
+    """The class counts without one of each row, and the codes and weights of the rows.  # → (n, K), (n,), (n,)"""
+    codes, gone = rows.one_of_each().part(0, len(rows))
     n = np.repeat(counts[None], len(rows), axis=0)
-    n[np.arange(len(rows)), codes] -= weights
+    n[np.arange(len(rows)), codes] -= gone
     n[n <= EMPTIED * counts] = 0.0
-    return n, codes, weights
+    return n, codes, rows.part(0, len(rows))[1]
 
 
 def _tells(n: Array, codes: Codes, weights: Array) -> NDArray[np.bool_]:
     """Which rows say something: they weigh, and their class has others."""
     tells = (n[np.arange(len(codes)), codes] > 0) & (weights > 0)
     if not tells.any():
-        raise InputError("leave-one-out needs a class with at least two rows; set the value by hand")
+        raise InputError(
+            f"leave-one-out needs a class with at least two rows, found n_samples={len(codes)}, each of another class; "
+            "set the value by hand"
+        )
     return np.asarray(tells)
 
 
@@ -160,7 +164,7 @@ def settled_alpha(family: Any, X: Matrix, rows: Rows, columns: Sequence[str]) ->
     here, few = some_rows(X, rows)
 
     def loss(alpha: float) -> float:
-        left = replace(family, alpha=alpha).left_out(here, few, stats, columns)
+        left = replace(family, alpha=alpha).left_out(here, few.one_of_each(), stats, columns)
         return loss_left_out(left, few, counts, family.alpha == TEMPERED, not getattr(family, "complement", False))
 
     return _taken(family, LEFT_OUT, *least_at(loss))
@@ -205,7 +209,7 @@ def covariance_losses(family: Any, X: Matrix, rows: Rows, stats: Any) -> list[tu
     out = []
     for tie in ties:
         one = replace(family, tie=tie, shrinkage=0.0)
-        for s, density in zip(amounts, one.left_out_by_shrinkage(X, rows, stats, amounts), strict=True):
+        for s, density in zip(amounts, one.left_out_by_shrinkage(X, rows.one_of_each(), stats, amounts), strict=True):
             losses = losses_left_out(LeftOut(density), rows, stats["n"])
             out.append((Trial({"tie": tie, "shrinkage": s}, mean_loss(*losses)), *losses))
     return out
