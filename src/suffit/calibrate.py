@@ -20,7 +20,7 @@ from scipy.optimize import isotonic_regression
 
 from .family import LeftOut
 from .model import RowsLeftOut
-from .powers import bounded, powers
+from .powers import SAYABLE, bounded, powers
 from .stats import Array
 from .table import Codes, InputError, Rows
 
@@ -154,7 +154,7 @@ def _fitted(
     method: str, scores: Array, log_prior: Array, P: Array, codes: Codes, weights: Array
 ) -> tuple[float, tuple[tuple[Array, Array], ...]]:
     if method == "temperature":
-        beta, _ = powers([scores], log_prior, codes, weights)
+        beta, _ = powers([np.maximum(scores, SAYABLE)], log_prior, codes, weights)
         return float(beta[0]), ()
     least = 1 / (2 * max(weights.sum(), 1.0))  # no share of so few rows is nearer to 0 or 1
     maps = []

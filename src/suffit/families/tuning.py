@@ -18,7 +18,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
 from ..family import EMPTIED, LeftOut, least
-from ..powers import bounded, powers
+from ..powers import SAYABLE, bounded, powers
 from ..stats import Array
 from ..table import Codes, InputError, Matrix, Rows
 
@@ -87,7 +87,7 @@ def loss_left_out(left: LeftOut, rows: Rows, counts: Array, tempered: bool = Fal
     tells = _tells(n, codes, weights) & np.isfinite(left.log_density).all(axis=1)
     with np.errstate(divide="ignore"):
         log_prior = np.log(n if prior else n > 0)
-        return powers([bounded(left)[tells]], log_prior[tells], codes[tells], weights[tells])[1]
+        return float(powers([bounded(left, SAYABLE)[tells]], log_prior[tells], codes[tells], weights[tells])[1])
 
 
 def losses_left_out(left: LeftOut, rows: Rows, counts: Array, prior: bool = True) -> tuple[Array, Array]:
