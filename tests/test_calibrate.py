@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_digits
 from sklearn.metrics import log_loss as sklearn_log_loss
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -94,6 +95,14 @@ def test_calibration_error_falls_to_less_than_a_third(method: str) -> None:
         before, after = plain.predict_proba(X[judge]), model.predict_proba(X[judge])
         assert expected_calibration_error(after, y[judge]) < expected_calibration_error(before, y[judge]) / 3
         assert log_loss(after, y[judge]) < log_loss(before, y[judge])
+
+
+def test_a_few_hopeless_rows_do_not_set_the_temperature() -> None:
+    """Pixels that never vary in a class make some rows impossible by 10⁸ nats: they must not decide for all others."""
+    X, y = load_digits(return_X_y=True)
+    found = suffit.GaussianNB(calibrate="temperature").fit(X, y).calibration_
+    assert found.ece_after < found.ece_before / 3
+    assert found.log_loss_after < found.log_loss_before / 3
 
 
 @pytest.mark.parametrize("method", METHODS)
