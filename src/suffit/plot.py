@@ -117,7 +117,7 @@ def plot_calibration(calibration: Any, ax: Any = None) -> Any:
         size = 12 + 220 * shown.weight / shown.weight.sum()
         ax.plot(shown.confidence, shown.accuracy, color=colour, lw=1)
         label = f"{name}: calibration error {ece:.3f}"
-        ax.scatter(shown.confidence, shown.accuracy, s=size, color=colour, alpha=0.75, label=label)
+        ax.scatter(shown.confidence, shown.accuracy, s=size, color=colour, alpha=0.75, label=label, clip_on=False)
     low = min(calibration.before.confidence.min(), calibration.after.confidence.min())
     ax.set_xlim(max(low - 0.03, 0.0), 1.02)
     ax.set_ylim(-0.02, 1.02)
