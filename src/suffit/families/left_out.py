@@ -144,25 +144,35 @@ class Downdates:
 
         Only the row's own class has other sums; the others' matrices are as they were.
         """
-        s, t, K, keep = self.scatter, self.blend.tie, len(self.scatter.means), self.scatter.keep
+        s, t, K = self.scatter, self.blend.tie, len(self.scatter.means)
         out = np.empty((len(self.x), K))
         shift = s.means - s.origin
         before = class_shrinkage(how, s.sums, s.own, shift)
         others = before.sum(axis=0) - before
         far = np.stack([self._far(k) for k in range(K)])
-        for start, stop in row_blocks(len(out), s.own[0].size, COPY_CELLS * 4):
+        for start, stop in row_blocks(len(out), s.own[0].size, COPY_CELLS):
             c, here = self.codes[start:stop], slice(start, stop)
             S = s.own[c] - self.own_taken[here, None, None] * self.d[here, :, None] * self.d[here, None, :]
             mean = self.x[here] - self.grown[here, None] * self.d[here] - s.origin[c]
             after = class_shrinkage(how, self._sums_without(here), S, mean)
             shared = others[c] + after
             for k in range(K):
-                own = np.where((c == k)[:, None, None], after, before[k])
-                M = ((1 - t) * own + t * shared)[:, keep][:, :, keep]
-                with np.errstate(all="ignore"):
-                    each = (1 - self.blend.ridge) * M / self.over[here, k, None, None]
-                out[here, k] = _normal(each + self.blend.ridge * np.eye(len(keep)), far[k, here])
+                own, rest = np.flatnonzero(c == k), np.flatnonzero(c != k)
+                M = (1 - t) * after[own] + t * shared[own]
+                out[start + own, k] = _normal(self._regular(M, k, start + own), far[k, start + own])
+                if t == 0.0:  # one matrix for all: that of a class which no row is taken from
+                    M, at = before[k][None], start + rest[:1]
+                else:
+                    M, at = (1 - t) * before[k] + t * shared[rest], start + rest
+                out[start + rest, k] = _normal(self._regular(M, k, at), far[k, start + rest])
         return out
+
+    def _regular(self, M: Array, k: int, rows: NDArray[np.int64]) -> Array:
+        """Matrices of class k without these rows, over their counts and with the ridge; of the columns that vary."""
+        keep, r = self.scatter.keep, self.blend.ridge
+        with np.errstate(all="ignore"):
+            each = (1 - r) * M[:, keep][:, :, keep] / self.over[rows, k, None, None]
+        return np.asarray(each + r * np.eye(len(keep)))
 
     def _sums_without(self, here: slice) -> dict[str, Array]:
         """The moments of the classes of some rows, each without its row."""
@@ -193,7 +203,9 @@ class Factored:
 
 
 def _normal(each: Array, z: Array) -> Array:
-    """Normal log-densities, a covariance for every row; NaN for all where one is singular.  # (n, p, p), (n, p)"""
+    """Normal log-densities; NaN for all where a covariance is singular.  # (n, p, p) or (1, p, p), (n, p) → (n,)"""
+    if not len(z):
+        return np.zeros(0)
     scale = np.sqrt(np.einsum("bii->bi", each))
     if not (np.isfinite(scale) & (scale > 0)).all():
         return np.full(len(z), np.nan)
@@ -201,7 +213,7 @@ def _normal(each: Array, z: Array) -> Array:
         L = np.linalg.cholesky(each / scale[:, :, None] / scale[:, None, :])
     except np.linalg.LinAlgError:
         return np.full(len(z), np.nan)
-    u = np.linalg.solve(L, (z / scale)[..., None])[..., 0]
+    u = np.linalg.solve(L[0], (z / scale).T).T if len(L) == 1 else np.linalg.solve(L, (z / scale)[..., None])[..., 0]
     log_det = 2 * (np.log(np.einsum("bii->bi", L)) + np.log(scale)).sum(axis=1)
     return np.asarray(-0.5 * ((u * u).sum(axis=1) + log_det + z.shape[1] * LOG_2PI))
 

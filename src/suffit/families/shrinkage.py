@@ -28,25 +28,23 @@ def shrink_to_diagonal(cov: Array, s: float) -> Array:
 
 def shift_fourth(sums: Mapping[str, Array], d: Array) -> dict[str, Array]:
     """Σ(z_j+d_j)²(z_k+d_k) and Σ(z_j+d_j)²(z_k+d_k)² from the moments of z; d of shape (class, feature)."""
-    n, x, xx, xxy, xxyy = (sums[k] for k in ("n", "x", "xx", "xxy", "xxyy"))
+    n, x, xx, xxy = (sums[k] for k in ("n", "x", "xx", "xxy"))
     n = n[:, None, None]
     dj, dk = d[:, :, None], d[:, None, :]
     xj, xk = x[:, :, None], x[:, None, :]
     jj = np.einsum("cii->ci", xx)[:, :, None]
-    kk = jj.transpose(0, 2, 1)
     third = xxy + dk * jj + 2 * dj * xx + 2 * dj * dk * xj + dj**2 * xk + n * dj**2 * dk
-    fourth = (
-        xxyy
-        + 2 * dk * xxy
-        + 2 * dj * xxy.transpose(0, 2, 1)
-        + dk**2 * jj
-        + dj**2 * kk
-        + 4 * dj * dk * xx
-        + 2 * dj * dk**2 * xj
-        + 2 * dj**2 * dk * xk
-        + n * dj**2 * dk**2
-    )
-    return {"xxy": third, "xxyy": fourth}
+    return {"xxy": third, "xxyy": fourth_about(sums, -d)}
+
+
+def fourth_about(sums: Mapping[str, Array], m: Array) -> Array:
+    """Σ(z_j−m_j)²(z_k−m_k)² from the moments of z: half of its terms, and the other half is their transpose."""
+    n, x, xx, xxy, xxyy = (sums[k] for k in ("n", "x", "xx", "xxy", "xxyy"))
+    jj, mm = np.einsum("cii->ci", xx), m * m
+    half = xxy * (-2 * m)[:, None, :]
+    half += (jj - 2 * m * x + 0.5 * n[:, None] * mm)[:, :, None] * mm[:, None, :]
+    half += (2 * m)[:, :, None] * m[:, None, :] * xx
+    return np.asarray(xxyy + half + half.transpose(0, 2, 1))
 
 
 def ledoit_wolf_amount(R: Array, fourth: Array, n: Array) -> Array:
@@ -79,8 +77,7 @@ def class_shrinkage(how: str, sums: Mapping[str, Array], S: Array, shift: Array)
     if how == "oas":
         amount = oas_amount(R, n)
     else:
-        about_mean = shift_fourth(sums, -shift)["xxyy"]
-        fourth = (about_mean / both / both).sum(axis=(-2, -1))  # both² may underflow
+        fourth = (fourth_about(sums, shift) / both / both).sum(axis=(-2, -1))  # both² may underflow
         small = fourth < 0.5 * n * np.trace(R, axis1=-2, axis2=-1) ** 2
         if (small & (sums["n"] > 0)).any():  # below what Cauchy's inequality allows: the sums have underflowed
             raise InputError("values so small that their fourth powers underflow; rescale the columns")
