@@ -275,6 +275,16 @@ def test_calibrated_tables_with_text_and_holes() -> None:
         np.testing.assert_allclose(model.scorer()(dict(zip(model._names_in, X[0], strict=True))), P[0], rtol=1e-9)
 
 
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize("method", METHODS)
+def test_very_few_rows_can_be_calibrated(method: str, n: int) -> None:
+    X, y = np.arange(2.0 * n)[:, None] % n, np.repeat([0, 1], n)
+    found = suffit.GaussianNB(calibrate=method).fit(X[: n + 2], y[: n + 2])
+    assert found.calibration_.rows == n + 2
+    assert np.isfinite(found.predict_proba(X)).all()
+    assert np.isfinite(found.calibration_.log_loss_after)
+
+
 def test_weights_count_as_rows_do_not() -> None:
     """Rows of weight 0 change nothing; all weights alike change nothing but how sure the power is."""
     X, y = copied(5, 12)

@@ -132,6 +132,8 @@ def calibrated(method: str, without: RowsLeftOut) -> Calibration:
     fold = np.arange(len(tells)) % FOLDS
     for f in range(FOLDS):
         here = np.flatnonzero(fold == f)
+        if not len(here):
+            continue
         rest = np.flatnonzero(fold != f) if len(tells) > FOLDS else here
         one, shapes = _fitted(method, scores[rest], log_prior[rest], before[rest], codes[rest], weights[rest])
         P = posterior(one, here)
