@@ -48,10 +48,14 @@ class Choice:
 
 @dataclass(frozen=True)
 class Coding:
-    """How a column becomes numbers in a joint block: as it is, or 0 and 1 for each level, or for each bin."""
+    """How a column becomes numbers in a joint block: as it is, or 0 and 1 for each level, or for each bin.
+
+    The numbers are divided by ``scales``, so that shrinking a covariance towards a multiple of I is fair to all.
+    """
 
     levels: tuple[Hashable, ...] = ()
     edges: tuple[float, ...] = ()
+    scales: tuple[float, ...] = ()
 
     def names(self, column: str) -> tuple[str, ...]:
         """What the numbers are called."""
@@ -61,6 +65,10 @@ class Coding:
 
     def numbers(self, frame: Frame, column: str) -> Array:
         """# → (n, 1), (n, levels) or (n, bins); NaN where missing, or at a level never seen"""
+        x = self._numbers(frame, column)
+        return x / np.asarray(self.scales) if self.scales else x
+
+    def _numbers(self, frame: Frame, column: str) -> Array:
         if self.levels:
             values, codes = _levels(frame, column)
             place = {v: i for i, v in enumerate(self.levels)}

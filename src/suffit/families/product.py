@@ -51,7 +51,7 @@ class Product(Family):
     def settled(self, X: Any, rows: Rows, columns: Sequence[str]) -> Product:
         """Every block settled, on some rows where there are very many."""
         sample = rows.weighty(ROWS_AT_ONCE)
-        few, some = rows.some(sample), X[sample]
+        few, some = (rows, X) if len(sample) == len(rows) else (rows.some(sample), X[sample])
         return self._with([b.family.settled(some.part(i), few, b.columns) for i, b in enumerate(self.blocks)])
 
     def settled_as(self, other: Family) -> Product:
@@ -78,7 +78,7 @@ class Product(Family):
             codes, weights = rows.part(start, stop)
             few = Rows(rows.classes, codes, None if rows.weights is None else weights)
             with rows_from(start):
-                here = X[start:stop]
+                here = X[start:stop] if stop - start < len(rows) else X
                 sums = [b.family.collect(here.part(i), few, b.columns) for i, b in enumerate(self.blocks)]
             total = Bundle(tuple(sums)) if total is None else total + Bundle(tuple(sums))
         assert total is not None
