@@ -16,9 +16,9 @@ from .families.binned import bin_names
 from .families.elementwise import Elementwise
 from .families.holes import MissingValuesWarning
 from .families.product import Block, Product
+from .families.simplex import log_shares
 from .family import Family, family_named
 from .frame import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, NUMBER, READABLE, TRUTH, WHOLE, Frame
-from .model import Model
 from .stats import Array
 from .table import Coded, InputError, Matrix, Rows, check_finite
 
@@ -444,8 +444,8 @@ def auto_family(
     if kind == TRUTH:
         return Bernoulli(), "yes or no"
     if (there == np.round(there)).all():
-        return _for_whole_numbers(x, there, name, rows)
-    return _for_numbers(x, there, name, rows)
+        return _for_whole_numbers(x, there, rows)
+    return _for_numbers(x, there, rows)
 
 
 def _spread(frame: Frame, name: str, rows: Rows) -> tuple[int, float]:
@@ -472,29 +472,28 @@ def _for_levels(distinct: int, present: float) -> tuple[Family | None, str]:
     return Categorical(), f"{distinct} levels"
 
 
-def _for_whole_numbers(x: Array, there: Array, name: str, rows: Rows) -> tuple[Family | None, str]:
+def _for_whole_numbers(x: Array, there: Array, rows: Rows) -> tuple[Family | None, str]:
     distinct = np.unique(there)
     if len(distinct) == 2 and set(distinct) == {0.0, 1.0}:
         return Bernoulli(), "only 0 and 1"
     tries: dict[str, tuple[Family, float]] = {"gaussian": (_gaussian(), _gaussian_of_whole(x, rows))}
     if distinct[0] >= 0 and distinct[-1] <= LARGEST_COUNT:
-        tries["poisson"] = (Poisson(), explained(x[:, None], name, rows, Poisson()))
+        tries["poisson"] = (Poisson(), explained(x, rows, Poisson()))
     if len(distinct) <= FEW_LEVELS:
         codes = np.where(np.isfinite(x), np.searchsorted(distinct, np.nan_to_num(x)), -1).astype(np.int32)
-        coded = Coded(codes[:, None], (tuple(int(v) for v in distinct),))
-        tries["categorical"] = (Categorical(), explained(coded, name, rows, Categorical(every_whole=False)))
+        tries["categorical"] = (Categorical(), _explained_levels(codes, len(distinct), rows))
     best = max(tries, key=lambda k: tries[k][1])
     others = ", ".join(f"{k} {v[1] - tries[best][1]:.0f}" for k, v in tries.items() if k != best)
     what = {"poisson": "counts", "categorical": f"{len(distinct)} whole numbers as levels", "gaussian": "whole numbers"}
     return tries[best][0], what[best] + (f" (log-likelihood less price, beside: {others})" if others else "")
 
 
-def _for_numbers(x: Array, there: Array, name: str, rows: Rows) -> tuple[Family | None, str]:
+def _for_numbers(x: Array, there: Array, rows: Rows) -> tuple[Family | None, str]:
     if not len(there) or there.min() <= 0:
         return _gaussian(), "numbers"
-    base = explained(x[:, None], name, rows, _gaussian())
-    rivals = {"log-normal": LogNormal(smoothing=1e-9), "gamma": Gamma()}
-    scores = {k: explained(x[:, None], name, rows, f) for k, f in rivals.items()}
+    base = explained(x, rows, _gaussian())
+    rivals: dict[str, Elementwise] = {"log-normal": LogNormal(smoothing=1e-9), "gamma": Gamma()}
+    scores = {k: explained(x, rows, f) for k, f in rivals.items()}
     best = max(scores, key=lambda k: scores[k])
     if scores[best] > base + SURELY:
         return rivals[best], f"positive numbers, {best} by {scores[best] - base:.0f} of log-likelihood"
@@ -505,14 +504,42 @@ def _gaussian() -> Gaussian:
     return Gaussian(smoothing=1e-9)
 
 
-def explained(X: Matrix, name: str, rows: Rows, family: Family) -> float:
+def explained(x: Array, rows: Rows, family: Elementwise) -> float:
     """Log-likelihood of a column given the classes, less ½·log(rows) for every parameter (BIC)."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = Model.empty(family, [name]).learn(X, rows)
-        solution = model.solved(np.zeros(len(model.classes)))
-        value = solution.log_likelihood(X, rows)
-    return float(value - 0.5 * np.log(max(rows.counts().sum(), 1.0)) * solution.scorer.n_parameters)
+    there = np.isfinite(x)
+    codes, weights = (a[there] for a in rows.part(0, len(rows)))
+    x, K = x[there, None], len(rows.classes)
+
+    def by_class(a: Array) -> Array:
+        return np.asarray(np.bincount(codes, weights * a, minlength=K)[:, None], np.float64)
+
+    n = by_class(np.ones(len(x)))
+    if isinstance(family, Gaussian):
+        z = np.asarray(family.warp(x))[:, 0]
+        z = z - z.mean()
+        means, variances, _, _ = family.solved_moments(n, by_class(z), by_class(z * z), np.zeros((K, 1)))
+        v = variances[codes, 0]
+        value = -0.5 * float(weights @ ((z - means[codes, 0]) ** 2 / v + np.log(2 * np.pi * v)))
+    else:
+        T = family.T(x)[:, 0]  # (n, order)
+        t = np.stack([by_class(T[:, o]) for o in range(family.order)], axis=-1)
+        natural = family.natural(n, t)
+        value = float((t * natural.theta).sum() - (n * natural.A).sum())
+    value += float(weights @ family.log_base(x)[:, 0])
+    return value - _price(rows, K * family.order)
+
+
+def _explained_levels(codes: NDArray[np.int32], levels: int, rows: Rows) -> float:
+    """The same for levels."""
+    own, weights = rows.part(0, len(rows))
+    there, K = codes >= 0, len(rows.classes)
+    flat = np.bincount(own[there] * levels + codes[there], weights[there], minlength=K * levels)
+    count = np.asarray(flat, np.float64).reshape(K, levels)
+    return float((count * log_shares(count, np.ones(levels))[0]).sum()) - _price(rows, K * (levels - 1))
+
+
+def _price(rows: Rows, parameters: int) -> float:
+    return 0.5 * float(np.log(max(rows.counts().sum(), 1.0))) * parameters
 
 
 def _gaussian_of_whole(x: Array, rows: Rows) -> float:
@@ -526,4 +553,4 @@ def _gaussian_of_whole(x: Array, rows: Rows) -> float:
             mean = w @ v / w.sum()
             var = w @ (v - mean) ** 2 / w.sum() + 1 / 12
             total -= 0.5 * float(w @ ((v - mean) ** 2 / var + np.log(2 * np.pi * var)))
-    return total - 0.5 * float(np.log(max(rows.counts().sum(), 1.0))) * 2 * len(rows.classes)
+    return total - _price(rows, 2 * len(rows.classes))

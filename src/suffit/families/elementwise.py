@@ -258,9 +258,9 @@ class Elementwise(Family):
         n, t = stats["n"], stats["t"]
         warn_absent(n, stats.axes[CLASS].labels, columns)
         family = self.solvable(stats)
-        return ElementwiseScorer(family, family._natural(n, t), tuple(columns))
+        return ElementwiseScorer(family, family.natural(n, t), tuple(columns))
 
-    def _natural(self, n: Array, t: Array) -> Natural:
+    def natural(self, n: Array, t: Array) -> Natural:
         """θ and A of smoothed sums; 0 for a column without any value.  # (…, K, p), (…, K, p, order)"""
         empty = np.broadcast_to(n.sum(axis=-2, keepdims=True) <= 0, n.shape)
         with np.errstate(all="ignore"):
@@ -284,7 +284,7 @@ class Elementwise(Family):
             n, t = (np.repeat(stats[name][None], stop - start, axis=0) for name in ("n", "t"))
             n[each, codes] = without(n[each, codes], w)
             t[each, codes] = np.where(n[each, codes][..., None] > 0, without(t[each, codes], w[..., None] * T), 0.0)
-            theta, A, zero, zero0 = family._natural(n, t)
+            theta, A, zero, zero0 = family.natural(n, t)
             base = np.where(present, self.log_base(x), 0.0).sum(axis=1, keepdims=True)
             out[start:stop] = np.einsum("bpo,bkpo->bk", T, theta) - np.einsum("bp,bkp->bk", present, A) + base
             if zero is not None and zero0 is not None:
