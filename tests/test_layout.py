@@ -29,7 +29,12 @@ ORDER = [
     "model",
     "schema",
     "choose",
+    "plot",
+    "explain",
+    "ranges",
+    "summary",
     "estimators",
+    "assumptions",
     "demo",
     "__main__",
 ]

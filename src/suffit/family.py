@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,14 @@ from .forms import LogisticForm
 from .kernels.threads import READ_CELLS, entry_blocks, every, row_blocks
 from .stats import Array, Stats
 from .table import Codes, Matrix, Rows, check_finite, csr, is_sparse
+
+
+class Terms(NamedTuple):
+    """log p(x | a) − log p(x | b) of every row as a sum: what each column adds, and what belongs to none of them."""
+
+    columns: Matrix  # (n, p); CSR for sparse rows, then without what a row of zeros would add
+    rest: Array  # (n,)
+    never: Terms | None = None  # where smoothing is 0: events of probability 0 under a, less those under b
 
 
 class Scorer(ABC):
@@ -87,6 +95,15 @@ class Scorer(ABC):
     @abstractmethod
     def logistic_form(self) -> LogisticForm:
         """The scores as functions linear in T(x)."""
+
+    additive: bool = True  # whether what a column adds to log-odds depends on its own value alone
+
+    def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
+        """log p(x | a) − log p(x | b) column by column, a and b the codes of two classes for each row.
+
+        A missing value adds 0.  The terms sum to the difference of the scores.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not say what each column adds")
 
     def check(self, X: Matrix) -> None:
         """Refuse rows outside the support; families whose scores show it by themselves need no check."""

@@ -288,6 +288,15 @@ class Template:
         return library.table(dict(columns)) if self.form == "pyarrow" else library.DataFrame(dict(columns))
 
 
+def table_form(X: Any) -> str:
+    """The kind of a table, as a :class:`Template` names it, without reading it."""
+    if isinstance(X, Mapping):
+        return "dict"
+    if type(X).__name__ == "RecordBatch" or hasattr(X, "column_names"):
+        return "pyarrow"
+    return type(X).__module__.split(".")[0] if hasattr(X, "columns") else "array"
+
+
 def read_frame(X: Any) -> Frame:
     """A table of whatever kind as a :class:`Frame`."""
     if is_sparse(X):

@@ -18,8 +18,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.validation import validate_data
 
+from ..explain import Explanation
 from ..family import Family
 from ..forms import LogisticForm
+from ..frame import table_form
 from ..model import Model, RowScorer, Solution
 from ..stats import CLASS, Array, Index
 from ..table import Codes, InputError, Matrix, Rows, encode, freeze
@@ -502,6 +504,46 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Linear in the sufficient statistic T(x); own Gaussian variances or covariances add a quadratic term.
         """
         return self._solved.logistic_form()
+
+    # --- explaining
+
+    def _columns_of_model(self) -> tuple[Sequence[str], NDArray[np.int64] | None]:
+        """The table's columns, and to which of them each column of the model belongs (None: they are the same)."""
+        return self._model.columns, None
+
+    def explain(self, X: Any, classes: Any = None) -> Explanation:
+        """Why: log p(a | x)/p(b | x) of each row as the prior and what every column adds.
+
+        a and b are the two most probable classes of the row, or ``classes=(a, b)``.
+        """
+        from ..explain import explain_rows
+
+        columns, owners = self._columns_of_model()
+        return explain_rows(self._solved, self._read_X_known(X), classes, columns, owners, table_form(X))
+
+    def why(self, X: Any, n: int = 5, classes: Any = None) -> str:
+        """The ``n`` things that decided about one row, in words."""
+        return self.explain(X, classes).why(0, n)
+
+    def nomogram(self, X: Any = None, classes: Any = None, most: int = 12) -> Any:
+        """What each column adds to the log-odds of two classes over its range, as one picture (needs matplotlib).
+
+        ``classes=(a, b)``, by default the first two; the ``most`` columns that move the log-odds of the rows X most (of
+        rows drawn from the model, where none are given).  Where what a column adds depends on others, these are at
+        their typical values, and the picture says so.
+        """
+        from ..explain import pair_of
+        from ..plot import nomogram
+        from ..ranges import DRAWS, curves
+
+        solution = self._solved
+        labels = solution.classes
+        a, b = pair_of(labels[:2] if classes is None else classes, labels, "nomogram")
+        rows = self.sample(DRAWS, random_state=0)[0] if X is None else X
+        found = curves(lambda Z: self.explain(Z, (labels[a], labels[b])), rows, self._columns_of_model()[0], most)
+        note = "" if solution.scorer.additive else "other columns at their typical values"
+        prior = float(solution.log_prior[a] - solution.log_prior[b])
+        return nomogram(found, prior, str(labels[a]), str(labels[b]), note)
 
     def scorer(self) -> RowScorer:
         """A handle for one row at a time, without the checks: ``scorer()(row)`` gives p(class | row).
