@@ -63,32 +63,33 @@ class Curve:
         return bool(self.values.dtype.kind in "iuf")
 
 
-def nomogram(curves: Sequence[Curve], prior: float, a: str, b: str, note: str = "") -> Any:
+def nomogram(curves: Sequence[Curve], constants: Sequence[tuple[str, float]], a: str, b: str, note: str = "") -> Any:
     """A line for each column, as long as what it can add, with its values written along; returns the figure.
 
-    Add up what the values of a row add, and the prior, and read the probability off the last line.
+    Add up what the values of a row add, and the constants (the prior), and read the probability off the last line.
 
     >>> import matplotlib; matplotlib.use("Agg")
-    >>> figure = nomogram([Curve("age", np.array([20.0, 60.0]), np.array([-1.0, 1.0]))], 0.3, "yes", "no")
+    >>> figure = nomogram([Curve("age", np.array([20.0, 60.0]), np.array([-1.0, 1.0]))], [("prior", 0.3)], "yes", "no")
     >>> figure.axes[0].lines[0].get_xdata().tolist()
     [-1.0, 1.0]
     """
     plt = _pyplot()
-    size = (8.5, 2.2 + 0.62 * len(curves))
+    lines = len(curves) + len(constants)
     figure, (ax, scale) = plt.subplots(
-        2, 1, figsize=size, layout="constrained", height_ratios=[len(curves) + 1, 1.0], squeeze=True
+        2, 1, figsize=(8.5, 1.8 + 0.6 * lines), layout="constrained", height_ratios=[lines, 1.0]
     )
     for i, curve in enumerate(curves):
         _draw_curve(ax, i, curve)
-    ax.plot([prior], [len(curves)], marker="D", ms=5, color=INK, ls="none")
+    for i, (_, value) in enumerate(constants, start=len(curves)):
+        ax.plot([value], [i], marker="D", ms=5, color=INK, ls="none")
     ax.axvline(0.0, color=FAINT, lw=0.8, zorder=0)
-    ax.set_yticks(range(len(curves) + 1), [*(c.name for c in curves), "prior"], fontsize=9)
-    ax.set_ylim(len(curves) + 0.5, -0.7)
+    ax.set_yticks(range(lines), [*(c.name for c in curves), *(name for name, _ in constants)], fontsize=9)
+    ax.set_ylim(lines - 0.5, -0.7)
     ax.margins(x=0.06)
     ax.set_xlabel(f"what it adds to the log-odds of {a} against {b}", fontsize=9)
     ax.set_title(f"{a} against {b}" + (f"  ({note})" if note else ""), fontsize=10, loc="left")
     _bare(ax)
-    _draw_scale(scale, curves, prior, a)
+    _draw_scale(scale, curves, sum(value for _, value in constants), a)
     return figure
 
 
@@ -108,11 +109,15 @@ def _draw_curve(ax: Any, i: int, curve: Curve) -> None:
         below = not below if close else False
         last = odds[k]
         ax.plot([odds[k]], [i + rise[k]], marker="|", ms=6, color=INK, ls="none")
-        text = f"{curve.values[k]:.3g}" if curve.numeric else str(curve.values[k])
+        text = _number(float(curve.values[k])) if curve.numeric else str(curve.values[k])
         ax.text(
             odds[k], i + rise[k] + (0.13 if below else -0.13), text, fontsize=7, color=INK, ha="center",
             va="top" if below else "bottom",
         )  # fmt: skip
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e6 else f"{value:.3g}"
 
 
 def _marks(curve: Curve) -> list[int]:
@@ -123,10 +128,10 @@ def _marks(curve: Curve) -> list[int]:
     return sorted({*even, int(np.argmin(curve.odds)), int(np.argmax(curve.odds))})
 
 
-def _draw_scale(ax: Any, curves: Sequence[Curve], prior: float, a: str) -> None:
+def _draw_scale(ax: Any, curves: Sequence[Curve], start: float, a: str) -> None:
     """The sum of log-odds, and the probabilities it means."""
-    low = min(prior + sum(float(c.odds.min()) for c in curves), -2.0)
-    high = max(prior + sum(float(c.odds.max()) for c in curves), 2.0)
+    low = min(start + sum(float(c.odds.min()) for c in curves), -2.0)
+    high = max(start + sum(float(c.odds.max()) for c in curves), 2.0)
     low, high = max(low, -8.0), min(high, 8.0)
     ax.set_xlim(low, high)
     ax.set_ylim(-1.0, 1.0)
@@ -137,7 +142,7 @@ def _draw_scale(ax: Any, curves: Sequence[Curve], prior: float, a: str) -> None:
         if low <= at <= high:
             ax.plot([at], [0.0], marker="|", ms=7, color=INK)
             ax.text(at, 0.25, f"{p:g}", ha="center", va="bottom", fontsize=8, color=INK)
-    ax.set_xlabel("sum of all, the prior included", fontsize=9)
+    ax.set_xlabel("sum of all", fontsize=9)
     _bare(ax)
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .explain import Explanation
+from .explain import REST, Explanation
 from .frame import Template, read_frame, table_form
-from .plot import Curve
+from .plot import Curve, nomogram
 from .stats import Array
 from .table import Matrix, is_missing, is_sparse
 
@@ -23,11 +23,24 @@ DRAWS = 2000  # rows drawn from the model where none are given
 Explain = Callable[[Any], Explanation]
 
 
-def curves(explain: Explain, X: Any, columns: Sequence[str], most: int) -> list[Curve]:
-    """The columns that move the log-odds of these rows most, and what they add along their values."""
-    moves = _spread(explain(X).parts)
+def picture(explain: Explain, X: Any, additive: bool, most: int) -> Any:
+    """The nomogram of the columns that move the log-odds of these rows most."""
+    seen = explain(X)
+    moves = _spread(seen.parts)
     top = np.argsort(-moves, kind="stable")[:most]
     top = top[moves[top] > 0]
+    constants = [("prior", float(seen.prior[0]))]
+    if seen.rest.any():
+        constants.append((REST[seen.rest_name], float(np.median(seen.rest))))  # the same for all complete rows
+    notes = [] if additive else ["other columns at their typical values"]
+    if len(top) < (moves > 0).sum():
+        notes.append(f"{len(top)} of {int((moves > 0).sum())} columns")
+    a, b = (str(seen.labels[codes[0]]) for codes in (seen.first, seen.second))
+    return nomogram(curves(explain, X, seen.columns, top), constants, a, b, "; ".join(notes))
+
+
+def curves(explain: Explain, X: Any, columns: Sequence[str], top: NDArray[np.int64]) -> list[Curve]:
+    """What each of these columns adds along its values, the others being typical."""
     if is_sparse(X):
         return _sparse_curves(explain, X, columns, top)
     cells = _cells(X, columns)

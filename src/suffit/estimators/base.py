@@ -24,6 +24,7 @@ from ..forms import LogisticForm
 from ..frame import table_form
 from ..model import Model, RowScorer, Solution
 from ..stats import CLASS, Array, Index
+from ..summary import Summary
 from ..table import Codes, InputError, Matrix, Rows, encode, freeze
 from .fitted import Fitted, Pending, PendingRows, PendingSums, log_prior
 from .reading import Prior, column_names, common_dtype, prior_in_order, read_labels, read_weight
@@ -533,17 +534,36 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         their typical values, and the picture says so.
         """
         from ..explain import pair_of
-        from ..plot import nomogram
-        from ..ranges import DRAWS, curves
+        from ..ranges import DRAWS, picture
 
-        solution = self._solved
-        labels = solution.classes
-        a, b = pair_of(labels[:2] if classes is None else classes, labels, "nomogram")
+        labels = self._model.classes
+        pair = labels[:2] if classes is None else classes
+        pair_of(pair, labels, "nomogram")
         rows = self.sample(DRAWS, random_state=0)[0] if X is None else X
-        found = curves(lambda Z: self.explain(Z, (labels[a], labels[b])), rows, self._columns_of_model()[0], most)
-        note = "" if solution.scorer.additive else "other columns at their typical values"
-        prior = float(solution.log_prior[a] - solution.log_prior[b])
-        return nomogram(found, prior, str(labels[a]), str(labels[b]), note)
+        return picture(lambda Z: self.explain(Z, pair), rows, self._solved.scorer.additive, most)
+
+    def summary(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Summary:
+        """Classes, parameters, fit, and how well each column tells the classes apart, on one page.
+
+        The log-likelihood is that of the rows learned, where their sums tell it; else, or for others, give them: X, y.
+        """
+        from .describing import described
+
+        return described(self, X, y, sample_weight)
+
+    def to_sklearn(self, **settings: Any) -> Any:
+        """A fitted ``sklearn.linear_model.LogisticRegression`` with the same posterior, where that is linear in x.
+
+        ``settings`` are its own; ``warm_start`` is True, so that its ``fit`` goes on from here.  A Bernoulli model is
+        linear in columns of 0 and 1.
+        """
+        from .linear import as_logistic_regression, in_table, linear_weights
+
+        columns, owners = self._columns_of_model()
+        weights, intercept = linear_weights(self._solved, columns, owners)
+        weights = in_table(weights, columns, getattr(self, "_names_in", columns))
+        names = getattr(self, "feature_names_in_", None)
+        return as_logistic_regression(weights, intercept, self.classes_, names, settings)
 
     def scorer(self) -> RowScorer:
         """A handle for one row at a time, without the checks: ``scorer()(row)`` gives p(class | row).
