@@ -21,6 +21,7 @@ LEVEL = 0.05  # of the tests, after Holm's correction for their number
 SMALL = 50  # rows up to which Shapiro and Wilk's test is used
 SKEWED, HEAVY = 0.5, 1.0  # skewness and excess kurtosis that a Gaussian model feels
 DEPENDENT = 0.3  # correlation within classes that naive Bayes feels
+MANY = 1 / 3  # share of the columns beyond which Gaussian models are not spoken for
 ROWS_PER_COLUMN = 5  # of the smallest class, for covariances of its own
 SHOWN = 8
 
@@ -54,22 +55,23 @@ class BoxM:
     F: float
     df1: float
     df2: float
-    p_F: float
+    p_f: float
 
     @property
     def equal(self) -> bool:
         """Whether nothing speaks against one covariance for all classes."""
-        return self.p_F >= LEVEL
+        return self.p_f >= LEVEL
 
 
 @dataclass(frozen=True)
 class Dependence:
-    """The correlation of two columns within classes (pooled), corrected for the number of pairs (Holm)."""
+    """The strongest correlation of two columns: in one class, or within all of them (``label`` is None)."""
 
     first: str
     second: str
+    label: Hashable
     correlation: float
-    p: float
+    p: float  # corrected for the number of tests (Holm)
 
     @property
     def matters(self) -> bool:
@@ -130,36 +132,34 @@ class Assumptions:
     def speaks_for(self) -> str:
         """In words, the model that fits what was found."""
         odd = sorted({t.column for t in self.normality if t.matters})
-        tied = [d for d in self.dependence if d.matters]
-        equal = self.covariances is None or self.covariances.equal
-        if odd:
-            return self._not_normal(odd, bool(tied))
-        if not tied:
-            which = "" if not equal else ", or GDA('diagonal', tie=1), whose boundary is linear"
-            return f"naive Bayes: the columns are near normal and hardly correlated within classes. GaussianNB{which}."
-        if equal and self.covariances is not None:
-            return "linear discriminant analysis: near normal, correlated, and of equal covariances. LDA."
-        few = min(self.rows.values()) < ROWS_PER_COLUMN * self.n_columns
-        if self.covariances is None or few:
-            return (
-                "discriminant analysis with covariances between each class's own and one for all: there are few rows "
-                "for a covariance of each. GDA(tie=…, shrinkage=…), or LDA."
-            )
-        return (
-            "quadratic discriminant analysis: near normal, correlated, and covariances that differ. QDA, or GDA(tie=…)."
-        )
+        if len(odd) > MANY * self.n_columns:
+            return "other families than the Gaussian. " + self._not_normal(odd)
+        return self._gaussian() + ("" if not odd else " But " + self._not_normal(odd))
 
-    def _not_normal(self, odd: list[str], tied: bool) -> str:
-        skewed = sorted({t.column for t in self.normality if t.matters and t.positive and t.skewness > SKEWED})
-        names = ", ".join(odd[:5]) + (" …" if len(odd) > 5 else "")
-        ways = [f"other families than the Gaussian: {names} are not normal within classes."]
-        if skewed:
-            what = ", ".join(skewed[:5]) + (" …" if len(skewed) > 5 else "")
-            ways.append(f"{what}: positive and skewed, take logarithms, or NaiveBayes('lognormal') or ('gamma').")
-        ways.append("GenerativeClassifier chooses a family for each column; NaiveBayes('binned') assumes none.")
-        if tied:
-            ways.append("Columns are correlated too: after transforming, LDA or QDA, or GenerativeClassifier's pool.")
-        return " ".join(ways)
+    def _gaussian(self) -> str:
+        """The Gaussian model that the correlations and covariances speak for."""
+        tied = any(d.matters for d in self.dependence)
+        equal = self.covariances is not None and self.covariances.equal
+        if not tied:
+            also = ", or GDA('diagonal', tie=1), whose boundary is linear" if equal else ""
+            return f"naive Bayes: columns hardly correlated within classes. GaussianNB{also}."
+        if equal:
+            return "linear discriminant analysis: columns correlated, with equal covariances. LDA."
+        if self.covariances is None or min(self.rows.values()) < ROWS_PER_COLUMN * self.n_columns:
+            return (
+                "discriminant analysis with covariances between each class's own and one for all: columns correlated, "
+                "and few rows for a covariance of each. GDA(tie=…, shrinkage=…), or LDA."
+            )
+        return "quadratic discriminant analysis: columns correlated, with covariances that differ. QDA, or GDA(tie=…)."
+
+    def _not_normal(self, odd: list[str]) -> str:
+        """What to do about columns that are not normal."""
+        right = {t.column for t in self.normality if t.matters and t.positive and t.skewness > SKEWED}
+        ways = [f"{_listed(odd)} {'is' if len(odd) == 1 else 'are'} not normal within classes"]
+        if right:
+            ways.append(f"{_listed(sorted(right))}: take logarithms, or the families 'lognormal' and 'gamma'")
+        ways.append("GenerativeClassifier chooses a family for each column, and 'binned' assumes none")
+        return "; ".join(ways) + "."
 
     def _lines(self) -> list[str]:
         odd = [t for t in self.normality if t.matters]
@@ -172,11 +172,12 @@ class Assumptions:
         else:
             b = self.covariances
             verdict = "nothing speaks against them" if b.equal else "they differ"
-            lines.append(f"equal covariances: {verdict} (Box's M {b.M:.1f}, F {b.F:.2f}, p {_small(b.p_F)})")
+            lines.append(f"equal covariances: {verdict} (Box's M {b.M:.1f}, F {b.F:.2f}, p {_small(b.p_f)})")
         tied = [d for d in self.dependence if d.matters]
         lines.append(f"independence within classes: {len(tied)} of {len(self.dependence)} pairs clearly correlated")
         for d in self.dependence[: min(SHOWN, max(len(tied), 1))]:
-            lines.append(f"  {d.first}, {d.second}: {d.correlation:+.2f}, p {_small(d.p)}")
+            where = "" if d.label is None else f" in {d.label}"
+            lines.append(f"  {d.first}, {d.second}{where}: {d.correlation:+.2f}, p {_small(d.p)}")
         if self.left_out:
             lines.append(f"not looked at (no numbers): {', '.join(self.left_out[:SHOWN])}")
         return lines
@@ -194,6 +195,10 @@ class Assumptions:
         return f"<p>{lines}<br><b>this speaks for {escape(self.speaks_for)}</b></p>{table}"
 
 
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (" …" if len(names) > 5 else "")
+
+
 def _small(p: float) -> str:
     return f"{p:.2g}" if p >= 1e-4 else "< 0.0001"
 
@@ -207,8 +212,8 @@ def check_assumptions(X: Any, y: Any) -> Assumptions:
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> check_assumptions(X, y).speaks_for
-    'quadratic discriminant analysis: near normal, correlated, and covariances that differ. QDA, or GDA(tie=…).'
+    >>> print(check_assumptions(X, y).speaks_for)
+    quadratic discriminant analysis: columns correlated, with covariances that differ. QDA, or GDA(tie=…). But x3 is ...
     """
     frame = read_frame(X)
     labels, codes = encode(read_labels(y, "check_assumptions"))
@@ -220,7 +225,7 @@ def check_assumptions(X: Any, y: Any) -> Assumptions:
     groups = [numbers[codes == c] for c in range(len(labels))]
     box, why = _equal_covariances(groups, labels)
     return Assumptions(
-        _normality(groups, labels, names), box, why, _dependence(groups, names), left_out,
+        _normality(groups, labels, names), box, why, _dependence(groups, labels, names), left_out,
         {label: len(g) for label, g in zip(labels, groups, strict=True)}, len(names),
     )  # fmt: skip
 
@@ -251,7 +256,7 @@ def _normality(groups: list[Array], labels: Sequence[Hashable], names: Sequence[
             test: Any = stats.shapiro(x) if len(x) <= SMALL else stats.normaltest(x)
             shape = float(stats.skew(x)), float(stats.kurtosis(x))
             found.append(Normality(name, label, len(x), *shape, float(test.pvalue), bool(x.min() > 0)))
-    corrected = holm(np.array([t.p for t in found])) if found else []
+    corrected = holm(np.array([t.p for t in found]))
     return tuple(
         Normality(t.column, t.label, t.n, t.skewness, t.kurtosis, float(p), t.positive)
         for t, p in zip(found, corrected, strict=True)
@@ -274,21 +279,37 @@ def _equal_covariances(groups: list[Array], labels: Sequence[Hashable]) -> tuple
     return box_m(covariances, n), ""
 
 
-def _dependence(groups: list[Array], names: Sequence[str]) -> tuple[Dependence, ...]:
-    """Pooled within-class correlations of the rows that have both columns, the strongest first."""
-    present = np.concatenate([~np.isnan(g) for g in groups]).astype(float)
-    Z = np.concatenate(
-        [g - np.nanmean(g, axis=0) if len(g) and not np.isnan(g).all(axis=0).any() else g for g in groups]
-    )
-    Z = np.nan_to_num(Z)
-    cross, n = Z.T @ Z, present.T @ present
-    square = (Z**2).T @ present
-    with np.errstate(all="ignore"):
-        r = np.nan_to_num(cross / np.sqrt(square * square.T))
+def _dependence(groups: list[Array], labels: Sequence[Hashable], names: Sequence[str]) -> tuple[Dependence, ...]:
+    """Correlations of the rows that have both columns, within each class and within all: of each pair the strongest."""
     i, j = np.triu_indices(len(names), 1)
-    r, df = np.clip(r[i, j], -1.0, 1.0), np.maximum(n[i, j] - len(groups) - 1, 1.0)
-    with np.errstate(divide="ignore"):
-        t = np.abs(r) * np.sqrt(df / np.maximum(1 - r * r, 1e-300))
-    p = holm(2 * stats.t.sf(t, df)) if len(r) else np.zeros(0)
-    order: NDArray[np.int64] = np.argsort(-np.abs(r), kind="stable")
-    return tuple(Dependence(names[i[k]], names[j[k]], float(r[k]), float(p[k])) for k in order)
+    if not len(i):
+        return ()
+    centred, there = [_centred(g) for g in groups], [(~np.isnan(g)).astype(float) for g in groups]
+    whose: list[Hashable] = [None, *labels]
+    found = [_correlations(np.concatenate(centred), np.concatenate(there), len(groups))]
+    found += [_correlations(z, m, 1) for z, m in zip(centred, there, strict=True)]
+    r, p = (np.stack([f[k][i, j] for f in found]) for k in (0, 1))  # (K + 1, pairs)
+    p = holm(p.reshape(-1)).reshape(p.shape)
+    best = np.argmax(np.where(p < LEVEL, np.abs(r), -1.0), axis=0)  # all classes, where nothing is sure
+    at = np.arange(len(i))
+    order: NDArray[np.int64] = np.lexsort([-np.abs(r[best, at]), p[best, at] >= LEVEL])
+    return tuple(
+        Dependence(names[i[k]], names[j[k]], whose[best[k]], float(r[best[k], k]), float(p[best[k], k])) for k in order
+    )
+
+
+def _correlations(Z: Array, there: Array, classes: int) -> tuple[Array, Array]:
+    """Correlations of centred columns (0 where missing), and the probability of more where there are none."""
+    n, square = there.T @ there, (Z**2).T @ there
+    scale = np.sqrt(square * square.T)
+    r = np.clip(np.divide(Z.T @ Z, scale, out=np.zeros_like(scale), where=scale > 0), -1.0, 1.0)
+    df = np.maximum(n - classes - 1, 1.0)
+    t = np.abs(r) * np.sqrt(df / np.maximum(1 - r * r, 1e-300))
+    return r, np.where(n > classes + 2, 2 * stats.t.sf(t, df), 1.0)
+
+
+def _centred(x: Array) -> Array:
+    """About the column means; 0 where a value is missing."""
+    there = ~np.isnan(x)
+    mean = np.where(there, x, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+    return np.where(there, x - mean, 0.0)

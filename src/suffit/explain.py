@@ -262,7 +262,8 @@ def _terms(
 
 
 def _over_columns(columns: Matrix) -> Array:
-    return np.asarray(columns.sum(axis=1)).reshape(-1)
+    with np.errstate(invalid="ignore"):  # infinities of both signs, where smoothing is 0 or a row is far out
+        return np.asarray(columns.sum(axis=1)).reshape(-1)
 
 
 def _with_infinities(columns: Matrix, never: Matrix) -> Matrix:

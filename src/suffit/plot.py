@@ -21,7 +21,7 @@ def waterfall(terms: Sequence[tuple[str, float]], a: str, b: str) -> Any:
 
     >>> import matplotlib; matplotlib.use("Agg")
     >>> figure = waterfall([("prior", -0.5), ("age = 41", 2.0)], "yes", "no")
-    >>> sum(bar.get_width() for bar in figure.axes[0].patches)
+    >>> float(sum(bar.get_width() for bar in figure.axes[0].patches))
     1.5
     """
     plt = _pyplot()
