@@ -263,6 +263,8 @@ def test_rows_far_out_are_explained_where_they_are_drawn_in():
         explained = model.fit(X, y).explain(np.array([[1e200, 1e200, -1e200, 1e200]]))
         assert np.isfinite(explained.parts).all()
         assert np.isfinite(explained.total).all()
+        thin = model.explain(sparse.csr_matrix([[1e200, 1e200, -1e200, 1e200], [5.0, 3.0, 1.0, 0.0]]))
+        assert np.isfinite(thin.total).all()
 
 
 def test_bad_requests_are_refused_by_name():
@@ -333,9 +335,28 @@ def test_nomogram_draws_models_of_every_kind_and_says_what_it_holds():
     model = suffit.MultinomialNB().fit(words, np.arange(100) % 2)
     figure = model.nomogram(words, most=5)
     assert len(curves_of(figure)) == 5
+    documents = [[0, 0, 1], [2, 1], [2, 2, 2, 3], [0, 3, 0]]
+    spelled = suffit.MultinomialNB(input="sequences").fit(documents, ["a", "b", "b", "a"])
+    assert set(curves_of(spelled.nomogram(documents))) == {"word 0", "word 2"}  # the others say nothing
     frame, labels = table()
     pooled = suffit.GenerativeClassifier().fit(frame, labels)
     assert len(curves_of(pooled.nomogram())) == 5
+
+
+def test_nomogram_keeps_to_the_columns_that_the_model_uses():
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    X = np.column_stack([np.ones(80), rng.normal(size=80) + 3 * y, rng.normal(size=80)])
+    with pytest.warns(suffit.LeftOutWarning, match="x0"):
+        model = suffit.GenerativeClassifier({"x1": "gaussian"}, structure="naive").fit(X, y)
+    lines = curves_of(model.nomogram(X))
+    assert list(lines) == ["x1", "x2"]
+    explained = model.explain(X, (0, 1))
+    assert list(explained.columns) == ["x1", "x2"]
+    low, high = np.quantile(X[:, 1], [0.01, 0.99])
+    inside = explained.parts[(X[:, 1] > low) & (X[:, 1] < high), 0]
+    assert lines["x1"].min() <= inside.min() + 0.1
+    assert lines["x1"].max() >= inside.max() - 0.1
 
 
 # --- summary

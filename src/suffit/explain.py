@@ -27,7 +27,7 @@ REST = {"spread": "how wide the classes are", "zeros": "a row of zeros"}  # what
 CERTAIN = 1e6  # odds beyond this are said as "more than"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Explanation:
     """log p(a | x)/p(b | x) = prior + Σ_j what column j adds (+ rest), for every row and two classes a, b.
 
@@ -248,12 +248,15 @@ def _terms(
     solution: Solution, X: Matrix, a: Codes, b: Codes, owners: NDArray[np.int64] | None, width: int
 ) -> tuple[Matrix, Array, Array]:
     """What each column of the table adds, the rest, and events of probability 0 under a, less those under b."""
-    terms = solution.scorer.parts(X, a, b)
+    with np.errstate(over="ignore", invalid="ignore"):  # far rows overflow here, and are drawn in below
+        terms = solution.scorer.parts(X, a, b)
     columns, rest, events = _of_table(terms.columns, owners, width), terms.rest, np.zeros(len(a))
     bad = np.flatnonzero(~np.isfinite(_over_columns(columns) + rest))
-    if len(bad) and not is_sparse(columns):
+    if len(bad):
         few = X[bad].toarray() if is_sparse(X) else X[bad]
+        columns = columns.tolil() if is_sparse(columns) else columns
         columns[bad], rest[bad] = _far(solution, few, a[bad], b[bad], owners, width)
+        columns = columns.tocsr() if is_sparse(columns) else columns
     if terms.never is not None:
         never = _of_table(terms.never.columns, owners, width)
         events = _over_columns(never) + terms.never.rest
@@ -293,7 +296,8 @@ def _far(
     far = np.arange(len(a))
     for _ in range(DRAWN_IN):
         x = solution.scorer.drawn_in(x)
-        terms: Terms = solution.scorer.parts(x, a[far], b[far])
+        with np.errstate(over="ignore", invalid="ignore"):
+            terms: Terms = solution.scorer.parts(x, a[far], b[far])
         found = _of_table(terms.columns, owners, width)
         near = np.isfinite(found.sum(axis=1) + terms.rest)
         columns[far[near]], rest[far[near]] = found[near], terms.rest[near]

@@ -292,9 +292,8 @@ def table_form(X: Any) -> str:
     """The kind of a table, as a :class:`Template` names it, without reading it."""
     if isinstance(X, Mapping):
         return "dict"
-    if type(X).__name__ == "RecordBatch" or hasattr(X, "column_names"):
-        return "pyarrow"
-    return type(X).__module__.split(".")[0] if hasattr(X, "columns") else "array"
+    library = type(X).__module__.split(".")[0]
+    return library if library in ("pandas", "polars", "pyarrow") else "array"
 
 
 def read_frame(X: Any) -> Frame:

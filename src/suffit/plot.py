@@ -42,14 +42,15 @@ def waterfall(terms: Sequence[tuple[str, float]], a: str, b: str) -> Any:
     ax.axvline(total, color=INK, lw=0.8, ls=":")
     ax.set_yticks(y, [name for name, _ in drawn], fontsize=9)
     ax.invert_yaxis()
-    ax.margins(x=0.1)
+    ax.use_sticky_edges = False
+    ax.margins(x=0.08)
     ax.set_xlabel(f"log-odds: {b} ←  → {a}", fontsize=9)
     ax.set_title(f"{a} against {b}: log-odds {total:+.2f}", fontsize=10, loc="left")
     _bare(ax)
     return figure
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Curve:
     """What one column adds over its range: values (numbers, or the texts of levels) and log-odds."""
 
@@ -89,7 +90,7 @@ def nomogram(curves: Sequence[Curve], constants: Sequence[tuple[str, float]], a:
     ax.set_xlabel(f"what it adds to the log-odds of {a} against {b}", fontsize=9)
     ax.set_title(f"{a} against {b}" + (f"  ({note})" if note else ""), fontsize=10, loc="left")
     _bare(ax)
-    _draw_scale(scale, curves, sum(value for _, value in constants), a)
+    _draw_scale(scale, curves, sum(value for _, value in constants), a, b)
     return figure
 
 
@@ -128,7 +129,7 @@ def _marks(curve: Curve) -> list[int]:
     return sorted({*even, int(np.argmin(curve.odds)), int(np.argmax(curve.odds))})
 
 
-def _draw_scale(ax: Any, curves: Sequence[Curve], start: float, a: str) -> None:
+def _draw_scale(ax: Any, curves: Sequence[Curve], start: float, a: str, b: str) -> None:
     """The sum of log-odds, and the probabilities it means."""
     low = min(start + sum(float(c.odds.min()) for c in curves), -2.0)
     high = max(start + sum(float(c.odds.max()) for c in curves), 2.0)
@@ -142,7 +143,7 @@ def _draw_scale(ax: Any, curves: Sequence[Curve], start: float, a: str) -> None:
         if low <= at <= high:
             ax.plot([at], [0.0], marker="|", ms=7, color=INK)
             ax.text(at, 0.25, f"{p:g}", ha="center", va="bottom", fontsize=8, color=INK)
-    ax.set_xlabel("sum of all", fontsize=9)
+    ax.set_xlabel(f"sum of all, and the probability of {a} against {b} alone", fontsize=9)
     _bare(ax)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .explain import REST, Explanation
-from .frame import Template, read_frame, table_form
+from .frame import Frame
 from .plot import Curve, nomogram
 from .stats import Array
 from .table import Matrix, is_missing, is_sparse
@@ -23,9 +23,9 @@ DRAWS = 2000  # rows drawn from the model where none are given
 Explain = Callable[[Any], Explanation]
 
 
-def picture(explain: Explain, X: Any, additive: bool, most: int) -> Any:
+def picture(explain: Explain, X: Matrix | Frame, additive: bool, most: int) -> Any:
     """The nomogram of the columns that move the log-odds of these rows most."""
-    seen = explain(X)
+    seen = explain(_cells(X, ()) if isinstance(X, Frame) else X)
     moves = _spread(seen.parts)
     top = np.argsort(-moves, kind="stable")[:most]
     top = top[moves[top] > 0]
@@ -39,7 +39,7 @@ def picture(explain: Explain, X: Any, additive: bool, most: int) -> Any:
     return nomogram(curves(explain, X, seen.columns, top), constants, a, b, "; ".join(notes))
 
 
-def curves(explain: Explain, X: Any, columns: Sequence[str], top: NDArray[np.int64]) -> list[Curve]:
+def curves(explain: Explain, X: Matrix | Frame, columns: Sequence[str], top: NDArray[np.int64]) -> list[Curve]:
     """What each of these columns adds along its values, the others being typical."""
     if is_sparse(X):
         return _sparse_curves(explain, X, columns, top)
@@ -82,19 +82,16 @@ def _sparse_curves(explain: Explain, X: Matrix, columns: Sequence[str], top: NDA
     return found
 
 
-def _cells(X: Any, columns: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """The values of every column, by the model's names."""
-    if isinstance(X, np.ndarray):
-        return {str(name): X[:, j] for j, name in enumerate(columns)}
-    frame = read_frame(X)
-    return {name: column.cells() for name, column in frame.columns.items()}
+def _cells(X: Matrix | Frame, columns: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """The values of every column, by name."""
+    if isinstance(X, Frame):
+        return {name: column.cells() for name, column in X.columns.items()}
+    return {str(name): X[:, j] for j, name in enumerate(columns)}
 
 
-def _like(X: Any, table: Mapping[str, NDArray[Any]]) -> Any:
-    """Rows of the kind that X is."""
-    if isinstance(X, np.ndarray):
-        return np.column_stack(list(table.values())).astype(X.dtype)
-    return Template(table_form(X), {}).make(table)
+def _like(X: Matrix | Frame, table: dict[str, NDArray[Any]]) -> Any:
+    """Rows as the model reads them: a matrix, or a dict of columns."""
+    return table if isinstance(X, Frame) else np.column_stack(list(table.values())).astype(X.dtype)
 
 
 def _present(column: NDArray[Any]) -> NDArray[Any]:

@@ -194,7 +194,7 @@ def separations(scorer: Any, stats: Any, prior: Array, owners: NDArray[np.int64]
 # --- the page
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Summary:
     """What a fitted model is: classes, parameters, fit, and how well each column tells the classes apart.
 

@@ -533,14 +533,20 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows drawn from the model, where none are given).  Where what a column adds depends on others, these are at
         their typical values, and the picture says so.
         """
-        from ..explain import pair_of
+        from ..explain import explain_rows, pair_of
         from ..ranges import DRAWS, picture
 
-        labels = self._model.classes
+        solution, labels = self._solved, self._model.classes
         pair = labels[:2] if classes is None else classes
         pair_of(pair, labels, "nomogram")
-        rows = self.sample(DRAWS, random_state=0)[0] if X is None else X
-        return picture(lambda Z: self.explain(Z, pair), rows, self._solved.scorer.additive, most)
+        data = self._read_X_known(self.sample(DRAWS, random_state=0)[0] if X is None else X)
+        columns, owners = self._columns_of_model()
+
+        def explain(rows: Any) -> Explanation:
+            read = self._read_X_known(rows) if isinstance(rows, dict) else rows
+            return explain_rows(solution, read, pair, columns, owners, "dict")
+
+        return picture(explain, getattr(data, "frame", data), solution.scorer.additive, most)
 
     def summary(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Summary:
         """Classes, parameters, fit, and how well each column tells the classes apart, on one page.

@@ -41,8 +41,7 @@ def diagonal_terms(scorer: DiagonalScorer, X: Matrix, a: Codes, b: Codes) -> Ter
         return sparse_terms(csr(X), a, b, cells)
     x = block(X, 0, X.shape[0]).astype(np.float64, copy=False)
     j = np.arange(x.shape[1])
-    with np.errstate(over="ignore", invalid="ignore"):  # far rows overflow here and are drawn in later
-        odds = cells(x, a[:, None], j) - cells(x, b[:, None], j)
+    odds = cells(x, a[:, None], j) - cells(x, b[:, None], j)
     return Terms(np.where(x == x, odds, 0.0), np.zeros(len(x)))
 
 
@@ -52,8 +51,7 @@ def shared_terms(scorer: SharedScorer, X: Matrix, a: Codes, b: Codes) -> Terms:
     if is_sparse(X) and not (joint and np.isnan(X.data).any()):
         return _sparse_linear(scorer, csr(X), a, b)
     x = block(X, 0, X.shape[0]).astype(np.float64, copy=False)
-    with np.errstate(over="ignore", invalid="ignore"):
-        odds = (scorer.weights[a] - scorer.weights[b]) * (x - 0.5 * (scorer.means[a] + scorer.means[b]))
+    odds = (scorer.weights[a] - scorer.weights[b]) * (x - 0.5 * (scorer.means[a] + scorer.means[b]))
     terms = Terms(np.where(x == x, odds, 0.0), np.zeros(len(x)))
     if joint:
         _fill_gaps(scorer, x, a, b, terms)
@@ -93,10 +91,9 @@ def along_the_way(x: Array, first: Side, second: Side) -> tuple[Array, float]:
     """The terms of rows x, and f(m).  # (n, p) → (n, p)"""
     (mean_a, W_a, start_a), (mean_b, W_b, start_b) = first, second
     u, d = x - 0.5 * (mean_a + mean_b), 0.5 * (mean_b - mean_a)  # μ_a = m − d, μ_b = m + d
-    with np.errstate(over="ignore", invalid="ignore"):
-        slope = -((0.5 * u + d) @ W_a.T) @ W_a + ((0.5 * u - d) @ W_b.T) @ W_b
-        at_middle = start_a - start_b - 0.5 * float(((W_a @ d) ** 2).sum() - ((W_b @ d) ** 2).sum())
-        return u * slope, at_middle
+    slope = -((0.5 * u + d) @ W_a.T) @ W_a + ((0.5 * u - d) @ W_b.T) @ W_b
+    at_middle = start_a - start_b - 0.5 * float(((W_a @ d) ** 2).sum() - ((W_b @ d) ** 2).sum())
+    return u * slope, at_middle
 
 
 def _pairs(rows: NDArray[np.int64], a: Codes, b: Codes) -> list[tuple[NDArray[np.int64], int, int]]:
