@@ -70,7 +70,7 @@ def assert_sums(model, X, classes=None):
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("holes", [False, True], ids=["whole", "holes"])
 @pytest.mark.parametrize("name", CASES)
-def test_G5_parts_sum_to_the_log_odds(name: str, holes: bool, weighted: bool):
+def test_parts_sum_to_the_log_odds(name: str, holes: bool, weighted: bool):
     model, X, _ = fitted(name, holes, weighted)
     explained = assert_sums(model, X)
     assert explained.parts.shape == X.shape
@@ -267,6 +267,17 @@ def test_rows_far_out_are_explained_where_they_are_drawn_in():
         assert np.isfinite(thin.total).all()
 
 
+@pytest.mark.parametrize("model", [suffit.LDA(), suffit.QDA(), suffit.GaussianNB(), suffit.GDA(tie=0.3)], ids=str)
+def test_parts_lose_no_digits_far_from_0(model):
+    X, y = data(CASES["LDA"], 7)
+    far = (X + 1e6).astype(np.float32)
+    explained = model.fit(far, y).explain(far)
+    logs = model.predict_log_proba(far)
+    at = np.arange(len(far))
+    size = np.maximum(1.0, np.abs(explained.parts).max(axis=1))
+    assert (np.abs(explained.total - logs[at, explained.first] + logs[at, explained.second]) <= 1e-11 * size).all()
+
+
 def test_bad_requests_are_refused_by_name():
     X, y = load_iris(return_X_y=True)
     model = suffit.LDA().fit(X, y)
@@ -364,7 +375,7 @@ def test_nomogram_keeps_to_the_columns_that_the_model_uses():
 
 @pytest.mark.parametrize("holes", [False, True], ids=["whole", "holes"])
 @pytest.mark.parametrize("name", CASES)
-def test_summary_has_the_likelihood_of_the_model(name: str, holes: bool):
+def test_G5_summary_has_the_likelihood_of_the_model(name: str, holes: bool):
     model, X, y = fitted(name, holes)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -51,7 +51,9 @@ def shared_terms(scorer: SharedScorer, X: Matrix, a: Codes, b: Codes) -> Terms:
     if is_sparse(X) and not (joint and np.isnan(X.data).any()):
         return _sparse_linear(scorer, csr(X), a, b)
     x = block(X, 0, X.shape[0]).astype(np.float64, copy=False)
-    odds = (scorer.weights[a] - scorer.weights[b]) * (x - 0.5 * (scorer.means[a] + scorer.means[b]))
+    mean_a, mean_b = scorer.means[a], scorer.means[b]
+    u = (x - mean_a) - 0.5 * (mean_b - mean_a)  # x − m by differences of near numbers, which are exact far from 0 too
+    odds = (scorer.weights[a] - scorer.weights[b]) * u
     terms = Terms(np.where(x == x, odds, 0.0), np.zeros(len(x)))
     if joint:
         _fill_gaps(scorer, x, a, b, terms)
@@ -90,7 +92,8 @@ Side = tuple[Array, Array, float]  # mean, whitening and log-density at the mean
 def along_the_way(x: Array, first: Side, second: Side) -> tuple[Array, float]:
     """The terms of rows x, and f(m).  # (n, p) → (n, p)"""
     (mean_a, W_a, start_a), (mean_b, W_b, start_b) = first, second
-    u, d = x - 0.5 * (mean_a + mean_b), 0.5 * (mean_b - mean_a)  # μ_a = m − d, μ_b = m + d
+    d = 0.5 * (mean_b - mean_a)  # μ_a = m − d, μ_b = m + d
+    u = (x - mean_a) - d  # x − m
     slope = -((0.5 * u + d) @ W_a.T) @ W_a + ((0.5 * u - d) @ W_b.T) @ W_b
     at_middle = start_a - start_b - 0.5 * float(((W_a @ d) ** 2).sum() - ((W_b @ d) ** 2).sum())
     return u * slope, at_middle
