@@ -32,7 +32,12 @@ ORDER = [
     "schema",
     "choose",
     "selective",
+    "plot",
+    "explain",
+    "ranges",
+    "summary",
     "estimators",
+    "assumptions",
     "demo",
     "__main__",
 ]
@@ -74,7 +79,7 @@ def test_only_estimators_use_the_base_classes_of_scikit_learn():
             assert part_of(path) in ("estimators", "demo"), path
 
 
-@pytest.mark.parametrize(("page", "least"), [("README.md", 10), ("docs/tables.md", 7)])
+@pytest.mark.parametrize(("page", "least"), [("README.md", 10), ("docs/tables.md", 7), ("docs/explaining.md", 12)])
 def test_pages_run_as_written(page: str, least: int):
     result = doctest.testfile(str(ROOT / page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert result.attempted >= least

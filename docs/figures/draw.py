@@ -9,6 +9,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
 import suffit
@@ -50,5 +51,21 @@ def poisson_is_logistic() -> None:
     plt.close(figure)
 
 
+def explaining() -> None:
+    """A waterfall of one flower, and the nomogram of the model, for docs/explaining.md."""
+    iris = load_iris(as_frame=True)
+    X, y = iris.data.rename(columns=lambda c: c.removesuffix(" (cm)")), iris.target_names[iris.target]
+    model = suffit.LDA().fit(X, y)
+    pair = ("virginica", "versicolor")
+    near = X[y != "setosa"]
+    for name, figure in {
+        "waterfall": model.explain(X, pair).plot(133),
+        "nomogram": model.nomogram(near, pair),
+    }.items():
+        figure.savefig(HERE / f"{name}.png", dpi=110)
+        plt.close(figure)
+
+
 if __name__ == "__main__":
     poisson_is_logistic()
+    explaining()

@@ -38,6 +38,10 @@ _HOME = {
     "SingularClassWarning": "families",
     "MissingValuesWarning": "families.holes",
     "LeftOutWarning": "schema",
+    "Assumptions": "assumptions",
+    "check_assumptions": "assumptions",
+    "Explanation": "explain",
+    "Summary": "summary",
     "Family": "family",
     "register": "family",
     "Index": "stats",
@@ -58,6 +62,7 @@ __all__ = [
     "GDA",
     "LDA",
     "QDA",
+    "Assumptions",
     "Bernoulli",
     "BernoulliNB",
     "Beta",
@@ -65,6 +70,7 @@ __all__ = [
     "Categorical",
     "CategoricalNB",
     "ComplementNB",
+    "Explanation",
     "Exponential",
     "Family",
     "Gamma",
@@ -90,13 +96,16 @@ __all__ = [
     "QuadraticDiscriminantAnalysis",
     "SingularClassWarning",
     "Stats",
+    "Summary",
     "VonMises",
+    "check_assumptions",
     "normal_logpdf",
     "register",
     "set_threads",
 ]
 
 if TYPE_CHECKING:
+    from .assumptions import Assumptions, check_assumptions
     from .density import normal_logpdf
     from .estimators.categorical import CategoricalNB
     from .estimators.discriminant import GaussianDiscriminantAnalysis
@@ -105,6 +114,7 @@ if TYPE_CHECKING:
     from .estimators.qda import QuadraticDiscriminantAnalysis
     from .estimators.tables import GenerativeClassifier
     from .estimators.text_counts import ComplementNB, MultinomialNB
+    from .explain import Explanation
     from .families import (
         Bernoulli,
         Beta,
@@ -128,6 +138,7 @@ if TYPE_CHECKING:
     from .model import Model
     from .schema import LeftOutWarning
     from .stats import Index, Stats
+    from .summary import Summary
     from .table import InputError
 
     LDA = LinearDiscriminantAnalysis

@@ -310,6 +310,14 @@ class Template:
         return library.table(dict(columns)) if self.form == "pyarrow" else library.DataFrame(dict(columns))
 
 
+def table_form(X: Any) -> str:
+    """The kind of a table, as a :class:`Template` names it, without reading it."""
+    if isinstance(X, Mapping):
+        return "dict"
+    library = type(X).__module__.split(".")[0]
+    return library if library in ("pandas", "polars", "pyarrow") else "array"
+
+
 def read_frame(X: Any) -> Frame:
     """A table of whatever kind as a :class:`Frame`."""
     if is_sparse(X):

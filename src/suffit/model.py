@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from .family import EMPTIED, Family, LeftOut, Scorer
+from .family import EMPTIED, Family, LeftOut, Scorer, Terms
 from .forms import LogisticForm
 from .kernels.threads import every, one_blas_thread, row_blocks
 from .stats import CLASS, Array, Index, Stats, layout
@@ -346,6 +346,13 @@ class Solution:
             if len(bad):
                 out[bad] = self._far(X, bad).argmax(axis=1)
         return out
+
+    def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
+        """What each column adds to the log-odds of the classes a and b of each row."""
+        terms = self.scorer.parts(X, a, b)
+        if self.power == 1.0:
+            return terms  # type: ignore[no-any-return]
+        return terms._replace(columns=self.power * terms.columns, rest=self.power * terms.rest)  # type: ignore[no-any-return]
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """A row from the class of each code."""

@@ -104,6 +104,13 @@ class Piece:
             return tuple(n for name, c in zip(self.columns, self.codings, strict=True) for n in c.names(name))
         return tuple(f"{c} is missing" for c in self.columns) if self.reads == "holes" else self.columns
 
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """The column of the table that each of ``names`` comes from."""
+        if self.reads == "codings":
+            return tuple(name for name, c in zip(self.columns, self.codings, strict=True) for _ in c.names(name))
+        return self.columns
+
     def matrix(self, frame: Frame) -> Matrix:
         """The block's columns of these rows."""
         if self.reads == "levels":
@@ -216,6 +223,11 @@ class Schema:
     def columns(self) -> tuple[str, ...]:
         """The columns that the model uses, in the order of its blocks."""
         return tuple(name for piece in self.pieces for name in piece.names)
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """For each of ``columns``, the column of the table that it comes from."""
+        return tuple(name for piece in self.pieces for name in piece.owners)
 
     @property
     def used(self) -> tuple[str, ...]:

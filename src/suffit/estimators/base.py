@@ -19,10 +19,13 @@ from sklearn.utils import check_array, check_consistent_length, check_random_sta
 from sklearn.utils.validation import validate_data
 
 from ..calibrate import Calibration, calibrated
+from ..explain import Explanation
 from ..family import Family
 from ..forms import LogisticForm
+from ..frame import table_form
 from ..model import Model, RowScorer, RowsLeftOut, Solution
 from ..stats import CLASS, Array, Index
+from ..summary import Summary
 from ..table import Codes, InputError, Matrix, Rows, encode, freeze
 from .fitted import Fitted, Pending, PendingRows, PendingSums, log_prior
 from .held_out import CrossValidation, cross_validated
@@ -599,6 +602,72 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Linear in the sufficient statistic T(x); own Gaussian variances or covariances add a quadratic term.
         """
         return self._solved.logistic_form()
+
+    # --- explaining
+
+    def _columns_of_model(self) -> tuple[Sequence[str], NDArray[np.int64] | None]:
+        """The table's columns, and to which of them each column of the model belongs (None: they are the same)."""
+        return self._model.columns, None
+
+    def explain(self, X: Any, classes: Any = None) -> Explanation:
+        """Why: log p(a | x)/p(b | x) of each row as the prior and what every column adds.
+
+        a and b are the two most probable classes of the row, or ``classes=(a, b)``.  A calibration by temperature is
+        part of it; one by isotonic maps comes after, and is not.
+        """
+        from ..explain import explain_rows
+
+        columns, owners = self._columns_of_model()
+        return explain_rows(self._solved, self._read_X_known(X), classes, columns, owners, table_form(X))
+
+    def why(self, X: Any, n: int = 5, classes: Any = None) -> str:
+        """The ``n`` things that decided about one row, in words."""
+        return self.explain(X, classes).why(0, n)
+
+    def nomogram(self, X: Any = None, classes: Any = None, most: int = 12) -> Any:
+        """What each column adds to the log-odds of two classes over its range, as one picture (needs matplotlib).
+
+        ``classes=(a, b)``, by default the first two; the ``most`` columns that move the log-odds of the rows X most (of
+        rows drawn from the model, where none are given).  Where what a column adds depends on others, these are at
+        their typical values, and the picture says so.
+        """
+        from ..explain import explain_rows, pair_of
+        from ..ranges import DRAWS, picture
+
+        solution, labels = self._solved, self._model.classes
+        pair = labels[:2] if classes is None else classes
+        pair_of(pair, labels, "nomogram")
+        data = self._read_X_known(self.sample(DRAWS, random_state=0)[0] if X is None else X)
+        columns, owners = self._columns_of_model()
+
+        def explain(rows: Any) -> Explanation:
+            read = self._read_X_known(rows) if isinstance(rows, dict) else rows
+            return explain_rows(solution, read, pair, columns, owners, "dict")
+
+        return picture(explain, getattr(data, "frame", data), solution.scorer.additive, most)
+
+    def summary(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Summary:
+        """Classes, parameters, fit, and how well each column tells the classes apart, on one page.
+
+        The log-likelihood is that of the rows learned, where their sums tell it; else, or for others, give them: X, y.
+        """
+        from .describing import described
+
+        return described(self, X, y, sample_weight)
+
+    def to_sklearn(self, **settings: Any) -> Any:
+        """A fitted ``sklearn.linear_model.LogisticRegression`` with the same posterior, where that is linear in x.
+
+        ``settings`` are its own; ``warm_start`` is True, so that its ``fit`` goes on from here.  A Bernoulli model is
+        linear in columns of 0 and 1.
+        """
+        from .linear import as_logistic_regression, in_table, linear_weights
+
+        columns, owners = self._columns_of_model()
+        weights, intercept = linear_weights(self._solved, columns, owners)
+        weights = in_table(weights, columns, getattr(self, "_names_in", columns))
+        names = getattr(self, "feature_names_in_", None)
+        return as_logistic_regression(weights, intercept, self.classes_, names, settings)
 
     def scorer(self) -> RowScorer:
         """A handle for one row at a time, without the checks: ``scorer()(row)`` gives p(class | row).

@@ -316,6 +316,10 @@ class GenerativeClassifier(GenerativeEstimator):
         scorer = solution.scorer.as_density(len(self._plain.pieces))
         return Solution(solution.classes, solution.log_prior, scorer, self._plain.columns)
 
+    def _columns_of_model(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+        at = {name: j for j, name in enumerate(self._seen.used)}
+        return self._seen.used, np.array([at[name] for name in self._seen.owners], np.int64)
+
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """The columns that the model uses."""
         return np.array(self._seen.used, dtype=object)

@@ -14,8 +14,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from ..family import EMPTIED, Family, LeftOut, Scorer
+from ..family import EMPTIED, Family, LeftOut, Scorer, Terms
 from ..forms import Impossible, LogisticForm
 from ..kernels.threads import COPY_CELLS, cores, entry_blocks, every, in_order, row_blocks
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
@@ -324,6 +325,23 @@ def never_learned(after: Stats, bad: NDArray[np.bool_], columns: Sequence[str]) 
     )
 
 
+def sparse_terms(X: Any, a: Codes, b: Codes, cells: Callable[[Array, Codes, Any], Array]) -> Terms:
+    """Terms of CSR rows beside those of a row of zeros, whose sum over the columns is the rest.
+
+    ``cells(x, c, j)`` are the terms of values x of the columns j in the classes c, all of one length.
+    """
+    ends, j, x = entries(X, 0, X.shape[0])
+    row = np.repeat(np.arange(X.shape[0]), np.diff(ends))
+    here, zero = x.astype(np.float64), np.zeros(len(x))
+    odds = np.where(here == here, cells(here, a[row], j) - cells(here, b[row], j), 0.0)
+    odds -= cells(zero, a[row], j) - cells(zero, b[row], j)
+    every_j, rest = np.arange(X.shape[1]), np.zeros(X.shape[0])
+    for c in np.union1d(a, b):
+        start = float(cells(np.zeros(X.shape[1]), np.full(X.shape[1], c), every_j).sum())
+        rest += start * ((a == c) * 1.0 - (b == c))
+    return Terms(sparse.csr_array((odds, j, ends), shape=X.shape), rest)
+
+
 def _like(mask: NDArray[np.bool_], a: Array) -> NDArray[np.bool_]:
     return mask[..., None] if a.ndim > mask.ndim else mask
 
@@ -402,6 +420,26 @@ class ElementwiseScorer(Scorer):
             return
         for start, stop in row_blocks(*X.shape):
             self.family.check(block(X, start, stop).astype(np.float64), self.columns, start)
+
+    def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
+        """T(x_j)·(Θ_aj − Θ_bj) − (A_aj − A_bj): the terms of the sum."""
+        theta, A, zero, zero0 = self.natural
+        terms = self._terms(X, a, b, theta, A)
+        if zero is None or zero0 is None or not (zero.any() or zero0.any()):
+            return terms
+        return terms._replace(never=self._terms(X, a, b, zero, -zero0))
+
+    def _terms(self, X: Matrix, a: Codes, b: Codes, theta: Array, A: Array) -> Terms:
+        def cells(x: Array, c: Codes, j: Any) -> Array:
+            """T(x)·Θ_cj − A_cj of values x of the columns j in the classes c."""
+            return np.asarray((self.family.T(x) * theta[c, j]).sum(axis=-1) - A[c, j])
+
+        if is_sparse(X) and self.family.has_zero:
+            return sparse_terms(csr(X), a, b, lambda x, c, j: cells(x[:, None], c[:, None], j[:, None])[:, 0])
+        x = block(X, 0, X.shape[0]).astype(np.float64, copy=False)
+        columns = np.arange(x.shape[1])
+        odds = cells(x, a[:, None], columns) - cells(x, b[:, None], columns)
+        return Terms(np.where(x == x, odds, 0.0), np.zeros(len(x)))
 
     def log_base(self, X: Matrix) -> Array:
         """Σ_j log h(x_j)."""

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import LeftOut, Running, Scorer, least, register
+from ..family import LeftOut, Running, Scorer, Terms, least, register
 from ..forms import LogisticForm
 from ..kernels.threads import COPY_CELLS, every, in_order, row_blocks
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
@@ -340,6 +340,11 @@ class WarpedScorer(Scorer):
         """Gaussian scores of warp(x)."""
         with np.errstate(all="ignore"):
             self.inner.score_rows(freeze(self.family.warp(block(X, start, stop))), 0, stop - start, out)
+
+    def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
+        """The terms of warp(x)."""
+        with np.errstate(all="ignore"):
+            return self.inner.parts(freeze(self.family.warp(block(X, 0, X.shape[0]))), a, b)
 
     def log_base(self, X: Matrix) -> Array:
         """The Gaussian's own, and log |warp′(x)|."""

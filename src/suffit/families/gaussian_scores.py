@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import Scorer
+from ..family import Scorer, Terms
 from ..forms import LogisticForm
 from ..kernels.threads import COPY_CELLS, row_blocks
 from ..stats import Array
@@ -211,6 +211,12 @@ class DiagonalScorer(GaussianScorer):
 
         return gaussian_row, (self.means, self.root, self.log_scale, freeze(log_prior))
 
+    def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
+        """Column by column."""
+        from .gaussian_terms import diagonal_terms
+
+        return diagonal_terms(self, X, a, b)
+
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """μ + σ·normal, column by column."""
         z = rng.standard_normal((len(codes), self.means.shape[1]))
@@ -278,6 +284,14 @@ class OwnScorer(GaussianScorer):
             for reads, weights, shift in self.strips:
                 subtract_half_norms(freeze(Z[:, :reads] @ weights), shift, out)
         self._score_holes(X, start, stop, out)
+
+    additive = False
+
+    def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
+        """Along the way from the middle of the two means to the row."""
+        from .gaussian_terms import own_terms
+
+        return own_terms(self, X, a, b)
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """μ_c + W_c⁻¹·normal."""
@@ -373,6 +387,12 @@ class SharedScorer(GaussianScorer):
         U = freeze(centred(X, start, stop, self.middle, self.P))
         nearest_centre_scores(U, self.V, freeze(np.zeros(self.n_classes)), nearest, out)
         return nearest
+
+    def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
+        """(w_a − w_b)_j·(x_j − ½(μ_a + μ_b)_j)."""
+        from .gaussian_terms import shared_terms
+
+        return shared_terms(self, X, a, b)
 
     def row_kernel(self, log_prior: Array) -> tuple[Any, tuple[Array, ...]]:
         """The linear form, where the means lie near each other."""

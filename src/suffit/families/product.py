@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import Family, LeftOut, Scorer
+from ..family import Family, LeftOut, Scorer, Terms
 from ..forms import Impossible, LogisticForm
 from ..kernels.threads import row_blocks
 from ..stats import CLASS, Array, Bundle
@@ -156,6 +156,28 @@ class ProductScorer(Scorer):
             self._limited = [i for i in used if self.scorers[i].impossible(one.part(i)) is not None]
         found: list[Any] = [self.scorers[i].impossible(X.part(i)) for i in self._limited]
         return np.asarray(np.sum(found, axis=0)) if found else None
+
+    @property
+    def additive(self) -> bool:  # type: ignore[override]
+        """Whether every block that counts is."""
+        return all(s.additive for s, b in zip(self.scorers, self.blocks_of, strict=True) if b.power)
+
+    def parts(self, X: Any, a: Codes, b: Codes) -> Terms:
+        """The terms of the blocks side by side, each times its power."""
+        terms = [
+            s.parts(part, a, b) if block.power else Terms(np.zeros(part.shape), np.zeros(len(a)))
+            for (s, part), block in zip(self._each(X), self.blocks_of, strict=True)
+        ]
+        powers = [block.power for block in self.blocks_of]
+        columns = np.concatenate([p * t.columns for p, t in zip(powers, terms, strict=True)], axis=1)
+        rest = np.asarray(np.sum([p * t.rest for p, t in zip(powers, terms, strict=True)], axis=0))
+        if all(t.never is None for t in terms):
+            return Terms(columns, rest)
+        none = [Terms(np.zeros(t.columns.shape), np.zeros(len(a))) if t.never is None else t.never for t in terms]
+        never = Terms(
+            np.concatenate([t.columns for t in none], axis=1), np.asarray(np.sum([t.rest for t in none], axis=0))
+        )
+        return Terms(columns, rest, never)
 
     def check_cells(self, x: Any, rows: NDArray[np.int64], columns: Sequence[str]) -> None:
         """Every block."""
