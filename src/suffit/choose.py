@@ -294,7 +294,8 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection]
 def _options(structure: Structure, held: Held, log_prior: Array) -> list[tuple[Structure, Array, Tried]]:
     """A structure under several settings, with the scores of rows left out: how far tied first, then how far shrunk.
 
-    With p numbers and n rows, correlations err by about 1/√n each, and shrinkage is no less than p/2n.
+    Covariances are tied less and less while that helps.  With p numbers and n rows that have both of a pair,
+    correlations err by about 1/√n each, and shrinkage is no less than p/2n.
     """
     alone = [held.scores(p) for i, p in enumerate(structure.pieces) if i != structure.joint]
     rest = np.sum(alone, axis=0) if alone else np.zeros((len(held.rows), len(held.rows.classes)))
@@ -320,11 +321,20 @@ def _options(structure: Structure, held: Held, log_prior: Array) -> list[tuple[S
         best = min(found, key=lambda option: round(option[2].loss, 9))
         return best[0].pieces[at].family  # type: ignore[return-value]
 
-    least = min(SHRINKAGES[-1], len(piece.names) / (2 * float(held.rows.counts().sum())))
+    least = min(SHRINKAGES[-1], len(piece.names) / (2 * _seen_together(X, held.rows)))
     first, *others = dict.fromkeys(max(s, least) for s in SHRINKAGES)
-    best = attempt([replace(base, tie=t, shrinkage=first) for t in (TIES if not many else TIES[:1])])
+    for tie in TIES if not many else TIES[:1]:
+        best = attempt([replace(base, tie=tie, shrinkage=first)])
+        if best.tie != tie:
+            break
     attempt([replace(best, shrinkage=s) for s in others])
     return found
+
+
+def _seen_together(X: Array, rows: Rows) -> float:
+    """In how many rows a pair of columns is there, on average over the pairs; at least 1."""
+    there, weights = ~np.isnan(X), rows.part(0, len(rows))[1]
+    return max(1.0, float(weights @ there.sum(axis=1) ** 2) / X.shape[1] ** 2)
 
 
 def _pooled(
