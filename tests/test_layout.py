@@ -29,6 +29,7 @@ ORDER = [
     "model",
     "schema",
     "choose",
+    "decide",
     "estimators",
     "demo",
     "__main__",

@@ -22,6 +22,9 @@ _HOME = {
     "LinearDiscriminantAnalysis": "estimators.lda",
     "QuadraticDiscriminantAnalysis": "estimators.qda",
     "GenerativeClassifier": "estimators.tables",
+    "Decision": "estimators.decision",
+    "Decisions": "decide",
+    "mean_cost": "decide",
     "Bernoulli": "families",
     "Beta": "families",
     "Binned": "families",
@@ -65,6 +68,8 @@ __all__ = [
     "Categorical",
     "CategoricalNB",
     "ComplementNB",
+    "Decision",
+    "Decisions",
     "Exponential",
     "Family",
     "Gamma",
@@ -91,14 +96,17 @@ __all__ = [
     "SingularClassWarning",
     "Stats",
     "VonMises",
+    "mean_cost",
     "normal_logpdf",
     "register",
     "set_threads",
 ]
 
 if TYPE_CHECKING:
+    from .decide import Decisions, mean_cost
     from .density import normal_logpdf
     from .estimators.categorical import CategoricalNB
+    from .estimators.decision import Decision
     from .estimators.discriminant import GaussianDiscriminantAnalysis
     from .estimators.lda import LinearDiscriminantAnalysis
     from .estimators.naive_bayes import BernoulliNB, GaussianNB, NaiveBayes, PoissonNB
