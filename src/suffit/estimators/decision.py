@@ -159,9 +159,9 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
             )
         absent = (share == 0) & (prior > 0)
         if absent.any():
+            c = self.classes_.tolist()[np.argmax(absent)]
             raise InputError(
-                f"Decision(prior=…): fit was given no rows of class {self.classes_[np.argmax(absent)]!r}, so that its "
-                "posteriors cannot be weighted anew"
+                f"Decision(prior=…): fit was given no rows of class {c!r}, so its posteriors cannot be weighted anew"
             )
         return estimator, prior
 
