@@ -246,15 +246,15 @@ class Rule:
 
     def __call__(self, posterior: Array, unlike: Flags | None = None) -> Decisions:
         """Decisions for rows with these posteriors; ``unlike`` marks those that are rejected for their novelty."""
-        expected = posterior @ self.cost  # (n, true) · (true, decided)
+        p = np.ascontiguousarray(posterior.T)
+        expected = self.cost.T @ p  # (decided, true) · (true, n)
         rejected = np.zeros(len(posterior), bool) if unlike is None else np.array(unlike, dtype=bool)
         if self.threshold is not None:
             codes, short = self.threshold(posterior)
+            paid = expected[codes, np.arange(len(codes))]
             rejected |= short
         else:
-            # of equal costs, that of the more probable class: as predict decides, whatever the sums round to
-            codes = np.where(expected == expected.min(axis=1, keepdims=True), posterior, -1.0).argmax(axis=1)
-        paid = expected[np.arange(len(codes)), codes]
+            codes, paid = _cheapest(expected, p)
         if self.reject is not None:
             rejected |= paid > self.reject
         price = np.nan if self.reject is None else self.reject
@@ -272,6 +272,19 @@ class Rule:
         labels = labels.astype(np.result_type(labels.dtype, kind) if text or numbers else object)
         labels[rejected] = label[()]
         return labels
+
+
+def _cheapest(expected: Array, p: Array) -> tuple[NDArray[np.intp], Array]:
+    """The decision of least cost for each column, and that cost; of equal ones, that of the more probable class.
+
+    So decides predict, too, whatever the sums round to.  # (K, n), (K, n) → (n,), (n,)
+    """
+    codes, paid, held = np.zeros(p.shape[1], np.intp), expected[0], p[0]
+    for d in range(1, len(p)):
+        better = (expected[d] < paid) | ((expected[d] == paid) & (p[d] > held))
+        codes[better] = d
+        paid, held = np.minimum(paid, expected[d]), np.where(better, p[d], held)
+    return codes, paid
 
 
 _NUMBERS = tuple(a + b for a in "iuf" for b in "iuf")

@@ -540,7 +540,8 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         threshold : float or dict, optional
             Instead of costs.  A number t, for two classes: ``classes_[1]`` is decided where its posterior is at least
             t.  ``{label: t}`` for every class (one of two is enough): the class whose posterior is largest in
-            proportion to its threshold; where no class reaches its own, the row is rejected.
+            proportion to its threshold; where no class reaches its own, the row is rejected.  The expected cost is
+            then the probability of error.
         novelty : float, optional
             Rows whose ``novelty`` is at least this (0.99, say) are rejected: unlike anything seen.
         reject_label : object, default None
