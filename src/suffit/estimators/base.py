@@ -125,6 +125,12 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._fit = Fitted(model, prior, given, labels, floats, self._decision_prior)
         self._settings = self._current_settings()
 
+    def _adopt_as_before(self, model: Model) -> None:
+        """Make this the model, under the settings that its rows came under; those of now are for the next batch."""
+        old, settings = self._fit, self._settings
+        self._adopt(model, old.labels, old.floats)
+        self._settings = settings
+
     def _settled_family(self, n_features: int) -> Family:
         """The family of the settings; that of the last fit, where they are the same and making one says nothing."""
         fitted: Fitted | None = self.__dict__.get("_fit")
@@ -286,9 +292,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with pending.lock, self._unchanged_on_error():
             if self.__dict__.get("_pending") is not pending:
                 return  # another thread was first
-            old, settings = self._fit, self._settings
-            self._adopt(pending.added_to(old.model), old.labels, old.floats)
-            self._settings = settings  # those that the batches came under
+            self._adopt_as_before(pending.added_to(self._fit.model))
             self._pending = None
 
     @staticmethod
@@ -330,7 +334,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             model = old.model.forget(data, rows)
             if not model.counts["n"].any():
                 raise InputError("forget: no rows would be left; make a new estimator instead")
-            self._adopt(model, old.labels, old.floats)
+            self._adopt_as_before(model)
         return self
 
     def decay(self, factor: float) -> Self:
@@ -345,14 +349,11 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         [1.0, 2.0]
         """
         factor = number(factor, "decay: factor", 0.0, 1.0, above_low=True)
-        old = self._fitted
-        model = old.model.decayed(factor)
+        model = self._model.decayed(factor)
         if not model.counts["n"].any():
             raise InputError(f"decay: after factor={factor!r} no rows would be left; make a new estimator instead")
         with self._unchanged_on_error():
-            settings = self._settings
-            self._adopt(model, old.labels, old.floats)
-            self._settings = settings  # those that the rows came under
+            self._adopt_as_before(model)
         return self
 
     def merge(self, *others: GenerativeEstimator) -> Self:
