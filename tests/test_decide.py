@@ -580,6 +580,11 @@ def test_C8_a_class_of_prior_0_stays_out():
     X, y, _ = blobs(3)
     model = GaussianNB(priors=[0.5, 0.5, 0.0]).fit(X, y)
     assert model.adapt_prior(X)._fitted.prior[2] == 0
+    far = np.concatenate([X, np.full((50, 2), 1e3) + X[:50]])  # rows that no other class explains
+    model = GaussianNB(priors=[0.5, 0.5, 0.0]).fit(far, np.append(y % 2, np.full(50, 2)))
+    prior = model.adapt_prior(far)._fitted.prior
+    assert prior[2] == 0
+    np.testing.assert_allclose(prior.sum(), 1.0)
     declared = GaussianNB().partial_fit(X, y, classes=[0, 1, 2, 3])
     assert declared.adapt_prior(X)._fitted.prior[3] == 0
 

@@ -430,7 +430,8 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError("adapt_prior: X has no rows to learn the class prior from")
         weight = read_weight(sample_weight, np.empty((data.shape[0], 0)))
         fitted = self._fitted
-        flat = Solution(fitted.model.classes, np.zeros(len(fitted.prior)), fitted.solution.scorer, fitted.model.columns)
+        even = log_prior((fitted.prior > 0).astype(np.float64))  # a class of prior 0 explains no row
+        flat = Solution(fitted.model.classes, even, fitted.solution.scorer, fitted.model.columns)
         w = np.ones(data.shape[0]) if weight is None else weight
         prior, gap = shifted_prior(flat.posterior(data), w, fitted.prior, steps)
         if gap > SETTLED:
