@@ -36,6 +36,7 @@ ORDER = [
     "explain",
     "ranges",
     "summary",
+    "decide",
     "estimators",
     "assumptions",
     "demo",
@@ -80,6 +81,7 @@ def test_only_estimators_use_the_base_classes_of_scikit_learn():
 
 
 @pytest.mark.parametrize(("page", "least"), [("README.md", 10), ("docs/tables.md", 7), ("docs/explaining.md", 12)])
+@pytest.mark.parametrize(("page", "least"), [("README.md", 10), ("docs/tables.md", 7), ("docs/deciding.md", 25)])
 def test_pages_run_as_written(page: str, least: int):
     result = doctest.testfile(str(ROOT / page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert result.attempted >= least

@@ -22,6 +22,9 @@ _HOME = {
     "LinearDiscriminantAnalysis": "estimators.lda",
     "QuadraticDiscriminantAnalysis": "estimators.qda",
     "GenerativeClassifier": "estimators.tables",
+    "Decision": "estimators.decision",
+    "Decisions": "decide",
+    "mean_cost": "decide",
     "Bernoulli": "families",
     "Beta": "families",
     "Binned": "families",
@@ -70,6 +73,8 @@ __all__ = [
     "Categorical",
     "CategoricalNB",
     "ComplementNB",
+    "Decision",
+    "Decisions",
     "Explanation",
     "Exponential",
     "Family",
@@ -99,6 +104,7 @@ __all__ = [
     "Summary",
     "VonMises",
     "check_assumptions",
+    "mean_cost",
     "normal_logpdf",
     "register",
     "set_threads",
@@ -106,8 +112,10 @@ __all__ = [
 
 if TYPE_CHECKING:
     from .assumptions import Assumptions, check_assumptions
+    from .decide import Decisions, mean_cost
     from .density import normal_logpdf
     from .estimators.categorical import CategoricalNB
+    from .estimators.decision import Decision
     from .estimators.discriminant import GaussianDiscriminantAnalysis
     from .estimators.lda import LinearDiscriminantAnalysis
     from .estimators.naive_bayes import BernoulliNB, GaussianNB, NaiveBayes, PoissonNB

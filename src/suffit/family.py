@@ -39,6 +39,7 @@ class Scorer(ABC):
 
     n_parameters: int
     takes_missing: bool = False  # whether a NaN is a missing value that drops out
+    comparable: bool = True  # whether the densities of any two rows can be compared
 
     n_classes: int
     cells: int = READ_CELLS  # size of the row blocks that scoring goes by

@@ -21,6 +21,7 @@ from .table import Codes, InputError, Matrix, Rows, csr, freeze, is_sparse
 CLASS_COUNTS = layout("class-counts", {"n": (CLASS,)})
 SMALL_MATRIX = 512
 FEW_ROWS = 4  # rows up to which a call is worth more than a loop
+FADED = 1e-100  # rows, levels and patterns that decay leaves with less weight than this are gone
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,22 @@ class Model:
         return replace(self, counts=self.counts * factor, stats=None if self.stats is None else self.stats * factor)
 
     __rmul__ = __mul__
+
+    def decayed(self, factor: float) -> Model:
+        """The model with the weight of every row times ``factor``; what has faded away is gone, as if forgotten.
+
+        Its sums go with it, before they lose their digits in the smallest of numbers.
+        """
+        less = self * factor
+        faint = frozenset(c for c, n in zip(self.classes, less.counts["n"], strict=True) if n < FADED)
+        if faint:
+            axes = less.counts.axes
+            stay = [i for i, c in enumerate(self.classes) if c not in faint]
+            stats = less.sums.take(CLASS, stay)
+            stats = stats.on({**stats.axes, **axes})  # 0 for what has faded
+            less = replace(less, counts=less.counts.take(CLASS, stay).on(axes), stats=stats)
+        less = replace(less, stats=less.sums.without_traces(FADED))
+        return less._without_empty(keep=self.pinned)
 
     def _check_alike(self, other: Model) -> None:
         mine, theirs = self.family.settled_as(other.family), other.family.settled_as(self.family)

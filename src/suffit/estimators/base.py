@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import warnings
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,22 +15,34 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_array, check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from ..calibrate import Calibration, calibrated
+from ..decide import MOST_STEPS, SETTLED, Decisions, Rule, number, shifted_prior, whole_number
 from ..explain import Explanation
 from ..family import Family
 from ..forms import LogisticForm
 from ..frame import table_form
 from ..model import Model, RowScorer, RowsLeftOut, Solution
+from ..schema import apart
 from ..stats import CLASS, Array, Index
 from ..summary import Summary
 from ..table import Codes, InputError, Matrix, Rows, encode, freeze
 from .fitted import Fitted, Pending, PendingRows, PendingSums, log_prior
 from .held_out import CrossValidation, cross_validated
-from .reading import Prior, column_names, common_dtype, prior_in_order, read_labels, read_weight
+from .novelty import DRAWS, Draws, Unit, holes_of, novelties
+from .reading import (
+    Prior,
+    adding_up,
+    checked_prior,
+    column_names,
+    common_dtype,
+    prior_in_order,
+    read_labels,
+    read_weight,
+)
 
 
 class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -117,6 +130,12 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         calibration = old.calibration if old is not None and old.model.classes == model.classes else None
         self._fit = Fitted(model, prior, given, labels, floats, self._decision_prior, calibration)
         self._settings = self._current_settings()
+
+    def _adopt_as_before(self, model: Model) -> None:
+        """Make this the model, under the settings that its rows came under; those of now are for the next batch."""
+        old, settings = self._fit, self._settings
+        self._adopt(model, old.labels, old.floats)
+        self._settings = settings
 
     def _settled_family(self, n_features: int) -> Family:
         """The family of the settings; that of the last fit, where they are the same and making one says nothing."""
@@ -280,9 +299,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with pending.lock, self._unchanged_on_error():
             if self.__dict__.get("_pending") is not pending:
                 return  # another thread was first
-            old, settings = self._fit, self._settings
-            self._adopt(pending.added_to(old.model), old.labels, old.floats)
-            self._settings = settings  # those that the batches came under
+            self._adopt_as_before(pending.added_to(self._fit.model))
             self._pending = None
 
     @staticmethod
@@ -324,7 +341,26 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             model = old.model.forget(data, rows)
             if not model.counts["n"].any():
                 raise InputError("forget: no rows would be left; make a new estimator instead")
-            self._adopt(model, old.labels, old.floats)
+            self._adopt_as_before(model)
+        return self
+
+    def decay(self, factor: float) -> Self:
+        """Let old rows fade: every row learned so far counts ``factor`` times what it did, 0 < factor ≤ 1.
+
+        With ``decay(λ)`` before each batch the model is that of weights λ^age.  A class, level or pattern of missing
+        values that fades below a weight of 1e-100 rows is gone, unless it was declared.
+
+        >>> from suffit import GaussianNB
+        >>> model = GaussianNB().fit([[0.0], [1.0], [4.0], [5.0]], [0, 0, 1, 1])
+        >>> model.decay(0.5).partial_fit([[6.0]], [1]).class_count_.tolist()
+        [1.0, 2.0]
+        """
+        factor = number(factor, "decay: factor", 0.0, 1.0, above_low=True)
+        model = self._model.decayed(factor)
+        if not model.counts["n"].any():
+            raise InputError(f"decay: after factor={factor!r} no rows would be left; make a new estimator instead")
+        with self._unchanged_on_error():
+            self._adopt_as_before(model)
         return self
 
     def merge(self, *others: GenerativeEstimator) -> Self:
@@ -382,6 +418,46 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return new
 
+    def adapt_prior(self, X: Any, sample_weight: Any = None, *, max_steps: int = MOST_STEPS) -> Self:
+        """The same model under the class prior of new, unlabelled rows, by maximum likelihood (label shift).
+
+        The rows of each class must look as they did in training; how many there are of each may differ.  Solves
+        max_q Σ w log Σ_c q_c p(x | c) by steps that never lower it (EM, or Newton's where better), and warns where
+        ``max_steps`` do not settle it.  A class whose prior is 0 keeps it; rows without evidence change nothing.
+
+        >>> from suffit import GaussianNB
+        >>> model = GaussianNB().fit([[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"])
+        >>> model.adapt_prior([[0.2], [8.1], [8.5], [8.6]]).predict_proba([[np.nan]]).round(3)
+        array([[0.25, 0.75]])
+        """
+        self._needs_prior("adapt_prior")
+        steps = whole_number(max_steps, "adapt_prior: max_steps", 1)
+        data = self._read_X_known(X)
+        if not data.shape[0]:
+            raise InputError("adapt_prior: X has no rows to learn the class prior from")
+        weight = read_weight(sample_weight, np.empty((data.shape[0], 0)))
+        fitted = self._fitted
+        even = log_prior((fitted.prior > 0).astype(np.float64))  # a class of prior 0 explains no row
+        solution = fitted.solution
+        flat = Solution(solution.classes, even, solution.scorer, solution.columns, solution.power)
+        w = np.ones(data.shape[0]) if weight is None else weight
+        P = flat.posterior(data) if fitted.calibration is None else fitted.calibration.posterior(flat, data)
+        prior, gap = shifted_prior(P, w, fitted.prior, steps)
+        if gap > SETTLED:
+            warnings.warn(
+                f"adapt_prior: after {steps} steps the mean log-likelihood may still be {gap:.1g} below its maximum; "
+                "raise max_steps",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self.with_prior(prior)
+
+    def _needs_prior(self, who: str) -> None:
+        if self._decision_prior is not log_prior:
+            raise InputError(
+                f"{who}: the class prior takes no part in the predictions of {type(self).__name__}; use MultinomialNB"
+            )
+
     # --- the class prior
 
     _decision_prior = staticmethod(log_prior)
@@ -397,11 +473,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return None if p is None else self._normalised_prior(p)
 
     def _normalised_prior(self, p: Array) -> Array:
-        if not (p >= 0).all():
-            raise ValueError(f"Priors must be non-negative, found {p[np.argmin(p >= 0)]:g}.")
-        if not np.isclose(p.sum(), 1.0):
-            raise ValueError(f"The sum of the priors should be 1, found {p.sum():g}.")
-        return p
+        return adding_up(p)
 
     def __getstate__(self) -> dict[str, Any]:
         if "_fit" in self.__dict__:
@@ -452,8 +524,9 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _posterior(self, X: Matrix) -> Array:
         fitted = self._fitted
-        P = fitted.solution.posterior(X)
-        return P if fitted.calibration is None else fitted.calibration.mapped(P)
+        if fitted.calibration is None:
+            return fitted.solution.posterior(X)
+        return fitted.calibration.posterior(fitted.solution, X)
 
     def predict_log_proba(self, X: Any) -> Array:
         """log p(class | x)."""
@@ -543,9 +616,97 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             X, rows = X[look], rows.some(look)
         fitted = self._fitted
         left = fitted.model.left_out(X, rows, self._prior_without)
-        self._fit = replace(fitted, calibration=calibrated(method, left))
+        self._fit = replace(fitted, calibration=calibrated(method, left, fitted.decision_prior(fitted.prior)))
+
+    # --- deciding
+
+    def decide(
+        self,
+        X: Any,
+        cost: Any = None,
+        *,
+        prior: Prior = None,
+        reject: float | None = None,
+        threshold: Any = None,
+        novelty: float | None = None,
+        reject_label: Any = None,
+    ) -> Decisions:
+        """The decision of least expected cost for each row, argmin_d Σ_c p(c | x)·cost[c, d].
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        cost : array-like of shape (n_classes, n_classes) or dict, optional
+            ``cost[true, decided]`` in the order of ``classes_``, or ``{true: {decided: cost}}``; by default 1 for an
+            error and 0 otherwise.  A negative cost is a gain.
+        prior : dict, array-like or "uniform", optional
+            Class prior of the rows at hand, as in ``with_prior``.
+        reject : float, optional
+            What it costs to decide nothing: rows that would cost more are rejected.  With the default cost, those
+            whose most probable class has a posterior below 1 − reject.
+        threshold : float or dict, optional
+            Instead of costs.  A number t, for two classes: ``classes_[1]`` is decided where its posterior is at least
+            t.  ``{label: t}`` for every class (one of two is enough): the class whose posterior is largest in
+            proportion to its threshold; where no class reaches its own, the row is rejected.  The expected cost is
+            then the probability of error.
+        novelty : float, optional
+            Rows whose ``novelty`` is at least this (0.99, say) are rejected: unlike anything seen.
+        reject_label : object, default None
+            The label of rejected rows.  Labels come as objects where it is not of their kind.
+
+        Returns
+        -------
+        Decisions
+            ``labels``, ``expected_cost`` and ``rejected``; unpacks as ``labels, expected_cost``.
+
+        Examples
+        --------
+        >>> from suffit import GaussianNB
+        >>> model = GaussianNB().fit([[0.0], [2.0], [3.0], [5.0]], ["well", "well", "sick", "sick"])
+        >>> cost = {"sick": {"well": 20}, "well": {"sick": 1}}
+        >>> model.decide([[0.0], [2.0], [4.0]], cost, reject=0.5).labels.tolist()
+        ['well', None, 'sick']
+
+        """
+        rule = Rule.read(self.classes_, cost, reject, threshold, novelty, reject_label)
+        model = self
+        if prior is not None:
+            self._needs_prior("decide(prior=…)")
+            model = self.with_prior(checked_prior(prior, self._model.classes))
+        unlike = None if rule.novelty is None else model.novelty(X) >= rule.novelty
+        return rule(model.predict_proba(X), unlike)
 
     # --- densities
+
+    def novelty(self, X: Any, random_state: Any = 0) -> Array:
+        """How unusual each row is, in [0, 1]: the share of rows drawn from the model that are more probable.
+
+        1: less probable than any of them.  A row with holes is compared with draws that have the same holes.
+        """
+        X = self._read_X_known(X)
+        solution, rng = self._density_solution(), generator(random_state)
+        codes = solution.draw_classes(DRAWS, rng)
+        units = self._units(solution, solution.sample(codes, rng))
+        if not all(unit.solution.scorer.comparable for unit in units):
+            raise InputError(
+                "novelty: the model says nothing of how long a document is, so that documents of different lengths "
+                "have no densities to compare"
+            )
+        draws = Draws(codes, solution.log_prior, units)
+        return novelties(draws, solution.log_density(X), *self._holes_in(X), lambda row: self._told(X, row))
+
+    def _units(self, solution: Solution, drawn: Any) -> list[Unit]:
+        """The columns of these draws that are scored together."""
+        alone = Solution(solution.classes, np.zeros(len(solution.classes)), solution.scorer, solution.columns)
+        return [Unit(alone, drawn, apart(self._model.family))]
+
+    def _holes_in(self, X: Matrix) -> tuple[Any, Any]:
+        """The rows with missing values, and where in them these are."""
+        return holes_of(X)
+
+    def _told(self, data: Any, row: int) -> Array:
+        """What the holes of a row say of each class, where they are evidence.  # → (K,)"""
+        return np.zeros(len(self._model.classes))
 
     def _density_solution(self) -> Solution:
         """The solution whose scores are densities."""

@@ -129,6 +129,11 @@ class Bernoulli(Elementwise):
         """Present with probability φ = 1/(1 + e^−θ)."""
         return (rng.random(theta.shape[:-1]) * (1 + np.exp(-theta[..., 0])) < 1).astype(np.float64)
 
+    def shown(self, x: Array) -> Array:
+        """0 and 1, or next to a threshold that does not lie between them."""
+        t = 0.0 if self.threshold is None else self.threshold
+        return np.where(x > 0, max(1.0, np.nextafter(t, np.inf)), min(0.0, t))
+
 
 def _sums_up(X: Matrix) -> bool:
     return math.isfinite((X if isinstance(X, np.ndarray) else X.data).sum())

@@ -131,6 +131,10 @@ class Elementwise(Family):
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
         """One value for each set of natural parameters.  # (n, p, order) → (n, p)"""
 
+    def shown(self, x: Array) -> Array:
+        """Values that the model reads as the ones drawn."""
+        return x
+
     def mean(self, theta: Array) -> Array:
         """The mean for each set of natural parameters; families that have no formula for it take that of many draws."""
         many = np.broadcast_to(theta, (1000, *theta.shape))
@@ -475,7 +479,7 @@ class ElementwiseScorer(Scorer):
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """Draw every column on its own, given the class."""
-        return self._possible(self.family.draw(self.natural.theta[codes], rng), codes)
+        return self.family.shown(self._possible(self.family.draw(self.natural.theta[codes], rng), codes))
 
     def logistic_form(self) -> LogisticForm:
         """Weights on T(x), column by column."""

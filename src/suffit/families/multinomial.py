@@ -219,6 +219,7 @@ class MultinomialScorer(Scorer):
     """Scores linear in the counts."""
 
     takes_missing = True
+    comparable = False  # the longer a document, the less probable: its length is no part of the model
 
     def __init__(
         self,
