@@ -18,6 +18,7 @@ from ..family import Family, Scorer, least, register
 from ..kernels.threads import COPY_CELLS, cores, every, in_order, one_blas_thread, row_blocks
 from ..stats import CLASS, FEATURE, PATTERN, Array, Coarser, Index, Layout, Stats, layout
 from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
+from .completion import completed, spread_out
 from .elementwise import never_learned
 from .gaussian import LEAST_SHARE, ROUNDING, SingularClassWarning, origin_of, warn_few_digits
 from .gaussian_scores import OwnScorer, SharedScorer
@@ -25,13 +26,11 @@ from .holes import (
     ROOM,
     cells_of,
     cells_of_pairs,
-    completed,
     pair_sums,
     patterns_of,
     rows_of,
     shift_pairs,
     shift_parts,
-    spread_out,
     sums_of_pairs,
     too_many,
 )
