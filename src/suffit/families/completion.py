@@ -33,6 +33,7 @@ Parameters = Callable[[Stats], tuple[Array, Array]]  # completed sums → means 
 
 SETTLED = 1e-11  # a step that changes no mean or covariance by more than this, in standard deviations, is the last
 MOST_STEPS = 500
+MOST_WORK = 2e10  # products that all steps may take, about 20 seconds of a core: more, and pairs take the place of EM
 MEMORY = 10  # steps that are looked back on for where they lead
 PATIENCE = 100  # steps after which the last ten need to have gained something
 ENOUGH = 1e-6  # log-likelihood for each row: less is no gain
@@ -259,7 +260,8 @@ class Completion:
         seen = [self.step(self.first)]
         path = [seen[0].likelihood]
         little = ENOUGH * float(self.rows.sum())
-        for _ in range(MOST_STEPS - 1):
+        most = int(max(PATIENCE, min(MOST_STEPS, MOST_WORK / work_of(self.stats))))
+        for _ in range(most - 1):
             last = seen[-1]
             if np.abs(last.end - last.start).max(initial=0.0) < SETTLED:
                 return Completed(last.sums, tuple(path), True)
@@ -312,34 +314,49 @@ class Completion:
         return np.concatenate([a.reshape(len(moves), -1), b.reshape(len(moves), -1)], axis=1)
 
 
+def work_of(stats: Stats) -> float:
+    """About how many products a step of EM takes: to invert the smaller side of each pattern, and to complete rows."""
+    o = there(stats)
+    p, a = o.shape[1], o.sum(axis=1).astype(np.float64)
+    b = p - a
+    each = np.minimum(b**3 / 2, (a**3 + 3 * a * b * p) / 6) + 2 * p**2
+    has = stats["part_n"] > 0
+    units = has.any(axis=0) if stats["xx"].ndim == 2 else has.sum(axis=0)
+    return float(units @ each) + 20.0 * p**3  # and the parameters
+
+
 def completed(stats: Stats, parameters: Parameters, columns: Sequence[str], plain: Layout, asked: bool) -> Stats:
     """The sums that complete rows are expected to have had; the sums themselves where no row has a hole.
 
     Sums of pairs are there because they were asked for, or because patterns were too many, which is said.
     """
-    if "pair_n" in stats.sums and not asked:
-        warnings.warn(
-            f"the rows have too many patterns of missing values to keep sums of each ({stats['n'].sum():g} rows, "
-            f"{len(columns)} columns): covariances are taken pair by pair from the rows that have both columns, which "
-            "is less exact than maximum likelihood; leave out columns that are mostly missing, or use fewer",
-            MissingValuesWarning,
-            stacklevel=2,
-        )
+    if "pair_n" not in stats.sums and not stats["part_n"].any():
+        return stats
+    coarser = stats.layout.coarser
+    short = "keep sums of each"
+    if coarser is not None and PATIENCE * work_of(stats) > MOST_WORK:
+        stats, short = coarser.turn(stats), "complete each at every step of EM"
     if "pair_n" in stats.sums:
+        if not asked:
+            _warn(
+                f"the rows have too many patterns of missing values to {short} ({stats['n'].sum():g} rows, "
+                f"{len(columns)} columns): covariances are taken pair by pair from the rows that have both columns, "
+                "which is less exact than maximum likelihood; leave out columns that are mostly missing, or use fewer"
+            )
         warn_absent(cells_of_pairs(stats)[0], stats.axes[CLASS].labels, columns)
         return Stats(plain, {**stats.axes, PATTERN: Index(())}, completed_pairs(stats), stats.origin)
-    if not stats["part_n"].any():
-        return stats
     completion = Completion(stats, parameters)
     warn_absent(completion.cells, stats.axes[CLASS].labels, columns)
     done = completion.run()
     if not done.settled:
-        warnings.warn(
-            f"the covariances of rows with missing values still moved after {MOST_STEPS} steps of EM; shrinkage "
-            "helps where there are few rows for so many columns",
-            MissingValuesWarning,
-            stacklevel=2,
+        _warn(
+            f"the covariances of rows with missing values still moved after {len(done.likelihoods)} steps of EM; "
+            "shrinkage helps where there are few rows for so many columns"
         )
     empty = {k: stats[k].take([], axis=stats.layout.dims[k].index(PATTERN)) for k in ("part_n", "part_x", "part_xx")}
     sums = {k: a for k, a in {**stats.sums, **done.sums, **empty}.items() if k in plain.dims}
     return Stats(plain, {**stats.axes, PATTERN: Index(())}, sums, stats.origin)
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, MissingValuesWarning, stacklevel=3)

@@ -100,7 +100,8 @@ class MultivariateGaussian(Family):
 
     ``target="diagonal"`` shrinks by a number towards the diagonal of Σ instead of a multiple of I.  Rows with missing
     values are completed by EM on the sums of their patterns; ``holes="pairs"`` keeps the sums of pairs of columns
-    instead, which take less room and time and are less exact.
+    instead, which take less room and time and are less exact.  They also take the place of EM, with a warning, where
+    patterns are too many: their sums more than 2²⁴ numbers, or a hundred steps more than 2·10¹⁰ products.
     """
 
     tie: float = 0.0

@@ -181,8 +181,11 @@ def expect(observed, patterns, n, first, Z, root, of_class, mean, S, P, log_det,
                 row = out[i - first[lo]]
                 for m in range(b):
                     s = 0.0
-                    for j in range(a):
-                        s -= P[mis[m], obs[j]] * row[obs[j]]
+                    for j in range(p):  # still 0 where missing; P is 0 where nothing varies
+                        s -= P[mis[m], j] * row[j]
+                    v[m] = s
+                for m in range(b):
+                    s = v[m]
                     for k in range(m):
                         s -= L[m, k] * v[k]
                     v[m] = s / L[m, m]
