@@ -277,6 +277,8 @@ class Completion:
     def _leap(self, seen: list[Step]) -> Step | None:
         """A step from Σ wₖ (end of step k), Σ wₖ = 1, with the w for which Σ wₖ (length of step k) is least."""
         felt = self._felt(np.stack([step.end - step.start for step in seen]), seen[-1])
+        if not np.isfinite(felt).all():
+            return None
         back = np.diff(felt, axis=0).T
         size = np.linalg.norm(back, axis=0)
         size = np.where(size > 0, size, 1.0)

@@ -52,6 +52,17 @@ def rows_of(stats: Stats) -> Array:
     return np.asarray(stats["n"] + stats["part_n"].sum(axis=1))
 
 
+def pairs_seen(stats: Stats) -> tuple[int, float]:
+    """How many columns have values, and how many rows have both columns of a pair, on average over the pairs."""
+    if "pair_n" in stats.sums:
+        both = stats["pair_n"].sum(axis=0)
+    else:
+        o = there(stats).astype(np.float64)
+        both = (o * stats["part_n"].sum(axis=0)[:, None]).T @ o + stats["n"].sum()
+    p = int((np.diagonal(both) > 0).sum())
+    return p, float((both.sum() - np.trace(both)) / (p * p - p)) if p > 1 else float(both.sum())
+
+
 def cells_of(stats: Stats) -> tuple[Array, Array, Array]:
     """n, Σz and Σz² of every class and column over the rows that have it.  # → (K, p), (K, p), (K, p) or (p,)"""
     n = stats["n"][:, None] + stats["part_n"] @ there(stats)
