@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .families import Binned, Categorical, MultivariateGaussian
+from .families.holes import pairs_seen
 from .family import Family
 from .frame import LEVEL_KIND, NUMBER, WHOLE, Frame
 from .model import Model
@@ -301,7 +302,8 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection]
 def _options(structure: Structure, held: Held, log_prior: Array) -> list[tuple[Structure, Array, Tried]]:
     """A structure under several settings, with the scores of rows left out: how far tied first, then how far shrunk.
 
-    With p numbers and n rows, correlations err by about 1/√n each, and shrinkage is no less than p/2n.
+    With p numbers and n rows that have both of a pair, correlations err by about 1/√n each, and shrinkage is no less
+    than p/2n.
     """
     alone = [held.scores(p) for i, p in enumerate(structure.pieces) if i != structure.joint]
     rest = np.sum(alone, axis=0) if alone else np.zeros((len(held.rows), len(held.rows.classes)))
@@ -326,11 +328,17 @@ def _options(structure: Structure, held: Held, log_prior: Array) -> list[tuple[S
         best = min(found, key=lambda option: round(option[2].loss, 9))
         return best[0].pieces[at].family  # type: ignore[return-value]
 
-    least = min(SHRINKAGES[-1], len(piece.names) / (2 * float(held.rows.counts().sum())))
+    least = min(SHRINKAGES[-1], len(piece.names) / (2 * max(_seen(fold_models), 1.0)))
     first, *others = dict.fromkeys(max(s, least) for s in SHRINKAGES)
     best = attempt([replace(base, tie=t, shrinkage=first) for t in (TIES if not many else TIES[:1])])
     attempt([replace(best, shrinkage=s) for s in others])
     return found
+
+
+def _seen(models: list[tuple[Model, Places, Matrix]]) -> float:
+    """In how many rows of the table a pair of columns is seen, on average over the pairs."""
+    seen = [pairs_seen(model.sums)[1] for model, _, _ in models]  # type: ignore[arg-type]
+    return float(np.sum(seen)) / (FOLDS - 1)  # every row is in all models but one
 
 
 def _pooled(

@@ -21,6 +21,7 @@ Flags = NDArray[np.bool_]
 
 ROOM = 1 << 24  # most numbers that the sums by pattern may take
 NO_VARIANCE = 1e-12  # share of a column's variance left after regression on those before it: less is rounding
+ENOUGH_ROWS, ENOUGH_SHARE = 10, 0.25  # of a class with both columns of a pair, for it to tell of their covariance alone
 LEAST_EIGENVALUE = 0.02  # of correlations taken pair by pair, which need not fit together
 
 
@@ -127,7 +128,11 @@ def shift_pairs(stats: Stats, d: Array) -> dict[str, Array]:
 
 
 def completed_pairs(stats: Stats) -> dict[str, Array]:
-    """Complete sums with the means of each column and the correlations of each pair, made to fit together."""
+    """Complete sums with the means of each column and the covariances of each pair, made to fit together.
+
+    A pair that fewer than ten rows of a class have, and less than a quarter of its rows, is made up to that by rows of
+    all classes: of one row the variance would be 0.
+    """
     n, pair_n, x, xx = (stats[k] for k in ("n", "pair_n", "pair_x", "pair_xx"))
     there_n = np.einsum("cjj->cj", pair_n)
     shift = np.divide(np.einsum("cjj->cj", x), there_n, out=np.zeros_like(there_n), where=there_n > 0)
@@ -143,7 +148,9 @@ def completed_pairs(stats: Stats) -> dict[str, Array]:
     if xx.ndim == 2:
         return {"n": n, "x": n[:, None] * shift, "xx": n.sum() * shared + between.sum(axis=0), **none}
     cov = np.divide(centred, pair_n, out=np.zeros_like(centred), where=pair_n > 0)
-    own = np.stack([_fitting(np.where(pair_n[c] > 0, cov[c], shared)) for c in range(len(n))])
+    share = np.divide(pair_n, n[:, None, None], out=np.zeros_like(pair_n), where=n[:, None, None] > 0)
+    told = np.minimum(np.maximum(share / ENOUGH_SHARE, pair_n / ENOUGH_ROWS), 1.0)
+    own = np.stack([_fitting(told[c] * cov[c] + (1 - told[c]) * shared) for c in range(len(n))])
     return {"n": n, "x": n[:, None] * shift, "xx": n[:, None, None] * own + between, **none}
 
 

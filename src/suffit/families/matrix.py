@@ -20,7 +20,7 @@ from ..stats import CLASS, FEATURE, PATTERN, Array, Coarser, Index, Layout, Stat
 from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
 from .completion import FEW_ROWS, completed, spread_out
 from .elementwise import never_learned
-from .gaussian import LEAST_SHARE, ROUNDING, SingularClassWarning, origin_of, warn_few_digits
+from .gaussian import ROUNDING, SingularClassWarning, origin_of, warn_few_digits
 from .gaussian_scores import OwnScorer, SharedScorer
 from .holes import (
     ROOM,
@@ -447,12 +447,12 @@ class MultivariateGaussian(Family):
         return cov
 
     def _mended(self, cov: Array, shared: Array, n: float, total: Array, flat: Flags) -> Array:
-        """A singular Σ_c, mixed with the shared one; if that is singular too, with a little of the total variances."""
+        """A singular Σ_c, mixed with the shared one; if that is singular too, with the variances of one row more."""
         p = len(cov)
         weight = (p + 1) / (n + p + 1)
         cov = (1 - weight) * cov + weight * shared
         if self._singular(cov, flat):
-            cov = cov + np.diag(weight * LEAST_SHARE**0.5 * np.where(flat, 0.0, total))
+            cov = cov + np.diag(np.where(flat, 0.0, total) / (n + p + 1))
         return cov
 
     def _standardised(self, cov: Array, flat: Flags) -> tuple[Array, Array, Flags]:
