@@ -31,7 +31,8 @@ from suffit import (
     PoissonNB,
 )
 from suffit.families import holes
-from suffit.families.holes import Completion, MissingValuesWarning
+from suffit.families.completion import Completion
+from suffit.families.holes import MissingValuesWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")
 NaN = np.nan

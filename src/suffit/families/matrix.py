@@ -18,20 +18,20 @@ from ..family import Family, LeftOut, Scorer, least, register
 from ..kernels.threads import COPY_CELLS, cores, every, in_order, one_blas_thread, row_blocks
 from ..stats import CLASS, FEATURE, PATTERN, Array, Coarser, Index, Layout, Stats, layout
 from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
+from .completion import FEW_ROWS, completed, spread_out
 from .elementwise import never_learned
-from .gaussian import LEAST_SHARE, ROUNDING, SingularClassWarning, origin_of, warn_few_digits
+from .gaussian import ROUNDING, SingularClassWarning, origin_of, warn_few_digits
 from .gaussian_scores import OwnScorer, SharedScorer
 from .holes import (
     ROOM,
     cells_of,
     cells_of_pairs,
-    completed,
     pair_sums,
+    pairs_seen,
     patterns_of,
     rows_of,
     shift_pairs,
     shift_parts,
-    spread_out,
     sums_of_pairs,
     too_many,
 )
@@ -103,7 +103,8 @@ class MultivariateGaussian(Family):
 
     ``target="diagonal"`` shrinks by a number towards the diagonal of Σ instead of a multiple of I.  Rows with missing
     values are completed by EM on the sums of their patterns; ``holes="pairs"`` keeps the sums of pairs of columns
-    instead, which take less room and time and are less exact.
+    instead, which take less room and time and are less exact.  They also take the place of EM, with a warning, where
+    patterns are too many: their sums more than 2²⁴ numbers, or a hundred steps more than 2·10¹⁰ products.
     """
 
     tie: Any = 0.0
@@ -377,13 +378,25 @@ class MultivariateGaussian(Family):
         return OwnScorer(means, own, whitenings, log_dets, rank, columns, parameters)
 
     def completed(self, stats: Stats, columns: Sequence[str]) -> Stats:
-        """The sums that complete rows are expected to have had, where some have missing values."""
-        plain = SCATTER if self._layout() is SCATTER_FOURTH and _incomplete(stats) else self._layout()
+        """The sums that complete rows are expected to have had, where some have missing values.
+
+        A shared covariance, plain, of p columns whose pairs are seen in n rows on average, fewer than ten times p, has
+        its correlations shrunk by ½(p/n − 1/10): the likelihood alone would take chance for correlation, and may have
+        no maximum.  An amount that is chosen from the data is chosen once EM has ended.
+        """
+        if not _incomplete(stats):
+            return stats
+        plain = SCATTER if self._layout() is SCATTER_FOURTH else self._layout()
         family = self
+        if self.tie == 1.0 and not self.ridge and (isinstance(self.shrinkage, str) or not self.shrinkage):
+            p, seen = pairs_seen(stats)
+            amount = min(max(0.5 * (p / max(seen, 1.0) - 1 / FEW_ROWS), 0.0), MOST_SHRINKAGE)
+            family = replace(self, shrinkage=amount, target="diagonal")
         n = cells_of(stats)[0] if self.unbiased and "part_n" in stats.sums else np.ones((1, 0))
         if ((n <= 1) & (n.sum(axis=0) > 0)).any():  # n − 1 of no values would let a variance grow without end
-            family = replace(self, unbiased=False)
-        return completed(stats, family._em_parameters, columns, plain, asked=self.holes == "pairs")
+            family = replace(family, unbiased=False)
+        done = completed(stats, family._em_parameters, columns, plain, asked=self.holes == "pairs")
+        return done if isinstance(self.shrinkage, str) or self.shrinkage else _shrunk_sums(done, family.shrinkage)
 
     def _em_parameters(self, stats: Stats) -> tuple[Array, Array]:
         """Means and covariances as ``scorer`` takes them.  # → (K, p), (K, p, p) or (1, p, p)"""
@@ -502,12 +515,12 @@ class MultivariateGaussian(Family):
         return cov
 
     def _mended(self, cov: Array, shared: Array, n: float, total: Array, flat: Flags) -> Array:
-        """A singular Σ_c, mixed with the shared one; if that is singular too, with a little of the total variances."""
+        """A singular Σ_c, mixed with the shared one; if that is singular too, with the variances of one row more."""
         p = len(cov)
         weight = (p + 1) / (n + p + 1)
         cov = (1 - weight) * cov + weight * shared
         if self._singular(cov, flat):
-            cov = cov + np.diag(weight * LEAST_SHARE**0.5 * np.where(flat, 0.0, total))
+            cov = cov + np.diag(np.where(flat, 0.0, total) / (n + p + 1))
         return cov
 
     def _standardised(self, cov: Array, flat: Flags) -> tuple[Array, Array, Flags]:
@@ -541,6 +554,7 @@ class MultivariateGaussian(Family):
 
 
 STRIP_ROWS = 512  # rows of each class that one product is taken over: enough to run at full speed
+MOST_SHRINKAGE = 0.8  # of correlations that few rows tell of
 _RANK_TOLERANCE = 1e-12  # share of a column's variance left after regression on the others: less is rounding
 
 
@@ -555,6 +569,16 @@ def without_holes(X: Matrix) -> Flags:
 def _incomplete(stats: Stats) -> bool:
     """Whether some rows have holes: they have no fourth moments, and OAS takes the place of Ledoit and Wolf."""
     return "pair_n" in stats.sums or bool(len(stats.axes[PATTERN]))
+
+
+def _shrunk_sums(stats: Stats, amount: float | str) -> Stats:
+    """Sums about the same means with that share less of every product of two columns."""
+    if not amount:
+        return stats
+    n, x, xx = stats["n"], stats["x"], stats["xx"]
+    shift = np.divide(x, n[:, None], out=np.zeros_like(x), where=n[:, None] > 0)
+    means = shift.T @ x if xx.ndim == 2 else np.einsum("ci,cj->cij", shift, x)
+    return replace(stats, sums={**stats.sums, "xx": shrink_to_diagonal(xx - means, float(amount)) + means})
 
 
 def _check_powers(sums: Sums, x: Array, columns: Sequence[str]) -> None:

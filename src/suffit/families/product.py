@@ -13,7 +13,7 @@ from ..family import Family, LeftOut, Scorer, Terms
 from ..forms import Impossible, LogisticForm
 from ..kernels.threads import row_blocks
 from ..stats import CLASS, Array, Bundle
-from ..table import Codes, Parts, Rows, rows_from
+from ..table import Codes, Parts, Rows, check_finite, rows_from
 
 ROWS_AT_ONCE = 1 << 16  # rows of a table that are made matrices together
 
@@ -118,6 +118,8 @@ class ProductScorer(Scorer):
         self.n_classes = scorers[0].n_classes
         self.n_parameters = sum(s.n_parameters for s in scorers)
         self._limited: list[int] | None = None  # blocks in which something has probability 0
+        heard = {name for b in blocks if b.power for name in b.columns}
+        self._unheard = {i for i, b in enumerate(blocks) if not b.power and not heard.issuperset(b.columns)}
 
     def blocks(self, X: Any) -> list[tuple[int, int]]:
         """Long stretches of rows: making matrices of a table has a cost of its own."""
@@ -136,6 +138,11 @@ class ProductScorer(Scorer):
                     for a, b in scorer.blocks(part):
                         scorer.score_rows(part, a, b, one[a:b])
                     out += block.power * one
+                elif i in self._unheard:  # no score of theirs would show an infinity
+                    part = here.part(i)
+                    scorer.check(part)
+                    if part.dtype.kind == "f":
+                        check_finite(part, block.columns)
 
     def as_density(self, blocks: int) -> ProductScorer:
         """The first blocks alone, at full power: a density, where the whole is a decision rule."""
