@@ -13,7 +13,7 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -226,13 +226,14 @@ class Held:
             models = [(_completed(model), here, x) for model, here, x in self.models(piece, X)]
             return lambda families: self.over(models, families)
         stats = replace(_joint(), pooled=many).collect(X, self.rows, piece.names)
+        made: dict[float, Any] = {}
 
         def scores(families: Families) -> list[Array]:
             out: list[Array] = []
-            for tie, alike in groupby(families, key=lambda f: f.tie):
-                amounts = [f.shrinkage for f in alike]
-                densities = replace(families[0], tie=tie).left_out_by_shrinkage(X, self.rows, stats, amounts)
-                out += [bounded(LeftOut(d)) for d in densities]
+            for family in families:
+                if family.tie not in made:
+                    made[family.tie] = family.downdates(X, self.rows, stats)
+                out.append(bounded(LeftOut(made[family.tie].log_densities([family.shrinkage])[0])))
             return out
 
         return scores

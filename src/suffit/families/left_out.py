@@ -69,6 +69,7 @@ class Downdates:
         own[rows, codes] = a
         self.taken = (1 - t) * own + t * a[:, None]  # b, (n, K)
         self.left, self.gone, self.own_taken = left, n <= 0, a
+        self._factors: dict[tuple[int, bool], Factored] = {}
 
     def matrix(self, k: int) -> Array:
         """M_k, before anything is left out."""
@@ -80,7 +81,6 @@ class Downdates:
         """log p(x_i | k) without row i, for each amount of shrinkage; NaN where a matrix is singular.  # → [(n, K)]"""
         K = len(self.scatter.means)
         out = [np.full((len(self.x), K), np.nan) for _ in shrinkages]
-        factors: dict[tuple[int, bool], Factored] = {}
         for i, s in enumerate(shrinkages):
             if isinstance(s, str):
                 out[i] = self._chosen(s)
@@ -92,9 +92,9 @@ class Downdates:
                     out[i][:, k] = self._one_by_one(k, s)
                     continue
                 which = (k if self.blend.tie < 1.0 else 0, not (s or self.blend.ridge))
-                if which not in factors:
-                    factors[which] = Factored(self.matrix(k), which[1], self.blend.tolerance)
-                out[i][:, k] = self._by_factor(k, s, factors[which])
+                if which not in self._factors:
+                    self._factors[which] = Factored(self.matrix(k), which[1], self.blend.tolerance)
+                out[i][:, k] = self._by_factor(k, s, self._factors[which])
         for a in out:
             a[self.gone] = 0.0  # a class without rows: its prior says so
         return out
