@@ -274,7 +274,7 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection]
     """The pool of structures that explains rows left out best: the schema of their pieces, and what was tried."""
     look = rows.weighty(MOST_ROWS)
     if len(look) < frame.n_rows:
-        frame, rows = frame.rows(look), rows.some(look)
+        frame, rows = frame.rows(look), rows.some(look).with_weight()
     counts = rows.counts()
     with np.errstate(divide="ignore"):
         log_prior = np.log(counts / counts.sum())

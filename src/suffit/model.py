@@ -173,7 +173,8 @@ class Model:
 
     def _known(self, rows: Rows) -> Rows:
         """The same rows with codes into the classes of the model."""
-        unknown = [c for c in rows.classes.labels if c not in self.counts.axes[CLASS].position]
+        used = rows.classes.take(np.unique(rows.codes))
+        unknown = [c for c in used.labels if c not in self.counts.axes[CLASS].position]
         if unknown:
             raise InputError(f"left out: class {unknown[0]!r} was never learned; the classes are {list(self.classes)}")
         place = self.counts.axes[CLASS].positions_of(rows.classes).astype(np.int32)
