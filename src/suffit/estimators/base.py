@@ -783,7 +783,8 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def why(self, X: Any, n: int = 5, classes: Any = None) -> str:
         """The ``n`` things that decided about one row, in words."""
-        return self.explain(X, classes).why(0, n)
+        one = isinstance(X, np.ndarray) and X.ndim == 1
+        return self.explain(X[None] if one else X, classes).why(0, n)
 
     def nomogram(self, X: Any = None, classes: Any = None, most: int = 12) -> Any:
         """What each column adds to the log-odds of two classes over its range, as one picture (needs matplotlib).
