@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..family import Family, Running, Scorer, least, register
 from ..forms import Impossible, LogisticForm
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
-from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
+from ..table import CellError, Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
 from .elementwise import never_learned
 from .holes import warn_absent
 from .running import RunningCounts, label_table
@@ -45,9 +45,10 @@ class Multinomial(Family):
 
     def _refuse(self, columns: Sequence[str], j: int, value: float, row: int) -> InputError:
         who = "ComplementNB" if self.complement else "MultinomialNB"
-        return InputError(
-            f"Negative values in data passed to {who} (input X): column {columns[j]!r}, found {value:g} in row {row}; "
-            "word counts are 0 or more: drop the row, or use GaussianNB"
+        return CellError(
+            f"Negative values in data passed to {who} (input X): column {columns[j]!r}, found {value:g}",
+            row,
+            "word counts are 0 or more: drop the row, or use GaussianNB",
         )
 
     def check(self, x: NDArray[Any], columns: Sequence[str], first_row: int) -> None:

@@ -74,7 +74,7 @@ def linear_scores(X: Matrix, start: int, stop: int, weights: Array, by_word: Arr
         nothing = freeze(np.zeros(weights.shape[1]))
         dense_scores(block(X, start, stop), nothing, freeze(weights), freeze(np.zeros(len(weights))), out)
         return True
-    return bool(csr_linear_scores(*entries(X, start, stop), np.nan, by_word, freeze(np.zeros(len(weights))), out))
+    return bool(csr_linear_scores(*entries(X, start, stop), by_word, freeze(np.zeros(len(weights))), out))
 
 
 def words_first(weights: Array) -> Array:

@@ -68,7 +68,7 @@ def entry_blocks(indptr: NDArray[Any], least: int = 0) -> list[tuple[int, int]]:
     cells = max(min(max(int(indptr[-1]) // 16, READ_CELLS >> 3), READ_CELLS), least)
     if indptr[-1] <= cells and n <= cells:
         return [(0, n)]
-    edges = np.searchsorted(indptr, np.arange(0, int(indptr[-1]) + 1, cells))
+    edges = np.searchsorted(indptr, np.arange(0, int(indptr[-1]) + 1, cells, dtype=indptr.dtype))
     edges = np.unique(np.concatenate([[0], edges, np.arange(0, n, cells), [n]]))
     return [(int(a), int(b)) for a, b in pairwise(edges)]
 
