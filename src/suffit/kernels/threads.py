@@ -152,14 +152,15 @@ _controller: Any = None
 
 @contextmanager
 def one_blas_thread(needed: bool = True) -> Iterator[None]:
-    """While inside, BLAS runs on the calling thread alone: the blocks already occupy the cores."""
-    if not needed or cores() == 1:
+    """While inside, BLAS runs on the calling thread alone: the blocks occupy the cores, or one is all there may be."""
+    if not needed:
         yield
         return
     global _blas_users, _blas_limit, _controller
     with _lock:
         if _blas_users == 0:
             if _controller is None:
+                import scipy.linalg.blas  # noqa: F401  (the controller knows what is loaded when it is made)
                 from threadpoolctl import ThreadpoolController
 
                 _controller = ThreadpoolController()
