@@ -224,7 +224,9 @@ class Elementwise(Family):
             self.check_sparse(X, columns)
             if not sparse_without_holes(X):
                 return None
-        return {"n": N, "t": t + N[:, :, None] * zero}
+        if zero.any():
+            t += N[:, :, None] * zero
+        return {"n": N, "t": t}
 
     @property
     def entry_threshold(self) -> float | None:
