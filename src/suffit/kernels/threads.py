@@ -80,8 +80,8 @@ def in_order(work: Callable[[int, int], Part], blocks: list[tuple[int, int]]) ->
     slow to wake up nor a core that is busy with something else holds up the others.  Rounds of a few blocks for each
     thread keep memory bounded however many blocks there are.
     """
-    threads = cores()
-    if threads == 1 or len(blocks) < 2:
+    threads = cores() if len(blocks) > 1 else 1
+    if threads == 1:
         for start, stop in blocks:
             yield work(start, stop)
         return
@@ -146,8 +146,8 @@ def every(work: Callable[[int, int], None], blocks: list[tuple[int, int]]) -> No
 
 
 _blas_users = 0
-_blas_limit: Any = None
-_controller: Any = None
+_blas: list[Any] = []  # the BLAS libraries of this process
+_blas_had: list[tuple[Any, int]] = []  # those that had more than one thread, and how many
 
 
 @contextmanager
@@ -156,15 +156,17 @@ def one_blas_thread(needed: bool = True) -> Iterator[None]:
     if not needed:
         yield
         return
-    global _blas_users, _blas_limit, _controller
+    global _blas_users
     with _lock:
         if _blas_users == 0:
-            if _controller is None:
+            if not _blas:
                 import scipy.linalg.blas  # noqa: F401  (the controller knows what is loaded when it is made)
                 from threadpoolctl import ThreadpoolController
 
-                _controller = ThreadpoolController()
-            _blas_limit = _controller.limit(limits=1, user_api="blas")
+                _blas.extend(lib for lib in ThreadpoolController().lib_controllers if lib.user_api == "blas")
+            _blas_had[:] = [(lib, n) for lib in _blas if (n := lib.get_num_threads() or 1) > 1]
+            for lib, _ in _blas_had:
+                lib.set_num_threads(1)
         _blas_users += 1
     try:
         yield
@@ -172,5 +174,5 @@ def one_blas_thread(needed: bool = True) -> Iterator[None]:
         with _lock:
             _blas_users -= 1
             if _blas_users == 0:
-                _blas_limit.restore_original_limits()
-                _blas_limit = None
+                for lib, n in _blas_had:
+                    lib.set_num_threads(n)
