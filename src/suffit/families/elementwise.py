@@ -267,8 +267,10 @@ class Elementwise(Family):
         empty = np.broadcast_to(n.sum(axis=0) <= 0, n.shape)  # (K, p)
         with np.errstate(all="ignore"):
             natural = self.solve_smoothed(n, t)
-        parts = [None if a is None else np.where(_like(empty, a), 0.0, a) for a in natural]
-        return ElementwiseScorer(self, Natural(*parts), tuple(columns))  # type: ignore[arg-type]
+        if empty.any():
+            parts = [None if a is None else np.where(_like(empty, a), 0.0, a) for a in natural]
+            natural = Natural(*parts)  # type: ignore[arg-type]
+        return ElementwiseScorer(self, natural, tuple(columns))
 
     def infeasible(self, n: Array, t: Array) -> NDArray[np.bool_]:
         """Which cells hold sums that no n rows could have, rounding allowed for.  # (K, p), (K, p, order) → (K, p)"""

@@ -148,7 +148,8 @@ def _without_holes(X: Matrix, rows: Rows) -> tuple[Matrix, Index, Array]:
 
 def _completed(stats: Stats, columns: Sequence[str]) -> Array:
     """Counts as they would be, had the documents without a count the mean of those with one."""
-    count, n = np.maximum(stats["count"], 0.0), stats["n"][:, None]
+    count, n = stats["count"], stats["n"][:, None]
+    count = np.maximum(count, 0.0) if (count < 0).any() else count
     if not len(stats.axes[GAP]):
         return count
     at = np.array(stats.axes[GAP].labels, dtype=np.int64)
