@@ -16,7 +16,7 @@ from .family import EMPTIED, Family, LeftOut, Scorer, Terms
 from .forms import LogisticForm
 from .kernels.threads import every, one_blas_thread, row_blocks
 from .stats import CLASS, Array, Index, Stats, layout
-from .table import Codes, InputError, Matrix, Rows, csr, freeze, is_sparse
+from .table import Codes, InputError, Matrix, Rows, csr, freeze, is_sparse, rows_from
 
 CLASS_COUNTS = layout("class-counts", {"n": (CLASS,)})
 SMALL_MATRIX = 512
@@ -208,8 +208,9 @@ class Solution:
         """Free parameters: those of the classes, and k − 1 for their prior."""
         return self.scorer.n_parameters + len(self.classes) - 1
 
-    def _raw(self, X: Matrix, power: float = 1.0) -> tuple[Array, Array | None]:
-        scores = self.scorer.scores(X)
+    def _raw(self, X: Matrix, power: float, first_row: int = 0) -> tuple[Array, Array | None]:
+        with rows_from(0 if hasattr(X, "first") else first_row):  # a slice of a table knows its own
+            scores = self.scorer.scores(X)
         if power != 1.0:
             scores *= power
         scores += self.log_prior
@@ -219,7 +220,7 @@ class Solution:
         """log p(x, c) up to a constant per row, with a finite maximum in every row.  # → (n, K)"""
         if not checked:
             self.scorer.check(X)
-        scores, impossible = self._raw(X, self.power)
+        scores, impossible = self._raw(X, self.power, first_row)
         _take_limit(scores, impossible, self.log_prior)
         bad = np.flatnonzero(~np.isfinite(scores.max(axis=1, initial=-np.inf)))
         if len(bad):
@@ -305,7 +306,7 @@ class Solution:
         """log p(x, c) = log p(x | c) + log p(c).  # → (n, K)"""
         if not checked:
             self.scorer.check(X)
-        scores, impossible = self._raw(X)
+        scores, impossible = self._raw(X, 1.0, first_row)
         with np.errstate(invalid="ignore"):
             scores += self.scorer.log_base(X)[:, None]
         if impossible is not None:
@@ -358,7 +359,8 @@ class Solution:
             if limited:
                 out[a:b] = self.scores(X[a:b], checked=True, first_row=a).argmax(axis=1)
                 continue
-            scores = self.scorer.scores(X[a:b])
+            with rows_from(0 if hasattr(X, "first") else a):
+                scores = self.scorer.scores(X[a:b])
             best_classes(scores if self.power == 1.0 else self.power * scores, self.log_prior, out[a:b])
             bad = a + np.flatnonzero(out[a:b] < 0)
             if len(bad):

@@ -87,7 +87,7 @@ class PendingSums(Pending):
 
     def add(self, X: Matrix, y: NDArray[Any]) -> bool:
         """Add to the sums."""
-        return y.dtype == self.labels and self.running.add(X, freeze(y))
+        return y.dtype == self.labels and self.running.add(X, y)
 
     def added_to(self, model: Model) -> Model:
         """Sums on the axes of the model, about its origin."""

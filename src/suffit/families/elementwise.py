@@ -7,6 +7,7 @@ the array code is here.
 from __future__ import annotations
 
 import itertools
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -72,8 +73,14 @@ def sum_entries(add: AddEntries, X: Matrix, codes: Codes, shape: tuple[int, ...]
     total = np.zeros(shape)
     blocks = entry_blocks(X.indptr, least=4 * total.size)
 
+    spare: list[Array] = []  # used again: fresh memory would cost a page fault for every 512 sums
+
     def of_block(a: int, b: int) -> Array:
-        t = np.zeros(shape)
+        try:
+            t = spare.pop()
+        except IndexError:
+            t = np.empty(shape)
+        t[...] = 0.0
         add(a, b, 0, len(t), t)
         return t
 
@@ -84,6 +91,7 @@ def sum_entries(add: AddEntries, X: Matrix, codes: Codes, shape: tuple[int, ...]
     if len(blocks) >= MANY_BLOCKS:
         for part in in_order(of_block, blocks):
             total += part
+            spare.append(part)
     else:
         every(of_classes, class_ranges(codes, len(total)))
     return total
@@ -195,8 +203,9 @@ class Elementwise(Family):
 
         K, p = len(rows.classes), X.shape[1]
         axes = {CLASS: rows.classes, FEATURE: Index.range(p), ORDER: Index.range(self.order)}
-        if sparse_without_holes(X) and self.has_zero:
-            return Stats(ELEMENTWISE, axes, self._sparse_sums(csr(X), rows, columns))
+        sums = self._sparse_sums(csr(X), rows, columns) if is_sparse(X) and self.has_zero else None
+        if sums is not None:
+            return Stats(ELEMENTWISE, axes, sums)
 
         def work(start: int, stop: int) -> tuple[Array, Array]:
             x = block(X, start, stop).astype(np.float64)
@@ -211,11 +220,15 @@ class Elementwise(Family):
             t += dt
         return Stats(ELEMENTWISE, axes, {"n": n, "t": t})
 
-    def _sparse_sums(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> dict[str, Array]:
-        """Zeros are T(0) each: t = N·T(0) + Σ over stored entries of T(x) − T(0)."""
+    def _sparse_sums(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> dict[str, Array] | None:
+        """Zeros are T(0) each: t = N·T(0) + Σ over stored entries of T(x) − T(0).  None where some are missing."""
         from ..kernels.counts import csr_class_statistics, csr_class_sums
 
-        self.check_sparse(X, columns)
+        odd: list[int] = []
+        if not self._seen_in_sums:
+            self.check_sparse(X, columns)
+            if not sparse_without_holes(X):
+                return None
         K, p = len(rows.classes), X.shape[1]
         N = np.repeat(rows.counts()[:, None], p, axis=1)
         zero = self.T(np.zeros((1, 1)))[0, 0]  # (order,)
@@ -223,18 +236,31 @@ class Elementwise(Family):
         def add(a: int, b: int, lo: int, hi: int, t: Array) -> None:
             ends, places, values = entries(X, a, b)
             if self.entry_threshold is not None:
-                csr_class_sums(ends, places, values, self.entry_threshold, *rows.part(a, b), lo, hi, t[..., 0])
+                labels = rows.part(a, b)
+                if not csr_class_sums(ends, places, values, self.entry_threshold, *labels, lo, hi, t[..., 0]):
+                    odd.append(a)
             else:
                 T = freeze(self.T(values.astype(np.float64)[:, None])[:, 0, :] - zero)
                 csr_class_statistics(ends, places, T, *rows.part(a, b), lo, hi, t)
 
         t = sum_entries(add, X, rows.codes, (K, p, self.order))
-        return {"n": N, "t": t + N[:, :, None] * zero}
+        if odd or not np.isfinite(t.sum()):
+            self.check_sparse(X, columns)
+            if not sparse_without_holes(X):
+                return None
+        if zero.any():
+            t += N[:, :, None] * zero
+        return {"n": N, "t": t}
 
     @property
     def entry_threshold(self) -> float | None:
         """How a stored entry of sparse rows counts, where that is simple: NaN as it is, a number as 1 above it."""
         return None
+
+    @property
+    def _seen_in_sums(self) -> bool:
+        """Whether adding up stored entries shows the odd ones: all finite numbers from 0 on lie in the support."""
+        return self.entry_threshold is not None and not self.outside(np.array([[np.finfo(np.float64).max]])).any()
 
     # --- solve
 
@@ -270,8 +296,10 @@ class Elementwise(Family):
         empty = np.broadcast_to(n.sum(axis=-2, keepdims=True) <= 0, n.shape)
         with np.errstate(all="ignore"):
             natural = self.solve_smoothed(n, t)
-        parts = [None if a is None else np.where(_like(empty, a), 0.0, a) for a in natural]
-        return Natural(*parts)  # type: ignore[arg-type]
+        if empty.any():
+            parts = [None if a is None else np.where(_like(empty, a), 0.0, a) for a in natural]
+            natural = Natural(*parts)  # type: ignore[arg-type]
+        return natural
 
     def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
         """Σ_j T(x_j)·Θ_cj − A_cj + log h(x_j), Θ and A solved from the sums less this row, all rows at once."""
@@ -372,8 +400,7 @@ class ElementwiseScorer(Scorer):
         """T(X)·thetaᵀ − M·Aᵀ, M marking what is present."""
         from ..kernels.scores import linear_scores
 
-        if sparse_without_holes(X) and self.family.has_zero:
-            self._sparse(X, start, stop, theta, A, out)
+        if is_sparse(X) and self.family.has_zero and self._sparse(X, start, stop, theta, A, out):
             return
         x = block(X, start, stop).astype(np.float64, copy=False)
         present = x == x
@@ -387,17 +414,32 @@ class ElementwiseScorer(Scorer):
         linear_scores(freeze(T), nothing, weights, freeze(np.zeros(len(theta))), out)
         out -= present @ A.T
 
-    def _sparse(self, X: Matrix, a: int, b: int, theta: Array, A: Array, out: Array) -> None:
-        from ..kernels.counts import csr_linear_scores, csr_scores
+    def _sparse(self, X: Matrix, a: int, b: int, theta: Array, A: Array, out: Array) -> bool:
+        """The same over stored entries alone; False where some are missing."""
+        from ..kernels.counts import csr_linear_scores, csr_presence_scores, csr_scores
 
         start, by_feature = self._by_feature(theta, A)
         ends, places, values = entries(X, a, b)
+        if self._by_presence:
+            threshold = self.family.entry_threshold
+            good = csr_presence_scores(ends, places, values, threshold, by_feature[:, 0], start, out)
+            if not good:
+                self.family.check_sparse(X, self.columns)
+            return bool(good)
         if self.family.entry_threshold is not None:
-            csr_linear_scores(ends, places, values, self.family.entry_threshold, by_feature[:, 0], start, out)
-            return
+            return bool(csr_linear_scores(ends, places, values, by_feature[:, 0], start, out))
+        if np.isnan(values.sum()) and np.isnan(values).any():
+            return False
         zero = self.family.T(np.zeros((1, 1)))[0, 0]
         T = freeze(self.family.T(values.astype(np.float64)[:, None])[:, 0, :] - zero)
         csr_scores(ends, places, T, by_feature, start, out)
+        return True
+
+    @property
+    def _by_presence(self) -> bool:
+        """Whether a stored entry is there or not, and nothing else matters."""
+        threshold = self.family.entry_threshold
+        return threshold is not None and not math.isnan(threshold)
 
     def _by_feature(self, theta: Array, A: Array) -> tuple[Array, Array]:
         """The score of a row of zeros, and θ column by column, kept for the next block.  # → (K,), (p, order, K)"""
@@ -420,7 +462,8 @@ class ElementwiseScorer(Scorer):
     def check(self, X: Matrix) -> None:
         """Refuse rows outside the support."""
         if is_sparse(X) and self.family.has_zero:
-            self.family.check_sparse(csr(X), self.columns)
+            if not self._by_presence:  # else looked at while it is scored
+                self.family.check_sparse(csr(X), self.columns)
             return
         for start, stop in row_blocks(*X.shape):
             self.family.check(block(X, start, stop).astype(np.float64), self.columns, start)
@@ -447,6 +490,8 @@ class ElementwiseScorer(Scorer):
 
     def log_base(self, X: Matrix) -> Array:
         """Σ_j log h(x_j)."""
+        if type(self.family).log_base is Elementwise.log_base:
+            return np.zeros(X.shape[0])  # h = 1: sparse rows need not be made dense
         out = np.empty(X.shape[0])
         for start, stop in row_blocks(*X.shape):
             x = block(X, start, stop).astype(np.float64)

@@ -250,9 +250,9 @@ class OwnScorer(GaussianScorer):
         self.n_classes = len(means)
         self.middle = freeze(means.mean(axis=0))
         self.start = -0.5 * (log_det + rank * LOG_2PI)
-        self.strips = list(self._strips())
 
-    def _strips(self) -> Iterator[tuple[int, Array, Array]]:
+    @cached_property
+    def strips(self) -> list[tuple[int, Array, Array]]:
         """W_c in strips of rows, the classes side by side: (columns it reads, weights, what the class mean adds).
 
         W_c is lower triangular (or read as full where it is not): a strip of rows needs the first columns only.
@@ -261,10 +261,12 @@ class OwnScorer(GaussianScorer):
         triangular = not np.triu(self.W, 1).any()
         shift = np.einsum("cij,cj->ci", self.W, self.middle - self.means)
         edges = np.unique(np.linspace(0, p, max(1, min(8, p // 12)) + 1).astype(int)) if triangular else [0, p]
+        out = []
         for a, b in pairwise(edges):
             reads = int(b) if triangular else p
             strip = self.W[:, a:b, :reads].reshape(-1, reads).T
-            yield reads, np.ascontiguousarray(strip), freeze(shift[:, a:b])
+            out.append((reads, np.ascontiguousarray(strip), freeze(shift[:, a:b])))
+        return out
 
     def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
         """One product per strip for all classes, about the middle of the means; the class mean is added after."""

@@ -201,6 +201,8 @@ class MultivariateGaussian(Family):
                 else:
                     for name, a in part.items():
                         total[name] += a
+        if total is not None:  # the products were taken for one triangle
+            total["xx"] += np.swapaxes(np.tril(total["xx"], -1), -1, -2)
         axes = {CLASS: rows.classes, FEATURE: Index.range(X.shape[1]), PATTERN: Index(())}
         whole = Stats(self._layout(), axes, {**self._zeros(*origin.shape), **(total or {})}, origin)
         gaps = np.concatenate(holed) if holed else np.zeros(0, np.int64)
@@ -276,10 +278,12 @@ class MultivariateGaussian(Family):
         return out, start + np.flatnonzero(gap)
 
     def _strip_sums(self, X: Matrix, rows: Rows, origin: Array, start: int, stop: int) -> Sums:
+        """The same of complete rows; of Σzzᵀ the lower triangle."""
         K, p = origin.shape
         out = {k: a for k, a in self._zeros(K, p).items() if not k.startswith("part_")}
         by_class = 1 if out["xx"].ndim == 2 else K
-        step = min(stop - start, max(64, 2 * COPY_CELLS // p, STRIP_ROWS * by_class))
+        most = max(64, 2 * COPY_CELLS // p, STRIP_ROWS * by_class)
+        step = -(-(stop - start) // max(1, round((stop - start) / most)))  # strips of equal length
         Z = np.empty((step, p))
         for a in range(start, stop, step or 1):
             b = min(a + step, stop)
@@ -287,12 +291,14 @@ class MultivariateGaussian(Family):
         return out
 
     def _add_strip(self, x: Array, codes: Codes, weights: Array, origin: Array, Z: Array, out: Sums) -> None:
-        """Z = √w·z, and ZᵀZ of all rows, or of each class's rows after sorting them by class."""
+        """Z = √w·z, and ZᵀZ of all rows, or of each class's rows after sorting them by class: its lower triangle."""
+        from scipy.linalg.blas import dsyrk
+
         from ..kernels.moments import centre_rows, places_by_class
 
         if out["xx"].ndim == 2:
             centre_rows(x, np.arange(len(x)), codes, weights, origin, Z, out["n"], out["x"])
-            out["xx"] += Z.T @ Z
+            dsyrk(1.0, Z.T, beta=1.0, c=out["xx"].T, overwrite_c=True)
             return
         place, ends = np.empty(len(x), np.int64), np.empty(len(origin), np.int64)
         places_by_class(codes, place, ends)
@@ -301,7 +307,7 @@ class MultivariateGaussian(Family):
             if a == b:
                 continue
             Zc = Z[a:b]
-            out["xx"][c] += Zc.T @ Zc
+            dsyrk(1.0, Zc.T, beta=1.0, c=out["xx"][c].T, overwrite_c=True)
             if "xxyy" in out:
                 w = weights[codes == c, None]
                 Z2 = Zc * Zc  # w z²
@@ -421,7 +427,7 @@ class MultivariateGaussian(Family):
         L = _cholesky(own / scale[:, :, None] / scale[:, None, :], _RANK_TOLERANCE)
         if L is None:
             return None
-        W = np.linalg.solve(L, np.eye(len(flat)) / scale[:, None, :])
+        W = np.stack([_inverse(factor) for factor in L]) / scale[:, None, :]
         return W, 2 * (np.log(np.einsum("cii->ci", L)).sum(axis=1) + np.log(scale).sum(axis=1))
 
     def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
@@ -542,7 +548,7 @@ class MultivariateGaussian(Family):
         W = np.zeros(cov.shape)
         L = _cholesky(R, max(_RANK_TOLERANCE, 2 * self.tolerance))
         if L is not None:
-            W[np.ix_(keep, keep)] = np.linalg.solve(L, np.diag(1 / scale))
+            W[np.ix_(keep, keep)] = _inverse(L) / scale
             return W, float(2 * (np.log(np.diagonal(L)).sum() + np.log(scale).sum())), len(R)
         values, vectors = np.linalg.eigh(R)
         real = values > max(_RANK_TOLERANCE * values.max(initial=0.0), self.tolerance)
@@ -602,6 +608,13 @@ def _cholesky(R: Array, tolerance: float) -> Array | None:
     except np.linalg.LinAlgError:
         return None
     return None if (np.diagonal(L, axis1=-2, axis2=-1) ** 2 < tolerance).any() else L
+
+
+def _inverse(L: Array) -> Array:
+    """L⁻¹ of a lower triangle: an eighth of the work of solving L W = I."""
+    from scipy.linalg.lapack import dtrtri
+
+    return np.asarray(dtrtri(L.T)[0].T) if len(L) else L
 
 
 def _warn(message: str) -> None:

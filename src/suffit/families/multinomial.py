@@ -13,7 +13,7 @@ from scipy import sparse
 from ..family import Family, LeftOut, Running, Scorer, Terms, register
 from ..forms import Impossible, LogisticForm
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
-from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
+from ..table import CellError, Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
 from .elementwise import never_learned, without
 from .holes import warn_absent
 from .running import RunningCounts, label_table
@@ -60,9 +60,10 @@ class Multinomial(Family):
 
     def _refuse(self, columns: Sequence[str], j: int, value: float, row: int) -> InputError:
         who = "ComplementNB" if self.complement else "MultinomialNB"
-        return InputError(
-            f"Negative values in data passed to {who} (input X): column {columns[j]!r}, found {value:g} in row {row}; "
-            "word counts are 0 or more: drop the row, or use GaussianNB"
+        return CellError(
+            f"Negative values in data passed to {who} (input X): column {columns[j]!r}, found {value:g}",
+            row,
+            "word counts are 0 or more: drop the row, or use GaussianNB",
         )
 
     def check(self, x: NDArray[Any], columns: Sequence[str], first_row: int) -> None:
@@ -201,7 +202,8 @@ def _without_holes(X: Matrix, rows: Rows) -> tuple[Matrix, Index, Array]:
 
 def _completed(stats: Stats, columns: Sequence[str]) -> Array:
     """Counts as they would be, had the documents without a count the mean of those with one."""
-    count, n = np.maximum(stats["count"], 0.0), stats["n"][:, None]
+    count, n = stats["count"], stats["n"][:, None]
+    count = np.maximum(count, 0.0) if (count < 0).any() else count
     if not len(stats.axes[GAP]):
         return count
     at = np.array(stats.axes[GAP].labels, dtype=np.int64)
