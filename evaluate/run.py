@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from . import models, tables
+from . import friedman, models, tables
 from .folds import FOLDS, run_fold, splits
 
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -164,7 +164,7 @@ def proportion(text: str) -> float:
 
 def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="scripts/evaluate")
-    kinds = parser.add_subparsers(required=True, metavar="tables")
+    kinds = parser.add_subparsers(required=True, metavar="tables | friedman")
     kind = kinds.add_parser("tables", help="classification tables, repeated stratified 5-fold")
     kind.add_argument("--quick", action="store_true", help=f"one repeat on at most {QUICK:,} rows of each table")
     kind.add_argument("--tables", nargs="+", default=[], metavar="NAME", help="only these tables")
@@ -173,7 +173,12 @@ def main(words: Sequence[str] | None = None) -> int:
     kind.add_argument("--knock-out", nargs="+", type=proportion, metavar="SHARE", help="remove these shares of cells")
     kind.add_argument("--resume", action="store_true", help="only what the results do not have yet")
     kind.add_argument("--report", action="store_true", help="write docs/evaluation.md and its pictures")
-    return evaluate(parser.parse_args(words))
+    kind.set_defaults(run=evaluate)
+    kind = kinds.add_parser("friedman", help="Friedman's six simulated settings; writes a table into docs/tuning.md")
+    kind.add_argument("--repeats", type=int, help=f"training sets of each setting ({friedman.REPEATS})")
+    kind.set_defaults(run=friedman.run)
+    arguments = parser.parse_args(words)
+    return int(arguments.run(arguments))
 
 
 if __name__ == "__main__":

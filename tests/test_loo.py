@@ -117,5 +117,33 @@ def test_loo_refuses_rows_that_were_not_learned() -> None:
     model = suffit.GaussianNB().fit(X, y)
     with pytest.raises(ValueError, match="class 'emu' was never learned"):
         model.loo_log_joint(X, np.where(y == "ant", "emu", y))
-    with pytest.raises(ValueError, match="has learned less than the weight of row 0"):
+    with pytest.raises(ValueError, match="weight 13, and 1300 are given; give only rows that were learned"):
         model.loo_log_joint(X, y, sample_weight=np.full(len(y), 100.0))
+
+
+@pytest.mark.parametrize("constant", [0.0, 3.0])
+@pytest.mark.parametrize(
+    "model",
+    [
+        suffit.GaussianNB(),
+        suffit.GaussianNB(floor="own"),
+        suffit.GDA("diagonal", tie=1.0),
+        suffit.GDA(),
+        suffit.GDA(tie=0.3, shrinkage=0.1),
+        suffit.GDA(tie=1.0),
+        suffit.GDA(shrinkage="oas"),
+        suffit.QDA(),
+        suffit.LDA("eigen", "auto"),
+    ],
+    ids=repr,
+)
+def test_loo_with_a_column_that_varies_in_one_row_only(model: Any, constant: float) -> None:
+    X, y = data(CASES["LDA"], 19, ROWS)
+    X = np.column_stack([X, np.full(len(X), constant)])
+    X[7, -1] += 2.3
+    check_equal(clone(model), X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rest = np.arange(len(y)) != 7
+        forgot, never = clone(model).fit(X, y).forget(X[7:8], y[7:8]), clone(model).fit(X[rest], y[rest])
+        np.testing.assert_allclose(forgot.predict_proba(X), never.predict_proba(X), atol=1e-9)

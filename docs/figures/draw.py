@@ -104,7 +104,31 @@ def deciding() -> None:
     plt.close(figure)
 
 
+def tuning() -> None:
+    """What was tried and what was taken, and calibration before and after, for docs/tuning.md."""
+    from sklearn.datasets import load_digits, load_wine
+
+    from suffit.plot import plot_calibration, plot_selection
+
+    X, y = load_wine(return_X_y=True)
+    tied = suffit.GDA(tie="loo", shrinkage="loo").fit((X - X.mean(axis=0)) / X.std(axis=0), y)
+    digits, of_digits = load_digits(return_X_y=True)
+    smoothed = suffit.BernoulliNB(alpha="loo", binarize=7).fit(digits, of_digits)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(12.5, 4.3), layout="constrained", width_ratios=[1, 1.5])
+    plot_selection(smoothed.selection_, left).set_title("BernoulliNB(alpha='loo') on digits", fontsize=11)
+    plot_selection(tied.selection_, right).set_title("GDA(tie='loo', shrinkage='loo') on wine", fontsize=11)
+    figure.savefig(HERE / "selection.png", dpi=110)
+    plt.close(figure)
+    figure, both = plt.subplots(1, 2, figsize=(11.5, 4.6), layout="constrained")
+    for axes, method in zip(both, ("temperature", "isotonic"), strict=True):
+        found = suffit.GaussianNB(calibrate=method).fit(digits, of_digits).calibration_
+        plot_calibration(found, axes).set_title(f"GaussianNB(calibrate={method!r}) on digits", fontsize=11)
+    figure.savefig(HERE / "calibration.png", dpi=110)
+    plt.close(figure)
+
+
 if __name__ == "__main__":
     deciding()
     poisson_is_logistic()
     explaining()
+    tuning()

@@ -20,7 +20,7 @@ from scipy.optimize import isotonic_regression
 
 from .family import LeftOut
 from .model import RowsLeftOut, Solution
-from .powers import bounded, powers
+from .powers import SAYABLE, bounded, powers
 from .stats import Array
 from .table import Codes, InputError, Matrix, Rows
 
@@ -53,7 +53,7 @@ def expected_calibration_error(P: Array, c: Codes, weights: Array | None = None)
     return float(np.abs(gap).sum() / w.sum())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reliability:
     """In every bin of the confidence max_k p_k that has rows: their mean confidence, how often right, their weight."""
 
@@ -79,7 +79,7 @@ def _bins(confidence: Array) -> NDArray[np.int64]:
 # --- calibration
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Calibration:
     """A power of the evidence, or a monotone map for each class; and what it does to rows left out.
 
@@ -125,7 +125,10 @@ def calibrated(method: str, without: RowsLeftOut, prior: Array) -> Calibration:
     codes, weights = without.rows.part(0, len(without.rows))
     tells = np.flatnonzero((weights > 0) & np.isfinite(without.log_prior[np.arange(len(codes)), codes]))
     if not len(tells):
-        raise InputError(f"calibrate={method!r} needs a class with at least two rows")
+        raise InputError(
+            f"calibrate={method!r} needs a class with at least two rows, found n_samples={len(codes)}, each of another "
+            "class; leave it out"
+        )
     scores, log_prior = bounded(without.left)[tells], without.log_prior[tells]
     codes, weights = codes[tells], weights[tells]
     rows = Rows(without.rows.classes, codes, weights)
@@ -161,11 +164,11 @@ def _fitted(
     method: str, scores: Array, log_prior: Array, P: Array, codes: Codes, weights: Array
 ) -> tuple[float, tuple[tuple[Array, Array], ...]]:
     if method == "temperature":
-        beta, _ = powers([scores], log_prior, codes, weights)
+        beta, _ = powers([np.maximum(scores, SAYABLE)], log_prior, codes, weights)
         return float(beta[0]), ()
     least = 1 / (2 * max(weights.sum(), 1.0))  # no share of so few rows is nearer to 0 or 1
     maps = []
-    for k in range(P.shape[1]) if P.shape[1] > 2 else (1,):
+    for k in {1: (), 2: (1,)}.get(P.shape[1], range(P.shape[1])):  # of two classes one says it all
         order = np.argsort(P[:, k], kind="stable")
         p, y, w = P[order, k], (codes[order] == k).astype(np.float64), weights[order]
         value, first = np.unique(p, return_index=True)

@@ -2,7 +2,8 @@
 
 Every row is scored by the sums of all the others (leave-one-out, in closed form).  Where there is no closed form, bins
 chosen by the class and joint columns with holes, the sums are those of all folds but the row's own; which fold a row is
-in depends on its values alone, so that neither the order of the rows nor the names of the columns change anything.
+in depends on its values alone, so that neither the order of the rows, nor repeating a row instead of giving it weight,
+nor the names of the columns change anything.
 Structures are compared, and pooled, by the log-loss of p(c | x) ∝ p(c) Π_m p_m(x | c)^β_m on the rows left out: β below
 1 takes back the over-confidence of a wrong model.
 """
@@ -217,7 +218,7 @@ class Held:
                 self._kept[key] = self.over(self.models(piece, X), [None])[0]
             else:
                 model = Model.empty(piece.family, piece.names).learn(X, self.rows)
-                self._kept[key] = bounded(model.left_out(X, self.rows, np.zeros_like).left)
+                self._kept[key] = bounded(model.left_out(X, self.rows, np.zeros_like, one=True).left)
         return self._kept[key]
 
     def joint_scores(self, piece: Piece, X: Array, many: bool) -> Callable[[Families], list[Array]]:
@@ -232,7 +233,7 @@ class Held:
             out: list[Array] = []
             for family in families:
                 if family.tie not in made:
-                    made[family.tie] = family.downdates(X, self.rows, stats)
+                    made[family.tie] = family.downdates(X, self.rows.one_of_each(), stats)
                 out.append(bounded(LeftOut(made[family.tie].log_densities([family.shrinkage])[0])))
             return out
 

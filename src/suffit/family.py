@@ -181,14 +181,15 @@ class Family(ABC):
         return self.solved_without(X, rows, stats, columns)
 
     def solved_without(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
-        """``left_out`` by solving the sums of all other rows, one row after another."""
+        """``left_out`` by solving the sums of all other rows, one row after another; what all sums chose stays."""
+        family: Any = self.solvable(stats) if hasattr(self, "solvable") else self
         density, impossible = [], []
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for i in range(len(rows)):
                 one = X[i : i + 1]
                 rest = stats - self.collect(one, rows.some(np.array([i])), columns)
-                scorer = self.scorer(rest.settled(stats, EMPTIED).trimmed(), columns)
+                scorer = family.scorer(rest.settled(stats, EMPTIED).trimmed(), columns)
                 density.append(scorer.scores(one)[0] + scorer.log_base(one)[0])
                 impossible.append(scorer.impossible(one))
         some = [np.zeros((1, len(d))) if z is None else z for d, z in zip(density, impossible, strict=True)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -152,10 +153,14 @@ class Model:
             stats = None if stats is None else stats.take(CLASS, stay)
         return replace(self, counts=counts, stats=None if stats is None else stats.trimmed())
 
-    def left_out(self, X: Matrix, rows: Rows, prior: Callable[[Array], Array]) -> RowsLeftOut:
-        """Every row under the model without it; ``prior(n)`` is log p(c) from class counts (n, K)."""
+    def left_out(self, X: Matrix, rows: Rows, prior: Callable[[Array], Array], one: bool = False) -> RowsLeftOut:
+        """Every row under the model without it; ``prior(n)`` is log p(c) from class counts (n, K).
+
+        ``one``: a row of weight 3 is three rows, of which one is left out.
+        """
         rows = self._known(rows)
-        codes, weights = rows.part(0, len(rows))
+        gone = rows.one_of_each() if one else rows
+        codes, weights = gone.part(0, len(rows))
         n = np.repeat(self.counts["n"][None], len(rows), axis=0)
         each = np.arange(len(rows))
         short = weights > n[each, codes] * (1 + EMPTIED)
@@ -168,8 +173,19 @@ class Model:
         n[each, codes] -= weights
         n[np.abs(n) <= EMPTIED * self.counts["n"]] = 0.0
         with one_blas_thread(len(self.columns) < SMALL_MATRIX):
-            left = self.family.left_out(X, rows, self.sums, self.columns)
+            left = self.family.left_out(X, gone, self.sums, self.columns)
         return RowsLeftOut(left, prior(n), rows)
+
+    def check_learned(self, X: Matrix, rows: Rows) -> None:
+        """Refuse rows that cannot all have been learned: what a forgetting of them would refuse."""
+        self._known(rows)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self.forget(X, rows)
+        except InputError as error:
+            message = str(error).replace("forget:", "left out:", 1).replace("are to be forgotten", "are given")
+            raise InputError(message.replace("forget only rows", "give only rows")) from None
 
     def _known(self, rows: Rows) -> Rows:
         """The same rows with codes into the classes of the model."""
@@ -436,15 +452,19 @@ def _to_posterior(scores: Array, log_prior: Array) -> bool:
 class RowScorer:
     """p(class | row) of one row at a time, without checks: see ``scorer()`` of the estimators."""
 
-    def __init__(self, solution: Solution, classes: NDArray[Any]) -> None:
+    def __init__(
+        self, solution: Solution, classes: NDArray[Any], mapped: Callable[[Array], Array] | None = None
+    ) -> None:
         self.classes = classes
-        self._solution = solution
-        self._kernel, self._parameters = solution._row
+        self._solution, self._mapped = solution, mapped  # mapped: what a calibration makes of probabilities
+        row: tuple[Any, tuple[Array, ...]] = solution._row if mapped is None else (None, ())
+        self._kernel, self._parameters = row
 
     def __call__(self, row: NDArray[Any]) -> Array:
         """The probabilities, in the order of ``classes``."""
         if self._kernel is None:
-            return self._solution.posterior(row[None])[0]
+            P = self._solution.posterior(row[None])
+            return (P if self._mapped is None else self._mapped(P))[0]
         out = np.empty(len(self.classes))
         self._kernel(row, *self._parameters, out)
         if math.isnan(out[0]):  # a hole that the kernel does not take, or a row too far out

@@ -13,15 +13,16 @@ from .table import Codes
 USUAL_POWER = 0.5  # standard deviation of the prior on powers
 STRONGEST = 2.0  # no model counts for more than so many times its own evidence
 LOWEST = -1e4  # scores are no lower than this below the best of their row: enough to decide, and finite
+SAYABLE = -100.0  # the most that one row says against a class when one model's power is fitted: else a few decide alone
 
 
-def bounded(left: LeftOut) -> Array:
+def bounded(left: LeftOut, lowest: float = LOWEST) -> Array:
     """Scores below the best of their row by no more than what decides; impossible events by as much for each."""
     scores = left.log_density
     if left.impossible is not None:
-        scores = scores + LOWEST * (left.impossible - left.impossible.min(axis=1, keepdims=True))
+        scores = scores + lowest * (left.impossible - left.impossible.min(axis=1, keepdims=True))
     scores = scores - scores.max(axis=1, keepdims=True)
-    return np.maximum(np.where(np.isnan(scores), LOWEST, scores), LOWEST)
+    return np.maximum(np.where(np.isnan(scores), lowest, scores), lowest)
 
 
 def powers(scores: Sequence[Array], log_prior: Array, codes: Codes, weights: Array) -> tuple[Array, float]:

@@ -85,7 +85,7 @@ def replace_columns(piece: Piece, columns: Sequence[str]) -> Piece:
 def _left_out(piece: Piece, frame: Frame, rows: Rows, look: Places) -> Array:
     X = piece.matrix(frame)
     model = Model.empty(piece.family, piece.names).learn(X, rows)
-    without = model.left_out(X[look], rows.some(look), lambda n: np.zeros(n.shape))
+    without = model.left_out(X[look], rows.some(look), lambda n: np.zeros(n.shape), one=True)
     return bounded(without.left)
 
 

@@ -24,6 +24,7 @@ FEATURE = "feature"
 LEVEL = "level"
 COUNTS = ("n", "count", "part_n")  # sums that are numbers of rows or words, by which a label goes or stays
 PATTERN = "pattern"  # which columns of a row are there
+ROUNDED_TO_0 = 4e-16  # share of an origin: a mean that is no larger is 0, and this is what rounding left of it
 
 
 def _order(label: Hashable) -> tuple[Any, ...]:
@@ -285,7 +286,11 @@ class Stats:
             squares = squares * np.divide(n, n.sum(axis=0), out=np.zeros(n.shape), where=n.sum(axis=0) > 0)
         shift = np.divide(x, n, out=np.zeros(n.shape), where=n > 0)
         far = shift * x > 0.9 * squares  # nine tenths of the squares are distance from the origin, not spread
-        return self.about(self.origin + np.where(far, shift, 0.0)) if far.any() else self
+        if not far.any():
+            return self
+        origin = self.origin + np.where(far, shift, 0.0)
+        rounding = np.abs(origin) <= ROUNDED_TO_0 * np.abs(self.origin)  # what is left where all others are 0
+        return replace(self.about(origin), origin=np.where(rounding, 0.0, origin))
 
     def __add__(self, other: Stats) -> Stats:
         a, b = self._aligned(other)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -142,6 +142,10 @@ class Rows:
         if most is None or len(rows) <= most:
             return rows
         return np.asarray(rows[np.unique(np.linspace(0, len(rows) - 1, most).astype(np.int64))])
+
+    def one_of_each(self) -> Rows:
+        """What is left out at a time: a weight of 3 is three rows, of which one goes; less than 1 goes whole."""
+        return self if self.weights is None else replace(self, weights=freeze(np.minimum(self.weights, 1.0)))
 
     def some(self, which: NDArray[np.int64]) -> Rows:
         """Only these rows."""

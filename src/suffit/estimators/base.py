@@ -523,10 +523,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._posterior(self._read_X_known(X))
 
     def _posterior(self, X: Matrix) -> Array:
-        fitted = self._fitted
-        if fitted.calibration is None:
-            return fitted.solution.posterior(X)
-        return fitted.calibration.posterior(fitted.solution, X)
+        return self._fitted.posterior(X)
 
     def predict_log_proba(self, X: Any) -> Array:
         """log p(class | x)."""
@@ -544,8 +541,9 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """log p(x, class) of learned rows, each under the model without it: what fitting anew on all others gives.
 
         Nothing is fitted anew: a row is taken out of the sums, in closed form for all rows at once.  Settings that were
-        chosen from the rows (bins, amounts of smoothing) stay as they are.  Rows must be among those learned, with the
-        weights that they had.  A class of which a row is the only one has log-probability −∞ for that row.
+        chosen from the rows (bins, amounts of smoothing) stay as they are.  Rows must be among those learned, each
+        given once, with the weights that they had; where it shows that they are not, they are refused.  A class of
+        which a row is the only one has log-probability −∞ for that row.
         """
         return self._left_out(X, y, sample_weight).log_joint()
 
@@ -575,6 +573,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         data, _, rows = self._read(X, y, sample_weight, self._read_X_known)
         fitted = self._fitted
         fitted.solution.scorer.check(data)
+        fitted.model.check_learned(data, rows)
         return fitted.model.left_out(data, rows, self._prior_without)
 
     def _prior_without(self, n: Array) -> Array:
@@ -594,6 +593,8 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         data, _, rows = self._read(X, y, sample_weight, self._read_X_known)
         with self._unchanged_on_error():
+            self._check_rows_can_go()
+            self._fitted.model.check_learned(data, rows)
             self._calibrate(data, rows, self._calibration_method() or "temperature")
         return self
 
@@ -615,7 +616,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(look) < len(rows):
             X, rows = X[look], rows.some(look)
         fitted = self._fitted
-        left = fitted.model.left_out(X, rows, self._prior_without)
+        left = fitted.model.left_out(X, rows, self._prior_without, one=True)
         self._fit = replace(fitted, calibration=calibrated(method, left, fitted.decision_prior(fitted.prior)))
 
     # --- deciding
@@ -838,7 +839,8 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         the model takes missing values) at its word.
         """
         fitted = self._fitted
-        return RowScorer(fitted.solution, fitted.classes)
+        calibration = fitted.calibration if fitted.maps else None
+        return RowScorer(fitted.solution, fitted.classes, calibration.mapped if calibration else None)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

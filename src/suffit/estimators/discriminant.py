@@ -50,7 +50,7 @@ class GaussianEstimator(GenerativeEstimator):
     def decision_function(self, X: Any) -> Array:
         """log p(x, class) up to a constant per row; for two classes their difference, the log-odds of the second."""
         X = self._read_X_known(X)
-        scores = self._solved.scores(X)
+        scores = self.predict_log_proba(X) if self._fitted.maps else self._solved.scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
 
@@ -61,7 +61,8 @@ class GaussianDiscriminantAnalysis(GaussianEstimator):
     ----------
     covariance : {"full", "diagonal", "spherical", "auto"}, default "full"
         The structure of each Σ.  Diagonal with tie 0 is Gaussian naive Bayes.  "auto" compares all three by
-        leave-one-out, each with its own and with a shared Σ where ``tie="loo"``.
+        leave-one-out, each with its own and with a shared Σ where ``tie="loo"``, and takes the one with the fewest
+        parameters that is not worse than the best by more than the standard error of their difference.
     tie : float in [0, 1] or "loo", default 0
         0: a covariance for each class (quadratic boundary).  1: one shared by all (linear boundary).  Between, the
         scatter of each class and that of all are mixed, Σ_c = ((1−t)·S_c + t·S)/((1−t)·n_c + t·N) (Friedman's RDA).

@@ -45,6 +45,12 @@ class Fitted:
         """Whether probabilities go through the maps of a calibration."""
         return self.calibration is not None and bool(self.calibration.maps)
 
+    def posterior(self, X: Matrix) -> Array:
+        """p(c | x), calibrated where it is asked for.  # → (n, K)"""
+        if self.calibration is None:
+            return self.solution.posterior(X)
+        return self.calibration.posterior(self.solution, X)
+
     @property
     def classes(self) -> NDArray[Any]:
         """The labels as an array of the type they came in."""

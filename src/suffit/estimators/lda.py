@@ -168,12 +168,13 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         )
 
     def _linear(self) -> tuple[Array, Array]:
-        """Weights Σ⁻¹(μ_c − m) and scores of m itself, per class."""
+        """Weights βΣ⁻¹(μ_c − m) and scores of m itself, per class; β is the power of a calibration, or 1."""
         scorer = self._scorer()
         W = scorer.W  # type: ignore[attr-defined]
         V = (scorer.means - self._middle()) @ W.T
         with np.errstate(divide="ignore"):
-            return V @ W, np.log(self._fitted.prior) - 0.5 * (V * V).sum(axis=1)
+            beta = self._solved.power
+            return beta * (V @ W), np.log(self._fitted.prior) - 0.5 * beta * (V * V).sum(axis=1)
 
     @property
     def coef_(self) -> Array:
@@ -189,14 +190,17 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return self._cast(b[1:] - b[:1] if len(b) == 2 else b)
 
     def decision_function(self, X: Any) -> Array:
-        """X·coef_ᵀ + intercept_, computed about the middle of the means."""
+        """X·coef_ᵀ + intercept_, computed about the middle of the means; log-odds where ``calibrate="isotonic"``."""
+        if self._fitted.maps:
+            return super().decision_function(X)
         X = self._read_X_known(X)
         w, b = self._linear()
         linear = w[1:] - w[:1] if len(w) == 2 else w
         out = self._projected(X, linear) + (b[1:] - b[:1] if len(w) == 2 else b)
         gap = self._rows_with_holes(X)
         if len(gap):  # log-odds of what is there; of more classes, log p(x, class)
-            scores = self._solved.log_joint(X[gap])
+            solved = self._solved
+            scores = solved.power * (solved.log_joint(X[gap]) - solved.log_prior) + solved.log_prior
             out[gap] = scores[:, 1:] - scores[:, :1] if len(w) == 2 else scores
         return out[:, 0] if len(w) == 2 else out
 

@@ -23,6 +23,7 @@ from ..selective import columns_that_help
 from ..stats import Array, Index
 from ..table import Coded, InputError, Parts, Rows, encode, freeze
 from .base import GenerativeEstimator, generator
+from .fitted import Fitted
 from .novelty import Unit
 from .reading import Prior, common_dtype, read_labels, read_weight
 
@@ -412,7 +413,7 @@ class GenerativeClassifier(GenerativeEstimator):
         A row is a dict of values by column (those not there are missing), or all values in the order of the columns.
         """
         fitted = self._fitted
-        return OneRow(fitted.solution, fitted.classes, self._seen, self._names_in)
+        return OneRow(fitted, self._seen, self._names_in)
 
     def _columns(self, parts: Any) -> dict[str, NDArray[Any]]:
         """The columns of the blocks, in the order of the table, as the table's types have them."""
@@ -444,14 +445,14 @@ def _holes(part: Any) -> NDArray[np.bool_]:
 class OneRow:
     """p(class | row) of one row of a table at a time: see ``GenerativeClassifier.scorer``."""
 
-    def __init__(self, solution: Solution, classes: NDArray[Any], schema: Schema, names: tuple[str, ...]) -> None:
-        self.classes, self._solution, self._schema, self._names = classes, solution, schema, names
+    def __init__(self, fitted: Fitted, schema: Schema, names: tuple[str, ...]) -> None:
+        self.classes, self._fitted, self._schema, self._names = fitted.classes, fitted, schema, names
 
     def __call__(self, row: Any) -> Array:
         """The probabilities, in the order of ``classes``."""
         cells = row if isinstance(row, Mapping) else dict(zip(self._names, row, strict=True))
         frame = read_frame({name: [value] for name, value in cells.items()})
-        return self._solution.posterior(self._schema.rows(frame))[0]
+        return self._fitted.posterior(self._schema.rows(frame))[0]
 
 
 def _holed(values: NDArray[Any], gone: NDArray[np.bool_]) -> NDArray[Any]:

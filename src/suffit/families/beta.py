@@ -7,13 +7,16 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, digamma, polygamma
+from scipy.special import betaln, digamma
 
 from ..family import register
 from ..stats import Array
 from .elementwise import Elementwise, Natural
+from .trigamma import trigamma
 
 MOST_CERTAIN = 1e10  # the largest a + b: a class that never varies has no concentration of its own
+MOST_STEPS = 40
+SAME = 1e-12  # a step in logs after which the next would be rounding: each squares the one before
 
 
 def parameters_of(g1: Array, g2: Array) -> tuple[Array, Array]:
@@ -21,17 +24,27 @@ def parameters_of(g1: Array, g2: Array) -> tuple[Array, Array]:
     e1, e2 = np.exp(g1), np.exp(g2)  # geometric means of x and 1 − x; e1 + e2 < 1
     slack = np.maximum(1 - e1 - e2, 1 / MOST_CERTAIN)
     a, b = 0.5 + e1 / (2 * slack), 0.5 + e2 / (2 * slack)
-    for _ in range(40):
-        total = polygamma(1, a + b)
-        f1, f2 = digamma(a) - digamma(a + b) - g1, digamma(b) - digamma(a + b) - g2
-        j11, j22 = (polygamma(1, a) - total) * a, (polygamma(1, b) - total) * b
-        j12, j21 = -total * b, -total * a
-        det = j11 * j22 - j12 * j21
-        da, db = (f1 * j22 - f2 * j12) / det, (f2 * j11 - f1 * j21) / det
-        a, b = a * np.exp(-np.clip(da, -1, 1)), b * np.exp(-np.clip(db, -1, 1))
-        over = np.maximum((a + b) / MOST_CERTAIN, 1.0)
-        a, b = a / over, b / over
-    return a, b
+    shape, (a, b, g1, g2) = a.shape, (np.array(v, np.float64).reshape(-1) for v in np.broadcast_arrays(a, b, g1, g2))
+    moving = np.arange(len(a))  # those that still move
+    for _ in range(MOST_STEPS):
+        a[moving], b[moving], moved = _step(a[moving], b[moving], g1[moving], g2[moving])
+        moving = moving[moved > SAME]
+        if not len(moving):
+            break
+    return a.reshape(shape), b.reshape(shape)
+
+
+def _step(a: Array, b: Array, g1: Array, g2: Array) -> tuple[Array, Array, Array]:
+    """A Newton step, no longer than 1 in log a and log b, and how long it was."""
+    total, both = trigamma(a + b), digamma(a + b)
+    f1, f2 = digamma(a) - both - g1, digamma(b) - both - g2
+    j11, j22 = (trigamma(a) - total) * a, (trigamma(b) - total) * b
+    j12, j21 = -total * b, -total * a
+    det = j11 * j22 - j12 * j21
+    da, db = np.clip((f1 * j22 - f2 * j12) / det, -1, 1), np.clip((f2 * j11 - f1 * j21) / det, -1, 1)
+    a, b = a * np.exp(-da), b * np.exp(-db)
+    over = np.maximum((a + b) / MOST_CERTAIN, 1.0)
+    return a / over, b / over, np.maximum(np.abs(da), np.abs(db))
 
 
 @register

@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..family import Family, Scorer
-from ..stats import Stats
+from ..stats import Array, Stats
 from ..table import InputError, Matrix, Rows
 from .gaussian import Gaussian
 from .matrix import MultivariateGaussian, without_holes
-from .tuning import LEFT_OUT, LOO, Trial, Tuning, loss_left_out, some_rows
+from .tuning import LEFT_OUT, LOO, Trial, Tuning, amount, covariance_losses, losses_left_out, mean_loss, some_rows
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A structure, what it scored, row by row, and how many parameters its covariances have."""
+
+    family: Any
+    trial: Trial
+    losses: Array
+    weights: Array
+    parameters: float
+
+    def error_beside(self, best: Candidate) -> float:
+        """The standard error of the mean difference between two structures' losses of the same rows."""
+        gap = self.losses - best.losses
+        spread = np.average((gap - np.average(gap, weights=self.weights)) ** 2, weights=self.weights)
+        return float(np.sqrt(spread / self.weights.sum())) if np.isfinite(spread) else 0.0
 
 
 @dataclass(frozen=True)
@@ -32,25 +49,43 @@ class AnyGaussian(Family):
     speaks: ClassVar[bool] = True
 
     def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
-        """The structure with the least log-loss on rows left out; of equals, the one with the fewest parameters."""
-        full = MultivariateGaussian(tie=self.tie, shrinkage=self.shrinkage, unbiased=self.unbiased)
-        best = full.tuned(X, rows, columns)
-        tried = [replace(t, settings={"covariance": "full", **t.settings}) for t in best.tuning.tried]
-        taken = replace(best.tuning.taken, settings={"covariance": "full", **best.tuning.taken.settings})
+        """Of the structures no worse than the best by more than its standard error, that with the fewest parameters.
+
+        The error is that of the mean difference between the losses of the same rows.  Plain leave-one-out would
+        often take more structure than there is, however many rows there are.
+        """
         whole = np.flatnonzero(without_holes(X))
+        if not len(whole):
+            raise InputError("covariance='auto' needs rows without missing values; set it by hand")
         here, few = some_rows(X[whole], rows.some(whole))
-        for structure in ("diagonal", "spherical"):
+        tried = [*self._full(X, rows, columns, here, few), *self._apart(X, rows, columns, here, few)]
+        best = min(tried, key=lambda c: c.trial.loss)
+        if not np.isfinite(best.trial.loss):
+            raise InputError("every structure that was tried has a singular covariance; set shrinkage by hand")
+        good = [c for c in tried if c.trial.loss <= best.trial.loss + c.error_beside(best)]
+        taken = min(good, key=lambda c: (c.parameters, -amount(c.trial.settings["shrinkage"])))
+        tuning = Tuning(LEFT_OUT, tuple(c.trial for c in tried), taken.trial)
+        return replace(taken.family, tuning=tuning)
+
+    def _full(self, X: Matrix, rows: Rows, columns: Sequence[str], here: Matrix, few: Rows) -> Iterator[Candidate]:
+        """Full covariances, under every tie and shrinkage that is open."""
+        full = MultivariateGaussian(tie=self.tie, shrinkage=self.shrinkage, unbiased=self.unbiased)
+        p, K = X.shape[1], len(rows.classes)
+        for trial, losses, weights in covariance_losses(full, here, few, full.sums_to_tune(X, rows, columns)):
+            own = 1 + (K - 1) * (1 - trial.settings["tie"])  # covariances, between one and K
+            named = replace(trial, settings={"covariance": "full", **trial.settings})
+            yield Candidate(replace(full, **trial.settings), named, losses, weights, own * p * (p + 1) / 2)
+
+    def _apart(self, X: Matrix, rows: Rows, columns: Sequence[str], here: Matrix, few: Rows) -> Iterator[Candidate]:
+        """Independent columns, each with a variance of its own or all with one."""
+        for structure, each in (("diagonal", X.shape[1]), ("spherical", 1)):
             for tie in (0.0, 1.0) if self.tie == LOO else (self.tie,):
                 family = Gaussian(tie=tie, spherical=structure == "spherical", unbiased=self.unbiased)
-                left = family.left_out(here, few, family.collect(X, rows, columns), columns)
-                trial = Trial(
-                    {"covariance": structure, "tie": tie, "shrinkage": 0.0},
-                    loss_left_out(left, few, rows.counts()),
-                )
-                tried.append(trial)
-                if round(trial.loss, 9) <= round(taken.loss, 9):
-                    best, taken = family, trial
-        return replace(best, tuning=Tuning(LEFT_OUT, tuple(tried), taken))  # type: ignore[no-any-return]
+                left = family.left_out(here, few.one_of_each(), family.collect(X, rows, columns), columns)
+                losses = losses_left_out(left, few, rows.counts())
+                settings = {"covariance": structure, "tie": tie, "shrinkage": 0.0}
+                own = 1 + (len(rows.classes) - 1) * (1 - tie)
+                yield Candidate(family, Trial(settings, mean_loss(*losses)), *losses, own * each)
 
     def settled_as(self, other: Family) -> Family:
         """The structure that another has."""

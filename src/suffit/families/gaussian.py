@@ -25,6 +25,7 @@ FIRST_ROWS = 64  # the origin of a class is the mean of its first so many values
 LEAST_SHARE = 1e-9  # variance a class is given where it has none, as a share of the column's total variance
 FAIR_RANGE = 1e6  # columns whose variances lie within this factor of the largest share one floor
 Flags = NDArray[np.bool_]
+SAME_MEAN = 4e-16  # means that differ by less, relative to the numbers they come from, are the same
 ROUNDING = 64 * float(np.finfo(np.float64).eps)  # sums of squares below this share are rounding, not variance
 
 
@@ -76,6 +77,12 @@ def origin_of(X: Matrix, rows: Rows, warp: Any = None) -> Array:
 def by_four(K: int, p: int) -> bool:
     """Whether rows of a class are added up four at a time: long rows, more sums than the nearest cache holds."""
     return p >= 200 and K * p >= 1000 and K <= 100
+
+
+def apart(means: Array, middle: Array, origin: Array) -> Array:
+    """(μ_c − μ)², 0 where that is rounding: of the mean, or of the origin that sums are about.  # (…, K, p)"""
+    rounding = SAME_MEAN * (np.abs(middle) + np.abs(origin).max(axis=-2, keepdims=True, initial=0.0))
+    return np.where(np.abs(means - middle) > rounding, (means - middle) ** 2, 0.0)
 
 
 @register
@@ -249,7 +256,7 @@ class Gaussian(Elementwise):
         N = n.sum(axis=-2, keepdims=True)
         middle = np.divide((n * means).sum(axis=-2, keepdims=True), N, out=np.zeros_like(N), where=N > 0)
         means = np.where(n > 0, means, middle)
-        between = np.where(np.abs(means - middle) > 4e-16 * np.abs(middle), (means - middle) ** 2, 0.0)
+        between = apart(means, middle, origin)
         total = np.divide((ss + n * between).sum(axis=-2, keepdims=True), N, out=np.zeros_like(N), where=N > 0)
         variances = self._variances(n, ss, total)
         stuck = (variances <= 0) & (total > 0)

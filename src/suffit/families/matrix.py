@@ -20,7 +20,7 @@ from ..stats import CLASS, FEATURE, PATTERN, Array, Coarser, Index, Layout, Stat
 from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
 from .completion import FEW_ROWS, completed, spread_out
 from .elementwise import never_learned
-from .gaussian import ROUNDING, SingularClassWarning, origin_of, warn_few_digits
+from .gaussian import ROUNDING, SingularClassWarning, apart, origin_of, warn_few_digits
 from .gaussian_scores import OwnScorer, SharedScorer
 from .holes import (
     ROOM,
@@ -35,7 +35,7 @@ from .holes import (
     sums_of_pairs,
     too_many,
 )
-from .left_out import Blend, Downdates, Scatter, varying
+from .left_out import NOTHING_LEFT, Blend, Downdates, Scatter, varying
 from .shrinkage import class_shrinkage, shift_fourth, shrink_to_diagonal, shrink_to_identity
 from .tuning import LOO, Tuning, settled_covariance
 
@@ -157,18 +157,18 @@ class MultivariateGaussian(Family):
         Rows with missing values help to make the sums, completed as with one shared covariance; the rows compared are
         those without.
         """
-        return self.tuned(X, rows, columns) if LOO in (self.tie, self.shrinkage) else self
-
-    def tuned(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Any:
-        """``settled``, with the loss of its settings even where there is only one to try."""
-        plain = replace(self, tie=1.0, shrinkage=0.0 if self.shrinkage == LOO else self.shrinkage)
-        stats = plain.collect(X, rows, columns)
-        if _incomplete(stats):
-            stats = plain.completed(stats, columns)
+        if LOO not in (self.tie, self.shrinkage):
+            return self
         whole = np.flatnonzero(without_holes(X))
         if not len(whole):
             raise InputError("leave-one-out needs rows without missing values; set tie and shrinkage by hand")
-        return settled_covariance(self, X[whole], rows.some(whole), stats)
+        return settled_covariance(self, X[whole], rows.some(whole), self.sums_to_tune(X, rows, columns))  # type: ignore[no-any-return]
+
+    def sums_to_tune(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
+        """The sums that settings are compared under: of all rows, completed as with one shared covariance."""
+        plain = replace(self, tie=1.0, shrinkage=0.0 if self.shrinkage == LOO else self.shrinkage)
+        stats = plain.collect(X, rows, columns)
+        return plain.completed(stats, columns) if _incomplete(stats) else stats
 
     def settled_as(self, other: Family) -> Family:
         """With the tie and the shrinkage that another has chosen."""
@@ -439,10 +439,21 @@ class MultivariateGaussian(Family):
         if self.pool is not None or _incomplete(stats) or not without_holes(X).all():
             return self.solved_without(X, rows, stats, columns)
         out = self.left_out_by_shrinkage(X, rows, stats, [self.shrinkage])[0]
-        odd = np.flatnonzero(np.isnan(out).any(axis=1))
+        alone = np.zeros(len(rows), bool) if self.ridge else self._alone(X, rows, stats)
+        odd = np.flatnonzero(np.isnan(out).any(axis=1) | alone)
         if len(odd):
             out[odd] = self.solved_without(X[odd], rows.some(odd), stats, columns).log_density
         return LeftOut(out)
+
+    def _alone(self, X: Matrix, rows: Rows, stats: Stats) -> Flags:
+        """Rows without which a column would not vary, and would say nothing."""
+        means, _, _, total, _ = self._scatters(stats)
+        n, w = stats["n"], rows.part(0, len(rows))[1][:, None]
+        N = n.sum()
+        far = block(X, 0, X.shape[0]).astype(np.float64) - n @ means / N
+        with np.errstate(all="ignore"):
+            share = w * far**2 / ((N - w) * total)  # of the sum of squares about the mean of all rows
+        return np.asarray((share > 1 - NOTHING_LEFT).any(axis=1))
 
     def left_out_by_shrinkage(
         self, X: Matrix, rows: Rows, stats: Stats, shrinkages: Sequence[float | str]
@@ -478,7 +489,7 @@ class MultivariateGaussian(Family):
             S = own.sum(axis=0)
             squares, rounding = np.diagonal(S), np.zeros(1)
         within = np.where(squares > rounding, squares, 0.0)
-        between = np.where(np.abs(means - middle) > 4e-16 * np.abs(middle), (means - middle) ** 2, 0.0)
+        between = apart(means, middle, np.asarray(stats.origin))
         total = (within + n @ between) / N
         return means, own, S, total, shift
 

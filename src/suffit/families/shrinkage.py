@@ -80,7 +80,7 @@ def class_shrinkage(how: str, sums: Mapping[str, Array], S: Array, shift: Array)
         amount = oas_amount(R, n)
     else:
         about_mean = shift_fourth(sums, -shift)["xxyy"]
-        fourth = (about_mean / scale[:, :, None] ** 2 / scale[:, None, :] ** 2).sum(axis=(-2, -1))
+        fourth = (about_mean / both / both).sum(axis=(-2, -1))  # both² may underflow
         small = fourth < 0.5 * n * np.trace(R, axis1=-2, axis2=-1) ** 2
         if (small & (sums["n"] > 0)).any():  # below what Cauchy's inequality allows: the sums have underflowed
             raise InputError("values so small that their fourth powers underflow; rescale the columns")

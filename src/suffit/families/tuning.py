@@ -1,8 +1,9 @@
 """Settings chosen by the data: by the log-loss of rows left out, or by the evidence.
 
 Leave-one-out needs the rows: every one is scored by the sums of all the others, under each setting tried, and the
-setting with the least −log p(class | x) is taken.  The evidence, log p(counts | α), needs only the sums, and so follows
-them wherever they are merged, updated or forgotten from.
+setting with the least −log p(class | x) is taken.  (A weight of 3 is three rows, of which one is left out.)  The
+evidence, log p(counts | α), needs only the sums, and so follows them wherever they are merged, updated or forgotten
+from.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
 from ..family import EMPTIED, LeftOut, least
-from ..powers import bounded, powers
+from ..powers import SAYABLE, bounded, powers
 from ..stats import Array
-from ..table import InputError, Matrix, Rows
+from ..table import Codes, InputError, Matrix, Rows
 
 LOO, EVIDENCE = "loo", "evidence"
 TEMPERED = "loo, tempered"  # by the log-loss under the best power of the evidence, for a model that will have one
@@ -73,33 +75,59 @@ def check_alpha(family: Any, evidence: bool) -> None:
     least(family, "alpha", family.alpha, 0.0)
 
 
-def loss_left_out(left: LeftOut, rows: Rows, counts: Array, tempered: bool = False) -> float:
+def loss_left_out(left: LeftOut, rows: Rows, counts: Array, tempered: bool = False, prior: bool = True) -> float:
     """Mean −log p(y | x) of rows left out, under the shares of the classes; ∞ where something is singular.
 
     A row that is the only one of its class says nothing: no setting could know it.  ``tempered``: under the power of
-    p(x | c) with the least loss.
+    p(x | c) with the least loss.  ``prior=False``: for a rule that takes no prior.
     """
-    codes, weights = rows.part(0, len(rows))
-    each = np.arange(len(rows))
-    n = np.repeat(counts[None], len(rows), axis=0)
-    n[each, codes] -= weights
-    n[n <= EMPTIED * counts] = 0.0
+    if not tempered:
+        return mean_loss(*losses_left_out(left, rows, counts, prior))
+    n, codes, weights = _without(rows, counts)
+    tells = _tells(n, codes, weights) & np.isfinite(left.log_density).all(axis=1)
+    with np.errstate(divide="ignore"):
+        log_prior = np.log(n if prior else n > 0)
+        return float(powers([bounded(left, SAYABLE)[tells]], log_prior[tells], codes[tells], weights[tells])[1])
+
+
+def losses_left_out(left: LeftOut, rows: Rows, counts: Array, prior: bool = True) -> tuple[Array, Array]:
+    """−log p(y | x) of each row left out that says something, and its weight; ``prior``: whether classes have one."""
+    n, codes, weights = _without(rows, counts)
     with np.errstate(divide="ignore", invalid="ignore"):
-        log_n = np.log(n)
-        if tempered:
-            tells = (n[each, codes] > 0) & (weights > 0) & np.isfinite(left.log_density).all(axis=1)
-            return powers([bounded(left)[tells]], log_n[tells], codes[tells], weights[tells])[1]
-        joint = left.log_density + log_n
+        joint = left.log_density + np.log(n if prior else n > 0)
         if left.impossible is not None:
             fewest = np.where(n > 0, left.impossible, np.inf).min(axis=1, keepdims=True)
             joint = np.where(left.impossible > fewest, -np.inf, joint)
         top = joint.max(axis=1)
-        loss = top + np.log(np.exp(joint - top[:, None]).sum(axis=1)) - joint[each, codes]
-    tells = (n[each, codes] > 0) & (weights > 0)
-    if not tells.any():
-        raise InputError("leave-one-out needs a class with at least two rows; set the value by hand")
-    mean = float(np.average(loss[tells], weights=weights[tells]))
+        loss = top + np.log(np.exp(joint - top[:, None]).sum(axis=1)) - joint[np.arange(len(rows)), codes]
+    tells = _tells(n, codes, weights)
+    return loss[tells], weights[tells]
+
+
+def mean_loss(losses: Array, weights: Array) -> float:
+    """The mean of row losses; ∞ where one is not a number."""
+    mean = float(np.average(losses, weights=weights))
     return mean if np.isfinite(mean) else np.inf
+
+
+def _without(rows: Rows, counts: Array) -> tuple[Array, Codes, Array]:
+    """The class counts without one of each row, and the codes and weights of the rows.  # → (n, K), (n,), (n,)"""
+    codes, gone = rows.one_of_each().part(0, len(rows))
+    n = np.repeat(counts[None], len(rows), axis=0)
+    n[np.arange(len(rows)), codes] -= gone
+    n[n <= EMPTIED * counts] = 0.0
+    return n, codes, rows.part(0, len(rows))[1]
+
+
+def _tells(n: Array, codes: Codes, weights: Array) -> NDArray[np.bool_]:
+    """Which rows say something: they weigh, and their class has others."""
+    tells = (n[np.arange(len(codes)), codes] > 0) & (weights > 0)
+    if not tells.any():
+        raise InputError(
+            f"leave-one-out needs a class with at least two rows, found n_samples={len(codes)}, each of another class; "
+            "set the value by hand"
+        )
+    return np.asarray(tells)
 
 
 def some_rows(X: Matrix, rows: Rows) -> tuple[Matrix, Rows]:
@@ -136,8 +164,8 @@ def settled_alpha(family: Any, X: Matrix, rows: Rows, columns: Sequence[str]) ->
     here, few = some_rows(X, rows)
 
     def loss(alpha: float) -> float:
-        left = replace(family, alpha=alpha).left_out(here, few, stats, columns)
-        return loss_left_out(left, few, counts, tempered=family.alpha == TEMPERED)
+        left = replace(family, alpha=alpha).left_out(here, few.one_of_each(), stats, columns)
+        return loss_left_out(left, few, counts, family.alpha == TEMPERED, not getattr(family, "complement", False))
 
     return _taken(family, LEFT_OUT, *least_at(loss))
 
@@ -174,25 +202,33 @@ def dirichlet_evidence(count: Array, alpha: float) -> float:
     return float(each.sum() + whole.sum())
 
 
+def covariance_losses(family: Any, X: Matrix, rows: Rows, stats: Any) -> list[tuple[Trial, Array, Array]]:
+    """Every tie and shrinkage that a jointly normal family leaves open, its row losses, and the rows' weights."""
+    ties = TIES if family.tie == LOO else (family.tie,)
+    amounts = SHRINKAGES if family.shrinkage == LOO else (family.shrinkage,)
+    out = []
+    for tie in ties:
+        one = replace(family, tie=tie, shrinkage=0.0)
+        for s, density in zip(amounts, one.left_out_by_shrinkage(X, rows.one_of_each(), stats, amounts), strict=True):
+            losses = losses_left_out(LeftOut(density), rows, stats["n"])
+            out.append((Trial({"tie": tie, "shrinkage": s}, mean_loss(*losses)), *losses))
+    return out
+
+
 def settled_covariance(family: Any, X: Matrix, rows: Rows, stats: Any) -> Any:
     """A jointly normal family with its tie and shrinkage by leave-one-out: the grid of both, or of one.
 
     Of settings with the same loss, that with fewer parameters to learn is taken: tied more, then shrunk more.
     """
-    ties = TIES if family.tie == LOO else (family.tie,)
-    amounts = SHRINKAGES if family.shrinkage == LOO else (family.shrinkage,)
-    here, few = some_rows(X, rows)
-    counts = stats["n"]
-    trials = []
-    for tie in ties:
-        one = replace(family, tie=tie, shrinkage=0.0)
-        for s, density in zip(amounts, one.left_out_by_shrinkage(here, few, stats, amounts), strict=True):
-            loss = loss_left_out(LeftOut(density), few, counts)
-            trials.append(Trial({"tie": tie, "shrinkage": s}, loss))
-    amount = {s: s if isinstance(s, float) else 0.0 for s in amounts}
-    taken = min(trials, key=lambda t: (round(t.loss, 9), -t.settings["tie"], -amount[t.settings["shrinkage"]]))
+    trials = [trial for trial, *_ in covariance_losses(family, *some_rows(X, rows), stats)]
+    taken = min(trials, key=lambda t: (round(t.loss, 9), -t.settings["tie"], -amount(t.settings["shrinkage"])))
     if not np.isfinite(taken.loss):
         raise InputError(
             "no tie and shrinkage that was tried leaves the covariances without a row invertible; set shrinkage by hand"
         )
     return replace(family, **taken.settings, tuning=Tuning(LEFT_OUT, tuple(trials), taken))
+
+
+def amount(shrinkage: Any) -> float:
+    """A shrinkage as a number; one that the data choose counts as none."""
+    return shrinkage if isinstance(shrinkage, float) else 0.0

@@ -14,19 +14,29 @@ from ..stats import Array
 from .elementwise import Elementwise, Natural
 
 MOST_CONCENTRATED = 1e10  # the largest κ: a class that never varies has no concentration of its own
+LARGE = 1e6
+MOST_STEPS = 30
+SAME = 1e-10  # a share of κ, after a step of which the next would be rounding: each squares the one before
 
 
 def concentration_of(R: Array) -> Array:
     """The κ with I1(κ)/I0(κ) = R, by Newton's method from Fisher's approximation."""
     R = np.minimum(R, 1 - 0.5 / MOST_CONCENTRATED)
+    shape, R = R.shape, np.asarray(R, np.float64).reshape(-1)
     k = R * (2 - R**2) / (1 - R**2)
-    for _ in range(30):
-        ratio = i1e(k) / i0e(k)
+    large = k > LARGE  # there I1/I0 = 1 − 1/(2κ) − 1/(8κ²) to double precision
+    k = np.where(large, _large(R), k)
+    moving = np.flatnonzero(~large)
+    for _ in range(MOST_STEPS):
+        at = k[moving]
+        ratio = i1e(at) / i0e(at)
         with np.errstate(divide="ignore", invalid="ignore"):
-            slope = np.where(k > 0, 1 - ratio * ratio - np.where(k > 0, ratio / k, 0.5), 0.5)
-        large = k > 1e6  # there I1/I0 = 1 − 1/(2κ) − 1/(8κ²) to double precision
-        k = np.where(large, _large(R), np.maximum(k - (ratio - R) / np.maximum(slope, 1e-300), 0.0))
-    return np.asarray(k)
+            slope = np.where(at > 0, 1 - ratio * ratio - np.where(at > 0, ratio / at, 0.5), 0.5)
+        k[moving] = np.maximum(at - (ratio - R[moving]) / np.maximum(slope, 1e-300), 0.0)
+        moving = moving[np.abs(k[moving] - at) > SAME * at]
+        if not len(moving):
+            break
+    return np.asarray(np.where(k > LARGE, _large(R), k).reshape(shape))
 
 
 def _large(R: Array) -> Array:

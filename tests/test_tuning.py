@@ -1,0 +1,614 @@
+"""Settings chosen by the data are those that refitting by hand, or the formula of the evidence, would choose."""
+
+from __future__ import annotations
+
+import copy
+import math
+import warnings
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+from scipy.stats import multivariate_normal
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_predict
+
+import suffit
+from cases import CASES, Case, assert_same, data, with_holes
+from suffit.families.tuning import DIGITS, LARGEST, SHRINKAGES, SMALLEST, TIES, dirichlet_evidence
+
+pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")
+
+ROWS = 24
+ALPHA = {
+    "BernoulliNB": (lambda: suffit.BernoulliNB(binarize=2.0), "MultinomialNB"),
+    "MultinomialNB": (lambda: suffit.MultinomialNB(), "MultinomialNB"),
+    "ComplementNB": (lambda: suffit.ComplementNB(), "MultinomialNB"),
+    "ComplementNB-norm": (lambda: suffit.ComplementNB(norm=True), "MultinomialNB"),
+    "PoissonNB": (lambda: suffit.PoissonNB(), "MultinomialNB"),
+    "CategoricalNB": (lambda: suffit.CategoricalNB(), "CategoricalNB"),
+    "CategoricalNB-words": (lambda: suffit.CategoricalNB(), "CategoricalNB-words"),
+}
+FAMILIES: dict[str, tuple[Callable[[Any], suffit.Family], str]] = {
+    "bernoulli": (lambda a: suffit.Bernoulli(alpha=a), "family-bernoulli"),
+    "poisson": (lambda a: suffit.Poisson(alpha=a), "family-poisson"),
+    "geometric": (lambda a: suffit.Geometric(alpha=a), "family-geometric"),
+    "exponential": (lambda a: suffit.Exponential(alpha=a), "family-exponential"),
+    "gamma": (lambda a: suffit.Gamma(alpha=a), "family-gamma"),
+    "beta": (lambda a: suffit.Beta(alpha=a), "family-beta"),
+    "vonmises": (lambda a: suffit.VonMises(period=24, alpha=a), "family-vonmises"),
+    "binned": (lambda a: suffit.Binned([-3.0, 0.0, 98.0, 100.0], alpha=a), "family-binned"),
+}
+
+
+def brute_loss(model: Any, X: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> float:
+    """Mean −log p(y | x) of every row under a fit on all the others, rows that are the last of their class aside.
+
+    A weight of 3 is three rows, of which one is left out.
+    """
+    weights = np.ones(len(y)) if w is None else w
+    losses, counted = [], []
+    for i in range(len(y)):
+        left = weights.copy()
+        left[i] -= min(weights[i], 1.0)
+        rest = left > 0
+        if not (weights[i] and left[y == y[i]].sum()):
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            one = clone(model).fit(X[rest], y[rest], **({} if w is None else {"sample_weight": left[rest]}))
+            p = one.predict_log_proba(X[i : i + 1])[0, np.flatnonzero(one.classes_ == y[i])[0]]
+        losses.append(-p)
+        counted.append(weights[i])
+    return float(np.average(losses, weights=counted))
+
+
+def check_alpha(model: Any, make: Callable[[float], Any], X: np.ndarray, y: np.ndarray, w: Any = None) -> None:
+    """The α taken has the loss that refits have, and no other has less by more than two per cent of α would change."""
+    tuning = model.selection_
+    taken = tuning.taken.settings["alpha"]
+    assert taken == float(f"{taken:.{DIGITS}g}")
+    assert tuning.taken.loss == pytest.approx(brute_loss(make(taken), X, y, w), abs=1e-9)
+    for trial in tuning.tried[:: max(len(tuning.tried) // 3, 1)]:
+        assert trial.loss == pytest.approx(brute_loss(make(trial.settings["alpha"]), X, y, w), abs=1e-9)
+    near = max(brute_loss(make(taken * f), X, y, w) for f in (0.98, 1.02)) - tuning.taken.loss
+    least = min(brute_loss(make(float(a)), X, y, w) for a in np.geomspace(SMALLEST, LARGEST, 25))
+    least = min(least, *(t.loss for t in tuning.tried))
+    assert tuning.taken.loss <= least + max(near, 1e-6)
+
+
+# --- (a) smoothing
+
+
+@pytest.mark.parametrize("name", ALPHA)
+def test_alpha_loo_is_the_minimum_of_refits(name: str) -> None:
+    make, case = ALPHA[name]
+    X, y = data(CASES[case], 31, ROWS)
+    model = make().set_params(alpha="loo").fit(X, y)
+    check_alpha(model, lambda a: make().set_params(alpha=a), X, y)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_alpha_loo_of_every_family_is_the_minimum_of_refits(name: str) -> None:
+    family, case = FAMILIES[name]
+    X, y = data(CASES[case], 37, ROWS)
+    check_alpha(suffit.NaiveBayes(family("loo")).fit(X, y), lambda a: suffit.NaiveBayes(family(a)), X, y)
+
+
+@pytest.mark.parametrize("name", ["BernoulliNB", "MultinomialNB", "CategoricalNB"])
+def test_alpha_loo_with_weights_and_missing_values(name: str) -> None:
+    make, case = ALPHA[name]
+    X, y = data(CASES[case], 41, ROWS)
+    w = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 3.0], size=len(y))
+    check_alpha(
+        make().set_params(alpha="loo").fit(X, y, sample_weight=w), lambda a: make().set_params(alpha=a), X, y, w
+    )
+    holed = with_holes(X, 41, 0.1)
+    check_alpha(make().set_params(alpha="loo").fit(holed, y), lambda a: make().set_params(alpha=a), holed, y)
+
+
+@pytest.mark.parametrize("name", ALPHA)
+def test_alpha_loo_stays_in_batches_and_merges(name: str) -> None:
+    make, case = ALPHA[name]
+    X, y = data(CASES[case], 43, 90)
+    one = make().set_params(alpha="loo").fit(X[:40], y[:40])
+    chosen = one.selection_.taken.settings["alpha"]
+    same = make().set_params(alpha=chosen)
+    grown = copy.deepcopy(one).partial_fit(X[40:], y[40:])
+    assert grown.selection_.taken.settings["alpha"] == chosen
+    assert_same(grown, clone(same).fit(X, y))
+    other = make().set_params(alpha="loo").fit(X[40:], y[40:])
+    merged = one + other
+    assert merged.selection_.taken.settings["alpha"] == chosen  # the first one's
+    assert_same(merged, clone(same).fit(X, y))
+    assert_same(copy.deepcopy(grown).forget(X[40:], y[40:]), one)
+    began = make().set_params(alpha="loo").partial_fit(X[:40], y[:40])  # a first batch decides, too
+    assert began.selection_.taken.settings["alpha"] == chosen
+
+
+EVIDENT = [k for k in ALPHA if k != "PoissonNB"]
+
+
+@pytest.mark.parametrize("name", EVIDENT)
+def test_alpha_evidence_follows_the_sums(name: str) -> None:
+    make, case = ALPHA[name]
+    X, y = data(CASES[case], 47, 90)
+    new = lambda: make().set_params(alpha="evidence")  # noqa: E731
+    whole, one, two = new().fit(X, y), new().fit(X[:40], y[:40]), new().fit(X[40:], y[40:])
+    alpha = whole.selection_.taken.settings["alpha"]
+    assert_same(whole, make().set_params(alpha=alpha).fit(X, y))
+    for same in (one + two, new().partial_fit(X[:40], y[:40]).partial_fit(X[40:], y[40:])):
+        assert same.selection_.taken.settings["alpha"] == alpha
+        assert_same(same, whole)
+    assert one.selection_.taken.settings["alpha"] != alpha or alpha == LARGEST  # levels that are alike in all classes
+    left = copy.deepcopy(whole).forget(X[40:], y[40:])
+    assert left.selection_.taken.settings["alpha"] == one.selection_.taken.settings["alpha"]
+    assert_same(left, one)
+    twice = new().fit(np.concatenate([X, X]), np.concatenate([y, y]))
+    weighed = new().fit(X, y, sample_weight=np.full(len(y), 2.0))
+    assert weighed.selection_.taken.settings["alpha"] == twice.selection_.taken.settings["alpha"]
+
+
+def tables_of(name: str, X: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
+    """The counts that are drawn from Dirichlet(α): one table of classes × outcomes for each column, or one for all."""
+    classes = np.unique(y)
+    if name.startswith(("Multinomial", "Complement")):
+        return [np.stack([X[y == c].sum(axis=0) for c in classes])]
+    if name == "BernoulliNB":
+        return [
+            np.stack([[(X[y == c, j] <= 2).sum(), (X[y == c, j] > 2).sum()] for c in classes])
+            for j in range(X.shape[1])
+        ]
+    levels = [np.arange(X[:, j].max() + 1) if X.dtype.kind == "i" else np.unique(X[:, j]) for j in range(X.shape[1])]
+    return [np.array([[(X[y == c, j] == v).sum() for v in vs] for c in classes]) for j, vs in enumerate(levels)]
+
+
+def exact_evidence(tables: list[np.ndarray], alpha: float) -> mpmath.mpf:
+    """log Π_c ∫ Π_v φ_v^N_cv Dirichlet(φ | α) dφ, to 40 digits."""
+    total = mpmath.mpf(0)
+    with mpmath.workdps(40):
+        a = mpmath.mpf(alpha)
+        for table in tables:
+            for row in table:
+                L, N = len(row), int(row.sum())
+                total += mpmath.loggamma(L * a) - mpmath.loggamma(N + L * a)
+                total += sum(mpmath.loggamma(int(v) + a) - mpmath.loggamma(a) for v in row)
+    return total
+
+
+@pytest.mark.parametrize("name", EVIDENT)
+def test_alpha_evidence_is_the_largest_dirichlet_multinomial(name: str) -> None:
+    make, case = ALPHA[name]
+    X, y = data(CASES[case], 53, 60)
+    tuning = make().set_params(alpha="evidence").fit(X, y).selection_
+    tables = tables_of(name, X, y)
+    for trial in tuning.tried[::4]:
+        assert -trial.loss == pytest.approx(float(exact_evidence(tables, trial.settings["alpha"])), rel=1e-12)
+    best = minimize_scalar(
+        lambda u: -sum(dirichlet_evidence(t, math.exp(u)) for t in tables),
+        bounds=(math.log(SMALLEST), math.log(LARGEST)),
+        method="bounded",
+    )
+    assert tuning.taken.settings["alpha"] == pytest.approx(math.exp(best.x), rel=0.03)
+    assert tuning.taken.loss <= best.fun + 1e-3
+
+
+def test_left_out_keeps_the_evidence_of_all_rows() -> None:
+    X, y = data(CASES["MultinomialNB"], 59, 40)
+    for rows in (X, with_holes(X, 59, 0.1)):
+        model = suffit.MultinomialNB(alpha="evidence").fit(rows, y)
+        fixed = suffit.MultinomialNB(alpha=model.selection_.taken.settings["alpha"]).fit(rows, y)
+        np.testing.assert_allclose(model.loo_log_joint(rows, y), fixed.loo_log_joint(rows, y), rtol=1e-12)
+
+
+def test_alpha_of_one_column_of_a_table() -> None:
+    X, y = data(CASES["CategoricalNB-words"], 61, 60)
+    table = {"colour": X[:, 0], "size": X[:, 1]}
+    for how in ("loo", "evidence"):
+        model = suffit.GenerativeClassifier(
+            {"colour": suffit.Categorical(alpha=how), "size": suffit.Categorical(alpha=0.5)}
+        ).fit(table, y)
+        alone = suffit.CategoricalNB(alpha=how).fit(X[:, :1], y).selection_.taken.settings["alpha"]
+        fixed = suffit.GenerativeClassifier(
+            {"colour": suffit.Categorical(alpha=alone), "size": suffit.Categorical(alpha=0.5)}
+        ).fit(table, y)
+        np.testing.assert_allclose(model.predict_proba(table), fixed.predict_proba(table), rtol=1e-12)
+
+
+# --- (b) tie and shrinkage
+
+
+def check_covariance(model: Any, X: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> None:
+    tuning = model.selection_
+    assert len(tuning.tried) == (len(TIES) if model.tie == "loo" else 1) * (
+        len(SHRINKAGES) if model.shrinkage == "loo" else 1
+    )
+    for trial in tuning.tried:
+        if np.isfinite(trial.loss):
+            fixed = clone(model).set_params(**trial.settings)
+            assert trial.loss == pytest.approx(brute_loss(fixed, X, y, w), abs=1e-9), trial
+    assert tuning.taken.loss == min(t.loss for t in tuning.tried)
+    fixed = clone(model).set_params(**tuning.taken.settings).fit(X, y, sample_weight=w)
+    assert_same(model, fixed)
+
+
+@pytest.mark.parametrize("denominator", ["mle", "unbiased"])
+@pytest.mark.parametrize("open_", [{"tie": "loo"}, {"shrinkage": "loo"}, {"tie": 0.5, "shrinkage": "loo"}])
+def test_tie_and_shrinkage_are_the_minimum_of_refits(open_: dict[str, Any], denominator: str) -> None:
+    X, y = data(CASES["LDA"], 67, ROWS)
+    check_covariance(suffit.GDA(denominator=denominator, **open_).fit(X, y), X, y)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_grid_of_tie_and_shrinkage_with_weights(weighted: bool) -> None:
+    X, y = data(CASES["LDA"], 71, 15)
+    w = np.random.default_rng(2).choice([0.0, 0.5, 1.0, 3.0], size=len(y)) if weighted else None
+    check_covariance(suffit.GDA(tie="loo", shrinkage="loo").fit(X, y, sample_weight=w), X, y, w)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: suffit.GDA(tie="loo", shrinkage="loo"),
+        lambda: suffit.GDA("auto", tie="loo"),
+        lambda: suffit.GaussianNB(calibrate="temperature"),
+        lambda: suffit.GaussianNB(calibrate="isotonic"),
+        lambda: suffit.BernoulliNB(alpha="loo", binarize=2.0),
+    ],
+)
+def test_weights_are_repetitions(make: Callable[[], Any]) -> None:
+    X, y = data(CASES["LDA"], 73, 60)
+    times = np.random.default_rng(4).integers(0, 4, size=len(y))
+    weighed = make().fit(X, y, sample_weight=times.astype(float))
+    repeated = make().fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    np.testing.assert_allclose(weighed.predict_proba(X), repeated.predict_proba(X), rtol=1e-7, atol=1e-10)
+
+
+def test_tie_beside_shrinkage_that_the_data_choose() -> None:
+    X, y = data(CASES["LDA"], 73, ROWS)
+    for shrinkage in ("oas", "ledoit-wolf"):
+        check_covariance(suffit.GDA(tie="loo", shrinkage=shrinkage).fit(X, y), X, y)
+
+
+def test_tie_and_shrinkage_with_missing_values() -> None:
+    """The losses are those of complete rows under sums completed as with one shared covariance, less the row."""
+    X, y = data(CASES["LDA"], 79, 60)
+    X = with_holes(X, 79, 0.1)
+    model = suffit.GDA(tie="loo", shrinkage="loo").fit(X, y)
+    shared = suffit.MultivariateGaussian(tie=1.0)
+    classes, codes = np.unique(y, return_inverse=True)
+    stats = suffit.GDA(tie=0.0).fit(X, y)._model.sums
+    sums = shared.completed(stats, ["x0", "x1", "x2"])
+    for trial in model.selection_.tried[::9]:
+        loss = by_hand(sums, X, codes, trial.settings["tie"], trial.settings["shrinkage"])
+        assert trial.loss == pytest.approx(loss, abs=1e-9)
+    assert model.selection_.taken.loss == min(t.loss for t in model.selection_.tried)
+    assert len(classes) == 3
+
+
+def by_hand(sums: Any, X: np.ndarray, codes: np.ndarray, tie: float, s: float) -> float:
+    losses = []
+    for i in np.flatnonzero(~np.isnan(X).any(axis=1)):
+        n, x, xx = sums["n"].copy(), sums["x"].copy(), sums["xx"].copy()
+        c, z = codes[i], X[i] - sums.origin[codes[i]]
+        n[c], x[c], xx[c] = n[c] - 1, x[c] - z, xx[c] - np.outer(z, z)
+        S = [xx[k] - np.outer(x[k], x[k]) / n[k] for k in range(len(n))]
+        joint = []
+        for k in range(len(n)):
+            cov = ((1 - tie) * S[k] + tie * sum(S)) / ((1 - tie) * n[k] + tie * n.sum())
+            cov = (1 - s) * cov + s * np.trace(cov) / len(cov) * np.eye(len(cov))
+            joint.append(math.log(n[k]) + multivariate_normal.logpdf(X[i], sums.origin[k] + x[k] / n[k], cov))
+        losses.append(np.logaddexp.reduce(joint) - joint[c])
+    return float(np.mean(losses))
+
+
+def test_tie_and_shrinkage_stay_in_batches_and_merges() -> None:
+    X, y = data(CASES["LDA"], 83, 120)
+    one = suffit.GDA(tie="loo", shrinkage="loo").fit(X[:60], y[:60])
+    fixed = suffit.GDA(**one.selection_.taken.settings)
+    assert_same(copy.deepcopy(one).partial_fit(X[60:], y[60:]), clone(fixed).fit(X, y))
+    assert_same(one + suffit.GDA(tie="loo", shrinkage="loo").fit(X[60:], y[60:]), clone(fixed).fit(X, y))
+    assert_same(copy.deepcopy(one).partial_fit(X[60:], y[60:]).forget(X[60:], y[60:]), one, rtol=1e-9)
+
+
+# --- (c) structure of the covariance
+
+
+def planted(structure: str, own: bool, seed: int, n: int = 2000, p: int = 4) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y, X, centres = rng.integers(0, 3, n), np.empty((n, p)), rng.normal(size=(3, p))
+    for c in range(3):
+        shape = np.random.default_rng([seed, c if own else 99])
+        L = {
+            "spherical": lambda r: np.eye(p) * r.uniform(0.5, 2.0),
+            "diagonal": lambda r: np.diag(r.uniform(0.4, 2.5, p)),
+            "full": lambda r: r.normal(size=(p, p)) + 0.3 * np.eye(p),
+        }[structure](shape)
+        X[y == c] = rng.normal(size=((y == c).sum(), p)) @ L.T + centres[c]
+    return X, y
+
+
+@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.parametrize("structure", ["full", "diagonal", "spherical"])
+def test_covariance_auto_finds_the_planted_structure(structure: str, own: bool) -> None:
+    found = []
+    for seed in range(5):
+        X, y = planted(structure, own, seed)
+        settings = suffit.GDA("auto", tie="loo").fit(X, y).selection_.taken.settings
+        found.append((settings["covariance"], settings["tie"]))
+    assert found.count((structure, 0.0 if own else 1.0)) >= 4, found
+
+
+def test_covariance_auto_is_the_model_it_takes() -> None:
+    X, y = planted("diagonal", True, 3, n=300)
+    model = suffit.GDA("auto", tie="loo", shrinkage="loo").fit(X, y)
+    tuning = model.selection_
+    fixed = suffit.GDA(**tuning.taken.settings).fit(X, y)
+    assert_same(model, fixed)
+    assert tuning.taken.loss == pytest.approx(brute_loss(suffit.GDA(**tuning.taken.settings), X, y), abs=1e-9)
+    simplest = min(tuning.tried, key=lambda t: t.loss)
+    assert tuning.taken.loss >= simplest.loss
+    grown = copy.deepcopy(model).partial_fit(X[:50] + 1, y[:50])
+    assert_same(grown, fixed.partial_fit(X[:50] + 1, y[:50]))
+    assert suffit.GDA("auto", shrinkage="oas").fit(X, y).predict(X).shape == y.shape
+    holed = with_holes(planted("diagonal", True, 0, n=300)[0], 1, 0.1)
+    y = planted("diagonal", True, 0, n=300)[1]
+    assert suffit.GDA("auto", tie="loo").fit(holed, y).selection_.taken.settings["covariance"] == "diagonal"
+
+
+# --- (d) columns that hurt
+
+
+def noisy(seed: int, n: int = 300) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    good = rng.normal(size=(n, 2)) + 1.2 * y[:, None]
+    table = {"a": good[:, 0], "b": good[:, 1], "a again": good[:, 0], "a thrice": 2 * good[:, 0] + 1}
+    table |= {f"noise {j}": rng.normal(size=n) for j in range(4)}
+    return table, y
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_select_drops_copies_and_never_worsens_the_loss(seed: int) -> None:
+    table, y = noisy(seed)
+    model = suffit.GenerativeClassifier(dict.fromkeys(table, "gaussian"), select="loo").fit(table, y)
+    used = set(model.get_feature_names_out())
+    assert len(used & {"a", "a again", "a thrice"}) == 1
+    assert "b" in used
+    steps = model.selection_.tried
+    assert all(later.loss < before.loss for before, later in pairwise(steps))
+    dropped = {c for step in steps[1:] for c in step.settings["then without"].split(", ")}
+    assert dropped == set(table) - used
+    for choice in model.schema_.choices:
+        assert (choice.family == "left out") == (choice.column in dropped)
+        assert ("better without it" in choice.reason) == (choice.column in dropped)
+    kept = {c: table[c] for c in table if c in used}
+    plain = suffit.GenerativeClassifier(dict.fromkeys(kept, "gaussian")).fit(kept, y)
+    np.testing.assert_allclose(model.predict_proba(table), plain.predict_proba(kept), rtol=1e-10)
+    before = suffit.GenerativeClassifier(dict.fromkeys(table, "gaussian")).fit(table, y)
+    loss = lambda m, t: -np.log(m.loo_predict_proba(t, y)[np.arange(len(y)), y]).mean()  # noqa: E731
+    assert steps[0].loss == pytest.approx(loss(before, table), abs=1e-9)
+    assert steps[-1].loss == pytest.approx(loss(plain, kept), abs=1e-9)
+
+
+def test_prediction_ignores_columns_that_were_dropped() -> None:
+    table, y = noisy(0)
+    model = suffit.GenerativeClassifier(dict.fromkeys(table, "gaussian"), select="loo").fit(table, y)
+    dropped = set(table) - set(model.get_feature_names_out())
+    other = {c: np.full(len(y), 1e6) if c in dropped else v for c, v in table.items()}
+    np.testing.assert_array_equal(model.predict_proba(other), model.predict_proba(table))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # and need not be there
+        kept = {c: v for c, v in table.items() if c not in dropped}
+        np.testing.assert_array_equal(model.predict_proba(kept), model.predict_proba(table))
+
+
+def test_select_keeps_one_column_and_goes_with_other_settings() -> None:
+    rng = np.random.default_rng(0)
+    table, y = {"noise": rng.normal(size=60), "more": rng.normal(size=60)}, np.repeat([0, 1], 30)
+    model = suffit.GenerativeClassifier(dict.fromkeys(table, "gaussian"), select="loo").fit(table, y)
+    assert len(model.get_feature_names_out()) >= 1
+    table, y = noisy(5)
+    table["b"] = np.where(rng.random(len(y)) < 0.2, np.nan, table["b"])
+    for settings_ in ({"missing": "informative"}, {"structure": "auto"}, {"calibrate": "temperature"}):
+        model = suffit.GenerativeClassifier(select="loo", **settings_).fit(table, y)
+        assert np.isfinite(model.predict_proba(table)).all()
+        rows, _ = model.sample(3, random_state=0)
+        assert set(rows) == set(model.get_feature_names_out())
+        assert model.selection_ is not None
+    joint = {("a", "a again"): suffit.MultivariateGaussian(shrinkage=0.1), "b": "gaussian"}
+    model = suffit.GenerativeClassifier(joint, select="loo").fit({c: table[c] for c in ("a", "a again", "b")}, y)
+    assert set(model.get_feature_names_out()) in ({"a", "a again", "b"}, {"b"}, {"a", "a again"})
+
+
+# --- (f) cross-validation
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_cross_val_is_what_scikit_learn_computes(name: str) -> None:
+    case: Case = CASES[name]
+    X, y = data(case, 89, 90)
+    model = case.make()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for cv in (3, KFold(4, shuffle=True, random_state=1)):
+            expected = cross_val_predict(case.make(), X, y, cv=cv, method="predict_proba")
+            ours = model.cross_val(X, y, cv)
+            np.testing.assert_allclose(ours.proba, expected, atol=1e-9)
+    classes = np.unique(y)
+    assert ours.classes.tolist() == classes.tolist()
+    assert ours.accuracy == pytest.approx((classes[expected.argmax(axis=1)] == y).mean())
+    told = expected[np.arange(90), np.searchsorted(classes, y)]
+    assert ours.log_loss == pytest.approx(-np.log(told.clip(1e-15)).mean(), rel=1e-8)
+    assert not hasattr(model, "classes_")  # the estimator itself stays as it is
+
+
+def test_cross_val_with_weights_splits_and_rows_in_no_fold() -> None:
+    X, y = data(CASES["GaussianNB"], 97, 60)
+    w = np.random.default_rng(3).choice([0.5, 1.0, 2.0], size=60)
+    splits = [(np.arange(20, 60), np.arange(20)), (np.r_[0:20, 40:60], np.arange(20, 40))]
+    ours = suffit.GaussianNB().cross_val(X, y, splits, sample_weight=w)
+    assert ours.fold.tolist() == [0] * 20 + [1] * 20 + [-1] * 20
+    assert np.isnan(ours.proba[40:]).all()
+    for learn, judge in splits:
+        one = suffit.GaussianNB().fit(X[learn], y[learn], sample_weight=w[learn])
+        np.testing.assert_allclose(ours.proba[judge], one.predict_proba(X[judge]), atol=1e-9)
+    assert ours.accuracy == pytest.approx(
+        np.average(np.unique(y)[ours.proba[:40].argmax(axis=1)] == y[:40], weights=w[:40])
+    )
+
+
+def test_cross_val_where_a_class_is_in_one_fold_only() -> None:
+    X, y = data(CASES["GaussianNB"], 101, 60)
+    y = y.astype("<U4")
+    y[:2] = "zoo"
+    ours = suffit.GaussianNB().cross_val(X, y, KFold(6))
+    assert np.isfinite(ours.proba).all()
+    assert (ours.proba[:2, -1] == 0).all()
+
+
+def test_searches_over_settings_that_the_data_choose() -> None:
+    X, y = data(CASES["MultinomialNB"], 103, 90)
+    search = GridSearchCV(
+        suffit.MultinomialNB(), {"alpha": ["loo", "evidence", 1.0], "calibrate": [None, "temperature", "isotonic"]},
+        cv=StratifiedKFold(3), scoring="neg_log_loss", error_score="raise",
+    ).fit(X, y)  # fmt: skip
+    assert len(search.cv_results_["params"]) == 9
+    assert search.predict(X).shape == y.shape
+
+
+# --- (h) leave-one-out is forgetting one row
+
+
+@pytest.mark.parametrize("name", CASES)
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
+@given(seed=st.integers(0, 2**32 - 1), row=st.integers(0, 47), power=st.integers(-2, 2))
+def test_left_out_is_forgetting(name: str, seed: int, row: int, power: int) -> None:
+    case: Case = CASES[name]
+    X, y = data(case, seed % 1000, 48)
+    w = np.random.default_rng(seed).choice([1.0, 2.0, 3.0], size=len(y)) * 2.0**power
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = case.make().fit(X, y, sample_weight=w)
+        ours = model.loo_log_joint(X[row : row + 1], y[row : row + 1], sample_weight=w[row : row + 1])[0]
+        model.forget(X[row : row + 1], y[row : row + 1], sample_weight=w[row : row + 1])
+        then = model.predict_joint_log_proba(X[row : row + 1])[0]
+    scale = np.maximum(1.0, np.abs(np.where(np.isfinite(then), then, 0.0)))
+    np.testing.assert_array_equal(np.isfinite(ours), np.isfinite(then))
+    finite = np.isfinite(then)
+    np.testing.assert_allclose((ours / scale)[finite], (then / scale)[finite], atol=1e-8)
+
+
+# --- (g) bad input
+
+
+X_BAD, Y_BAD = data(CASES["LDA"], 107, 30)
+COUNTS, OF_COUNTS = data(CASES["MultinomialNB"], 107, 30)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: suffit.MultinomialNB(alpha=-1.0), "alpha"),
+        (lambda: suffit.MultinomialNB(alpha="lo"), "alpha.*'loo'"),
+        (lambda: suffit.PoissonNB(alpha="evidence"), "alpha.*'loo'"),
+        (lambda: suffit.NaiveBayes(suffit.Poisson(alpha="evidence")), "alpha"),
+        (lambda: suffit.CategoricalNB(alpha="temperature"), "alpha"),
+        (lambda: suffit.GaussianNB(calibrate="platt"), "calibrate.*'isotonic'"),
+        (lambda: suffit.GDA("diagonal", tie="loo"), "tie='loo' needs covariance='full' or 'auto'"),
+        (lambda: suffit.GDA("spherical", tie="loo"), "tie='loo' needs covariance='full' or 'auto'"),
+        (lambda: suffit.GDA("diagonal", shrinkage="loo"), "shrinkage='loo'.*covariance='full'"),
+        (lambda: suffit.GDA(shrinkage="evidence"), "shrinkage.*'loo'"),
+        (lambda: suffit.GDA(tie="evidence"), "tie"),
+        (lambda: suffit.GDA(tie=1.5), "tie"),
+        (lambda: suffit.GDA("full, please"), "covariance"),
+        (lambda: suffit.GenerativeClassifier(select="best"), "select"),
+        (
+            lambda: suffit.LDA("eigen", covariance_estimator=_Covariance(), calibrate="temperature"),
+            "covariance_estimator.*calibrate",
+        ),
+    ],
+)  # fmt: skip
+def test_bad_settings_are_refused_and_change_nothing(make: Callable[[], Any], words: str) -> None:
+    with pytest.raises(ValueError, match=f"(?s){words}"):
+        make().fit(np.abs(X_BAD), Y_BAD)
+    model = _built(make)
+    if model is None:
+        return  # refused when it was made
+    good = clone(model).set_params(**_harmless(model)).fit(np.abs(X_BAD), Y_BAD)
+    before = good.predict_proba(np.abs(X_BAD))
+    good.set_params(**model.get_params(deep=False))
+    with pytest.raises(ValueError, match=f"(?s){words}"):
+        good.fit(np.abs(X_BAD), Y_BAD)
+    np.testing.assert_array_equal(good.predict_proba(np.abs(X_BAD)), before)
+
+
+class _Covariance:
+    """A user's covariance estimator."""
+
+    def fit(self, X: np.ndarray) -> _Covariance:
+        self.covariance_ = np.cov(X.T)
+        return self
+
+    def get_params(self, deep: bool = False) -> dict[str, Any]:
+        return {}
+
+
+def _built(make: Callable[[], Any]) -> Any:
+    try:
+        return make()
+    except ValueError:
+        return None
+
+
+def _harmless(model: Any) -> dict[str, Any]:
+    """Settings under which the same estimator fits."""
+    usual = {"alpha": 1.0, "calibrate": None, "tie": 0.0, "shrinkage": None, "covariance": "full", "select": None}
+    usual |= {"covariance_estimator": None, "solver": "svd" if isinstance(model, suffit.LDA) else None}
+    return {k: v for k, v in usual.items() if k in model.get_params(deep=False)}
+
+
+def test_one_row_for_each_class_is_refused() -> None:
+    X, y = np.array([[1.0, 2.0], [2.0, 4.0], [5.0, 1.0]]), np.array(["a", "b", "c"])
+    for make in (
+        lambda: suffit.MultinomialNB(alpha="loo"),
+        lambda: suffit.GaussianNB(calibrate="temperature"),
+        lambda: suffit.GaussianNB(calibrate="isotonic"),
+        lambda: suffit.GDA(tie="loo"),
+        lambda: suffit.GDA("auto"),
+        lambda: suffit.GDA(shrinkage="loo"),
+        lambda: suffit.GenerativeClassifier({"x0": "gaussian", "x1": "gaussian"}, select="loo"),
+    ):
+        with pytest.raises(ValueError, match="at least two rows"):
+            make().fit(X, y)
+
+
+def test_no_complete_row_is_refused() -> None:
+    X = np.array([[1.0, np.nan], [np.nan, 2.0], [3.0, np.nan], [np.nan, 1.0]])
+    for model in (suffit.GDA(tie="loo"), suffit.GDA("auto")):
+        with pytest.raises(ValueError, match="without missing values; set"):
+            model.fit(X, [0, 0, 1, 1])
+
+
+def test_rows_that_were_not_learned_are_refused_where_it_shows() -> None:
+    model = suffit.GDA().fit(X_BAD, Y_BAD)
+    with pytest.raises(ValueError, match="class 'emu' was never learned; the classes are"):
+        model.loo_predict_proba(X_BAD, np.full(len(Y_BAD), "emu"))
+    with pytest.raises(ValueError, match="2 features"):
+        model.loo_predict_proba(X_BAD[:, :2], Y_BAD)
+    words = suffit.MultinomialNB().fit(COUNTS, OF_COUNTS)
+    with pytest.raises(ValueError, match="left out: class 'ant' cannot have learned these rows: column 'x0'"):
+        words.loo_log_joint(COUNTS * 1000, OF_COUNTS)
+    with pytest.raises(ValueError, match="give only rows that were learned"):
+        words.recalibrate(COUNTS * 1000, OF_COUNTS)
+    assert words.calibration_ is None
+    with pytest.raises(ValueError, match="covariance_estimator a row cannot be taken out"):
+        suffit.LDA("eigen", covariance_estimator=_Covariance()).fit(X_BAD, Y_BAD).loo_log_joint(X_BAD, Y_BAD)
+    with pytest.raises(ValueError, match="covariance_estimator a row cannot be taken out"):
+        suffit.QDA(solver="eigen", covariance_estimator=_Covariance()).cross_val(X_BAD, Y_BAD)
