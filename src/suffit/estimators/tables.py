@@ -22,9 +22,10 @@ from ..schema import LeftOutWarning, Schema, TableRows, apart, choose
 from ..selective import columns_that_help
 from ..stats import Array, Index
 from ..table import Coded, InputError, Parts, Rows, encode, freeze
-from .base import GenerativeEstimator, generator
+from .base import GenerativeEstimator
 from .fitted import Fitted
 from .novelty import Unit
+from .predicting import generator
 from .reading import Prior, common_dtype, read_labels, read_weight
 
 SETTLED = ("columns", "structure", "select", "missing")  # settings that decide what the sums are
@@ -217,7 +218,7 @@ class GenerativeClassifier(GenerativeEstimator):
         """
         self._validate_params()
         with self._unchanged_on_error():
-            self._calibrate(*self._learn_first(X, y, sample_weight, solve=True))
+            self._after_fit(*self._learn_first(X, y, sample_weight, solve=True))
         return self
 
     def _learn_first(
