@@ -30,6 +30,7 @@ ORDER = [
     "model",
     "calibrate",
     "schema",
+    "columns",
     "choose",
     "selective",
     "plot",

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from ..columns import apart
 from ..forms import LogisticForm
 from ..model import RowScorer, Solution
-from ..schema import apart
 from ..stats import CLASS, Array
 from ..table import Codes, InputError, Matrix
 from .fitted import log_prior

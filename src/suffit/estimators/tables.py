@@ -14,11 +14,12 @@ from sklearn.utils import column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..choose import Selection, select
+from ..columns import apart, choose
 from ..families.tuning import Tuning
 from ..family import Family
 from ..frame import ArrayColumn, Frame, Template, as_objects, read_frame, unmasked
 from ..model import Model, Solution
-from ..schema import LeftOutWarning, Schema, TableRows, apart, choose
+from ..schema import LeftOutWarning, Schema, TableRows
 from ..selective import columns_that_help
 from ..stats import Array, Index
 from ..table import Coded, InputError, Parts, Rows, encode, freeze
