@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from .explain import html_table
 from .families.categorical import CategoricalScorer, level_tables
-from .families.elementwise import Elementwise, ElementwiseScorer
+from .families.elementwise import Elementwise
+from .families.elementwise_scores import ElementwiseScorer
 from .families.gaussian import WarpedScorer
 from .families.gaussian_scores import DiagonalScorer, OwnScorer, SharedScorer
 from .families.multinomial import GAP, MultinomialScorer

@@ -22,7 +22,7 @@ from scipy import sparse
 from ..family import Terms
 from ..stats import Array
 from ..table import Codes, Matrix, block, csr, entries, is_sparse
-from .elementwise import sparse_terms
+from .elementwise_scores import sparse_terms
 
 if TYPE_CHECKING:
     from .gaussian_scores import DiagonalScorer, GaussianScorer, Marginal, OwnScorer, SharedScorer
