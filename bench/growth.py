@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from tasks import gaussian, words
 
 import suffit
 
+MOST_ROWS = 10**7  # the page shows results up to so many; fewer are only printed
 RESULT = Path(__file__).resolve().parent / "results" / "growth.json"
 
 
@@ -21,6 +23,7 @@ def series(most_rows: int) -> Iterator[tuple[str, list[tuple[int, Any, Any, Any,
     X, y = gaussian(most_rows, 20, 2)
     sizes = [n for n in (10**4, 10**5, 10**6, 10**7) if n <= most_rows]
     yield "rows (×20, GaussianNB)", [(n, suffit.GaussianNB(), peer.GaussianNB(), X[:n], y[:n]) for n in sizes]
+    del X  # the largest; nothing below needs as much
     gaussian.cache_clear()
     wide, y = gaussian(50_000, 640, 2)
     columns = [(p, suffit.GaussianNB(), peer.GaussianNB(), wide[:, :p].copy(), y) for p in (5, 20, 80, 320, 640)]
@@ -39,11 +42,12 @@ def series(most_rows: int) -> Iterator[tuple[str, list[tuple[int, Any, Any, Any,
     )
 
 
-def main(most_rows: int = 10**7) -> None:
+def main(most_rows: int = MOST_ROWS) -> None:
     out: dict[str, list[dict[str, float]]] = {}
     for along, points in series(most_rows):
         out[along] = []
-        for size, ours, theirs, X, y in points:
+        while points:  # each is let go as soon as it is measured
+            size, ours, theirs, X, y = points.pop(0)
             repeats = 3 if X.shape[0] >= 10**6 else 5
             row = {
                 "size": size,
@@ -52,7 +56,11 @@ def main(most_rows: int = 10**7) -> None:
             }
             out[along].append(row)
             print(f"  {along}: {size:,}: {row['scikit-learn'] / row['suffit']:.1f}×", file=sys.stderr, flush=True)
-    RESULT.write_text(json.dumps(out, indent=1) + "\n")
+            del ours, theirs, X, y
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print(f"  {peak / 1e9:.1f} GB at the peak", file=sys.stderr)
+    if most_rows == MOST_ROWS:
+        RESULT.write_text(json.dumps(out, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -18,8 +18,8 @@ from threadpoolctl import threadpool_limits
 @njit(nogil=True, fastmath=True)
 def _sum(x):
     total = 0.0
-    for v in x:
-        total += v
+    for i in range(x.shape[0]):  # by index: a loop over the values is not vectorised, and waits for its additions
+        total += x[i]
     return total
 
 

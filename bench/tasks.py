@@ -156,8 +156,10 @@ def rows(scale: float) -> Iterator[Task]:
 
 
 def batches(scale: float) -> Iterator[Task]:
-    X, y = gaussian(300_000, 50, 2)
-    for size, times, floor in ((1, 400, 50), (100, 200, 50), (10_000, 20, 8)):
+    """Streams long enough that waking up from the pause between two measurements does not matter."""
+    X, y = gaussian(200_000, 50, 2)
+    long = 1.0 if scale == 1.0 else 0.2
+    for size, times, floor in ((1, int(2000 * long), 50), (100, int(1000 * long), 50), (10_000, 20, 8)):
         ours = suffit.GaussianNB().partial_fit(X[:100], y[:100])
         peer = peer_nb.GaussianNB().partial_fit(X[:100], y[:100], classes=[0, 1])
 
@@ -169,7 +171,7 @@ def batches(scale: float) -> Iterator[Task]:
         name = f"GaussianNB partial_fit, batches of {size:,}"
         yield Task(name, lambda m=ours, f=feed: f(m), lambda m=peer, f=feed: f(m), floor)
     S, y = words(20_000, 100_000, 2)
-    for size, times, floor in ((1, 100, 50), (100, 50, 20)):
+    for size, times, floor in ((1, int(500 * long), 50), (100, int(200 * long), 20)):
         ours = suffit.MultinomialNB().partial_fit(S[:100], y[:100])
         peer = peer_nb.MultinomialNB().partial_fit(S[:100], y[:100], classes=[0, 1])
         parts = [(S[i * size : (i + 1) * size], y[i * size : (i + 1) * size]) for i in range(times)]
@@ -189,7 +191,7 @@ def stream(scale: float) -> Iterator[Task]:
         return
     from river import naive_bayes as river
 
-    X, y = gaussian(400, 50, 2)
+    X, y = gaussian(2000, 50, 2)
     rows = [(dict(enumerate(row)), label) for row, label in zip(X.tolist(), y.tolist(), strict=True)]
     ours = suffit.GaussianNB().partial_fit(X[:100], y[:100])
     theirs = river.GaussianNB()
@@ -203,7 +205,7 @@ def stream(scale: float) -> Iterator[Task]:
         for row, label in rows:
             theirs.learn_one(row, label)
 
-    yield Task("GaussianNB partial_fit, batches of 1, against river's learn_one", feed, learn, 5)
+    yield Task("GaussianNB partial_fit, batches of 1, against river's learn_one", feed, learn, 1)
 
 
 def holes(scale: float) -> Iterator[Task]:

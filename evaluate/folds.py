@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -19,6 +22,7 @@ from .metrics import METRICS, Array
 from .tables import Table
 
 FOLDS = 5
+LIMIT = 60  # seconds of the processor that a model may take for one fold
 OFF = 1e-6  # how far from 1 the probabilities of a row may sum
 
 
@@ -55,7 +59,7 @@ def probabilities(
     times = {"fit": float("nan"), "predict": float("nan")}
     P = np.zeros((len(Z), len(classes)))
     try:
-        with threadpool_limits(1), warnings.catch_warnings(), np.errstate(all="ignore"):
+        with threadpool_limits(1), warnings.catch_warnings(), np.errstate(all="ignore"), at_most(LIMIT):
             warnings.simplefilter("ignore")
             model = factory(name)
             start = time.process_time()
@@ -67,10 +71,35 @@ def probabilities(
         P[:, np.searchsorted(classes, model.classes_)] = found
         if not np.all(np.abs(P.sum(1) - 1) < OFF):
             raise ValueError("probabilities that do not sum to 1, or are not finite")
+    except TooSlow as late:
+        return P, times, f"too slow: {late}"
     except Exception as failure:  # whatever a model raises is a result of its own
         reason = " ".join(str(failure).replace("`", "").split())[:200]
         return P, times, f"{type(failure).__name__}: {reason}"
     return P, times, ""
+
+
+class TooSlow(BaseException):  # no Exception: a model that catches those goes on
+    """A model has not ended in time."""
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """TooSlow in what runs inside, once so much processor time is over; no limit where there are no signals."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def late(*_: Any) -> None:
+        raise TooSlow(f"more than {seconds:g} s for one fold")
+
+    before = signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def factory(name: str) -> Any:

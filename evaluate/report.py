@@ -9,6 +9,8 @@ from typing import Any
 
 import pandas as pd
 
+from .folds import LIMIT
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "evaluation.md"
 FIGURES = ROOT / "docs" / "figures"
@@ -19,7 +21,11 @@ METRICS = {"accuracy": "accuracy", "log_loss": "log-loss", "brier": "Brier", "ec
 
 def summary(rows: Iterable[dict[str, Any]], share: float = 0.0) -> pd.DataFrame:
     """One row for each model that was run on every table: means, average ranks, wins, failed tables; best first."""
-    frame = pd.DataFrame([row for row in rows if row["share"] == share])
+    rows = list(rows)
+    late = too_slow(rows)
+    frame = pd.DataFrame([row for row in rows if row["share"] == share and row["table"] not in late])
+    if frame.empty:
+        return pd.DataFrame()
     counts = frame.groupby("model")["table"].nunique()
     frame = frame[frame["model"].isin(counts.index[counts == frame["table"].nunique()])]
     loss = frame.pivot(index="table", columns="model", values="log_loss").round(TIE)
@@ -32,6 +38,11 @@ def summary(rows: Iterable[dict[str, Any]], share: float = 0.0) -> pd.DataFrame:
     out["wins_accuracy"] = right.eq(right.max(axis=1), axis=0).sum()
     out["failed"] = frame[frame["failed"] > 0].groupby("model")["table"].nunique().reindex(out.index, fill_value=0)
     return out.sort_values(["rank_loss", "log_loss"])
+
+
+def too_slow(rows: Iterable[dict[str, Any]]) -> list[str]:
+    """The tables on which some model did not end in time: they are in no average."""
+    return sorted({row["table"] for row in rows if str(row["error"]).startswith("too slow")})
 
 
 def seconds(value: float) -> str:
@@ -84,6 +95,9 @@ def how(result: dict[str, Any], command: str) -> list[str]:
         f"Made by `{command}`: {len(result['tables'])} tables, {settings['repeats']} × stratified "
         f"{settings['folds']}-fold, scikit-learn {versions['sklearn']}, Python {versions['python']}.",
     ]
+    late = too_slow(result["rows"])
+    if late:
+        lines += [f"In no average, since a model took more than {LIMIT} s for a fold there: {', '.join(late)}."]
     if cut:
         lines += [f"Of large tables, a stratified part: {', '.join(cut)}."]
     return lines

@@ -7,7 +7,7 @@ import json
 import os
 import platform
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,37 +22,54 @@ PROCESSES = 2
 MEANS = ["accuracy", "log_loss", "brier", "ece", "fit", "predict"]
 
 
-def work(
-    folder: Path, names: Sequence[str], shares: Sequence[float], settings: dict[str, Any], facts: dict[str, Any]
-) -> Iterator[tuple[Any, ...]]:
-    """The arguments of each fold; tables are read when their turn comes."""
-    for name in names:
-        table = tables.cut(tables.read(folder, name), settings["most"])
-        facts[name] = table.facts
-        for share in shares:
-            holed = tables.knock_out(table, share)
-            for learn, judge in splits(table, settings["repeats"]):
-                yield holed, share, learn, judge
-
-
 def run_folds(
-    folder: Path, names: Sequence[str], shares: Sequence[float], chosen: Sequence[str], settings: dict[str, Any]
-) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """All folds, two at a time with one thread each; the results of each, and the facts of each table."""
+    table: tables.Table, shares: Sequence[float], chosen: Sequence[str], settings: dict[str, Any], bar: Any
+) -> list[dict[str, Any]]:
+    """All folds of a table, two at a time with one thread each; a row for each fold and model."""
     from joblib import Parallel, delayed
+
+    pool = Parallel(PROCESSES, return_as="generator_unordered", max_nbytes=None)
+    calls = (
+        delayed(run_fold)(tables.knock_out(table, share), share, learn, judge, chosen)
+        for share in shares
+        for learn, judge in splits(table, settings["repeats"])
+    )
+    task = bar.add_task(table.name, total=len(shares) * settings["repeats"] * FOLDS)
+    rows: list[dict[str, Any]] = []
+    for results in pool(calls):
+        rows += results
+        bar.update(task, advance=1)
+    return rows
+
+
+def run_tables(
+    found: tuple[Path, Sequence[str]],
+    shares: Sequence[float],
+    chosen: Sequence[str],
+    path: Path,
+    result: dict[str, Any],
+) -> dict[str, Any]:
+    """The result with these tables, one after the other; written after each, so that an interrupt loses only one."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    facts: dict[str, Any] = {}
-    rows: list[dict[str, Any]] = []
+    folder, names = found
     columns = (TextColumn("{task.description:<24}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    path.parent.mkdir(exist_ok=True)
     with Progress(*columns) as bar:
-        task = bar.add_task("folds", total=len(names) * len(shares) * settings["repeats"] * FOLDS)
-        pool = Parallel(PROCESSES, return_as="generator_unordered", pre_dispatch=2 * PROCESSES, max_nbytes=None)
-        calls = (delayed(run_fold)(*fold, chosen) for fold in work(folder, names, shares, settings, facts))
-        for results in pool(calls):
-            rows += results
-            bar.update(task, advance=1, description=results[0]["table"] if results else "folds")
-    return rows, facts
+        for name in names:
+            table = tables.cut(tables.read(folder, name), result["settings"]["most"])
+            rows = run_folds(table, shares, chosen, result["settings"], bar)
+            result = joined(result, {**result, "tables": {name: table.facts}, "rows": averaged(rows)})
+            part = path.with_suffix(".part")
+            part.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+            part.replace(path)
+    return result
+
+
+def missing(result: dict[str, Any], names: Sequence[str], shares: Sequence[float], chosen: Sequence[str]) -> list[str]:
+    """The tables of which something has not been run."""
+    there = {(row["table"], row["share"], row["model"]) for row in result["rows"]}
+    return [name for name in names if not all((name, share, model) in there for share in shares for model in chosen)]
 
 
 def averaged(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -105,13 +122,14 @@ def evaluate(arguments: argparse.Namespace) -> int:
         f"{FOLDS} folds" + (f", cells gone: {', '.join(f'{share:.0%}' for share in shares)}" if shares != [0] else "")
     )
     start = time.perf_counter()
-    rows, facts = run_folds(folder, names, shares, chosen, settings)
-    result = {"settings": settings, "versions": versions(), "tables": facts, "rows": averaged(rows)}
     path = results_file(arguments.quick, bool(arguments.knock_out))
-    if path.exists() and (arguments.tables or arguments.models):
+    result = {"settings": settings, "versions": versions(), "tables": {}, "rows": []}
+    if path.exists() and (arguments.tables or arguments.models or arguments.resume):
         result = joined(json.loads(path.read_text(encoding="utf-8")), result)
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    wanted = missing(result, names, shares, chosen) if arguments.resume else names
+    result = run_tables((folder, wanted), shares, chosen, path, result)
+    lacking = missing(result, tables.names(folder), shares, list(known))
+    print(f"not yet run with all models: {', '.join(lacking)}" if lacking else "all tables are there with all models")
 
     from . import report
 
@@ -153,6 +171,7 @@ def main(words: Sequence[str] | None = None) -> int:
     kind.add_argument("--models", nargs="+", default=[], metavar="WORD", help="only models whose name holds a word")
     kind.add_argument("--repeats", type=int, help="repeats of the five folds (2; 1 with --quick)")
     kind.add_argument("--knock-out", nargs="+", type=proportion, metavar="SHARE", help="remove these shares of cells")
+    kind.add_argument("--resume", action="store_true", help="only what the results do not have yet")
     kind.add_argument("--report", action="store_true", help="write docs/evaluation.md and its pictures")
     kind.set_defaults(run=evaluate)
     kind = kinds.add_parser("friedman", help="Friedman's six simulated settings; writes a table into docs/tuning.md")

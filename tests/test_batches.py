@@ -31,6 +31,38 @@ KINDS = pytest.mark.parametrize(("make", "data"), [(suffit.GaussianNB, stream), 
 
 
 @KINDS
+def test_running_sums_take_arrays_that_cannot_be_written_to(make, data):
+    X, y = data()
+    model = make().fit(X[:100], y[:100])
+    twice = np.repeat(y, 2)
+    for a in range(100, 900, 50):
+        part, labels = X[a : a + 50], twice[::2][a : a + 50]  # every other label: not in one piece
+        for array in (part, labels) if isinstance(part, np.ndarray) else (part.data, part.indices, part.indptr):
+            array.flags.writeable = False
+        model.partial_fit(part, labels)
+        assert isinstance(model._pending, PendingSums)
+    assert_same(model, make().fit(X, y), rtol=1e-11)
+
+
+@pytest.mark.parametrize("value", [-1.0, -5e-324, -np.inf, np.inf])
+def test_an_odd_count_in_a_batch_is_refused_and_nothing_added(value):
+    X, y = documents()
+    model = suffit.MultinomialNB().fit(X[:100], y[:100]).partial_fit(X[100:200], y[100:200])
+    odd = X[200:300].copy()
+    odd.data[7] = value
+    with pytest.raises(suffit.InputError):
+        model.partial_fit(odd, y[200:300])
+    assert_identical(model, suffit.MultinomialNB().fit(X[:200], y[:200]))
+
+
+def test_a_count_of_minus_zero_in_a_batch_is_zero():
+    X, y = documents()
+    X.data[X.indptr[250]] = -0.0
+    model = suffit.MultinomialNB().fit(X[:200], y[:200]).partial_fit(X[200:], y[200:])
+    assert_same(model, suffit.MultinomialNB().fit(X, y))
+
+
+@KINDS
 @pytest.mark.parametrize("size", [1, 7, 250])
 @pytest.mark.parametrize("labels", [np.int64, np.int32])
 def test_running_sums_equal_one_fit(make, data, size, labels):

@@ -185,3 +185,16 @@ def test_a_second_process_takes_the_cache(tmp_path):
     again = run(FIT, **env).stdout
     assert "data loaded" in again
     assert "data saved" not in again
+
+
+def test_one_thread_is_one_thread_of_blas_too():
+    from threadpoolctl import threadpool_info
+
+    from suffit.kernels.threads import one_blas_thread
+
+    suffit.set_threads(1)
+    try:
+        with one_blas_thread():
+            assert {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"} == {1}
+    finally:
+        suffit.set_threads(None)

@@ -249,6 +249,55 @@ def test_a_second_run_of_one_table_keeps_the_other(folder, tmp_path, monkeypatch
     ]  # fmt: skip
 
 
+def test_an_interrupted_run_keeps_what_it_has_and_is_gone_on_with(folder, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(run, "PROCESSES", 1)
+    read, asked = tables.read, []
+
+    def interrupted(home, name):
+        asked.append(name)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return read(home, name)
+
+    monkeypatch.setattr(tables, "read", interrupted)
+    words = ["tables", "--quick", "--models", "class shares"]
+    with pytest.raises(KeyboardInterrupt):
+        run.main(words)
+    first = json.loads((tmp_path / "results" / "tables-quick.json").read_text())
+    assert list(first["tables"]) == ["mixed"]
+    capsys.readouterr()
+    run.main([*words, "--resume"])
+    assert asked == ["mixed", "plain", "plain"]  # the finished one is not run again
+    both = json.loads((tmp_path / "results" / "tables-quick.json").read_text())
+    assert [row["table"] for row in both["rows"]] == ["mixed", "plain"]
+    assert both["rows"][0] == first["rows"][0]
+    assert "not yet run with all models: mixed, plain" in capsys.readouterr().out
+
+
+class Slow(Broken):
+    def fit(self, X, y):
+        while True:
+            pass
+
+
+def test_a_model_that_does_not_end_is_too_slow_and_its_tables_are_in_no_average(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "PROCESSES", 1)
+    monkeypatch.setattr(folds, "LIMIT", 0.05)
+    monkeypatch.setitem(models.MODELS, "suffit Slow", Slow)
+    run.main(["tables", "--quick", "--models", "class shares"])
+    run.main(["tables", "--quick", "--models", "suffit slow", "--tables", "plain"])
+    result = json.loads((tmp_path / "results" / "tables-quick.json").read_text())
+    late = [row for row in result["rows"] if row["model"] == "suffit Slow"]
+    assert [(row["table"], row["failed"]) for row in late] == [("plain", 5)]
+    assert late[0]["error"] == "too slow: more than 0.05 s for one fold"
+    assert report.too_slow(result["rows"]) == ["plain"]
+    whole = next(row for row in result["rows"] if row["table"] == "mixed")
+    assert report.summary(result["rows"])["log_loss"].tolist() == [whole["log_loss"]]
+    page = report.page(result, None, quick=True)
+    assert "for a fold there: plain." in page
+    assert "suffit Slow: plain. `too slow: more than 0.05 s for one fold`" in page
+
+
 def test_knock_out(folder, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(run, "PROCESSES", 1)

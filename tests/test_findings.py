@@ -258,3 +258,10 @@ def test_a_ridge_counts_a_constant_column_in_the_density():
         for mean, cov, prior in zip(qda.means_, qda.covariance_, qda.priors_, strict=True)
     ]
     np.testing.assert_allclose(qda.predict_joint_log_proba(X), np.transpose(expected), rtol=1e-10)
+
+
+def test_settings_changed_before_a_forget_hold_for_the_next_batch():
+    """Forgetting took the new settings for those of the model, and the next batch came under the old ones."""
+    X, y = two_classes(60)
+    model = suffit.GDA().fit(X, y).set_params(tie=0.5).forget(X[:3], y[:3]).partial_fit(X[:3], y[:3])
+    assert_same(model, suffit.GDA(tie=0.5).fit(X, y), rtol=1e-10)

@@ -30,10 +30,16 @@ ORDER = [
     "model",
     "calibrate",
     "schema",
+    "columns",
     "choose",
     "selective",
     "plot",
+    "explain",
+    "ranges",
+    "summary",
+    "decide",
     "estimators",
+    "assumptions",
     "demo",
     "__main__",
 ]
@@ -75,7 +81,16 @@ def test_only_estimators_use_the_base_classes_of_scikit_learn():
             assert part_of(path) in ("estimators", "demo"), path
 
 
-@pytest.mark.parametrize(("page", "least"), [("README.md", 10), ("docs/tables.md", 7), ("docs/tuning.md", 20)])
+PAGES = [
+    ("README.md", 10),
+    ("docs/deciding.md", 25),
+    ("docs/explaining.md", 12),
+    ("docs/tables.md", 7),
+    ("docs/tuning.md", 20),
+]
+
+
+@pytest.mark.parametrize(("page", "least"), PAGES)
 def test_pages_run_as_written(page: str, least: int):
     result = doctest.testfile(str(ROOT / page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert result.attempted >= least

@@ -29,9 +29,12 @@ from suffit import (
     MultinomialNB,
     NaiveBayes,
     PoissonNB,
+    families,
 )
+from suffit.families import completion as completion_module
 from suffit.families import holes
-from suffit.families.holes import Completion, MissingValuesWarning
+from suffit.families.completion import Completion
+from suffit.families.holes import MissingValuesWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")
 NaN = np.nan
@@ -1024,6 +1027,50 @@ def test_C4_too_many_patterns_are_warned_of_and_answered_by_pairs(monkeypatch, t
     np.testing.assert_allclose(model.means_, best.means_, atol=0.02)
     np.testing.assert_allclose(model.covariance_, best.covariance_, atol=0.04)
     np.testing.assert_allclose(answers(model, X[:500]), best.predict_proba(X[:500]), atol=0.05)
+
+
+@pytest.mark.parametrize("make", [LDA, QDA])
+def test_C4_too_much_work_is_warned_of_and_answered_by_pairs(monkeypatch, make):
+    X, y = normal_rows(35, n=3000)
+    best = make().fit(X, y)
+    monkeypatch.setattr(completion_module, "MOST_WORK", 1e3)
+    with pytest.warns(MissingValuesWarning, match=r"complete each at every step of EM \(3000 rows, 3 columns\)"):
+        model = make().fit(X, y)
+    p = model.predict_proba(X)
+    assert "part_n" in model._model.stats.sums  # the sums are what they were, and can be added to
+    away = np.abs(p - best.predict_proba(X))
+    assert away.mean() < 0.02
+    assert away.max() > 1e-6
+
+
+def test_C4_a_pair_of_columns_that_one_row_of_a_class_has_keeps_a_variance(little_room):
+    X, y = normal_rows(40, n=300, share=0.0)
+    X[(y == 1) & (np.arange(300) > 1), 2] = NaN  # one row of class 1 is left
+    with pytest.warns(MissingValuesWarning):
+        model = GDA().fit(X, y)
+    shared = GDA(tie=1.0).fit(X, y).covariance_
+    assert model.covariance_[1][2, 2] == pytest.approx(0.9 * np.reshape(shared, (-1, 3, 3))[0][2, 2], rel=0.02)
+
+
+def test_C4_a_shared_covariance_is_shrunk_where_few_rows_have_both_columns():
+    """By ½(p/n − 1/10), as if asked for; not at all with ten rows for each column."""
+    X, y = normal_rows(41, n=60, p=8, share=0.3)
+    stats = LDA().fit(X, y)._model.stats
+    present = (~np.isnan(X)).astype(float)
+    both = present.T @ present
+    amount = 0.5 * (8 / both[~np.eye(8, dtype=bool)].mean() - 0.1)
+    assert 0.05 < amount < 0.5
+    names = [f"x{j}" for j in range(8)]
+    plain, asked = (
+        np.asarray(
+            families.MultivariateGaussian(1.0, s, target="diagonal", pooled=True).scorer(stats, names).covariances()
+        )
+        for s in (0.0, amount)
+    )
+    np.testing.assert_allclose(plain, asked, rtol=1e-7, atol=1e-9)
+    many = normal_rows(41, n=600, p=8, share=0.3)
+    _, means, covariances = fitted_parameters(LDA().fit(*many))
+    assert np.abs(mean_gradient(*many, means, covariances)[1].sum(axis=0)).max() < 1e-9
 
 
 @pytest.mark.filterwarnings("ignore::suffit.families.holes.MissingValuesWarning")

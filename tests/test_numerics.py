@@ -65,7 +65,7 @@ def test_shared_scores_are_exact_beside_a_far_class():
     from mpmath import mp, mpf
 
     means = np.array([[0.0, 0.0], [1.0, 0.5], [1e7, 1e7]])
-    scorer = suffit.families.matrix.SharedScorer(means, np.eye(2), np.eye(2), 0.0, 2, ("a", "b"), 0)
+    scorer = suffit.families.multivariate.SharedScorer(means, np.eye(2), np.eye(2), 0.0, 2, ("a", "b"), 0)
     x = np.array([[0.3, 0.4], [0.9, 0.1], [3e6, -2e6]])
     s = scorer.scores(x)
     with mp.workdps(40):
@@ -222,6 +222,32 @@ def test_wide_sparse_data_are_never_made_dense():
     y = rng.integers(0, 2, size=20_000)
     for model in (suffit.GaussianNB(), suffit.BernoulliNB(), suffit.MultinomialNB(), suffit.ComplementNB()):
         assert np.isfinite(model.fit(X, y).predict_proba(X[:100])).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("K", [5, 100])
+def test_wide_rows_added_up_by_four_give_the_same_moments(K, dtype):
+    """Both kernels, on rows that do not fill the last strip, with classes of fewer than four rows in some."""
+    from suffit.families.gaussian import by_four
+    from suffit.kernels.moments import class_moments, class_moments_wide
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(3, 2, size=(1300, 203)).astype(dtype)
+    codes, weights = rng.integers(0, K, size=len(X)).astype(np.int32), rng.random(len(X))
+    origin = rng.normal(size=(K, X.shape[1]))
+    for a in (X, codes, weights, origin):
+        a.flags.writeable = False
+    assert by_four(*origin.shape)
+    sums = []
+    for kernel in (class_moments, class_moments_wide):
+        sums.append((np.zeros(K), np.zeros(origin.shape), np.zeros(origin.shape)))
+        kernel(X, codes, weights, origin, *sums[-1])
+    z = X.astype(np.float64) - origin[codes]
+    R = (codes[:, None] == np.arange(K)) * weights[:, None]
+    for n, x, xx in sums:
+        np.testing.assert_allclose(n, R.sum(axis=0), rtol=1e-12)
+        np.testing.assert_allclose(x, R.T @ z, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(xx, R.T @ z**2, rtol=1e-12)
 
 
 MEMORY = """

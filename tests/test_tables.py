@@ -1436,7 +1436,7 @@ def test_an_infinity_is_named_by_column_and_row(columns, row):
         if isinstance(columns, dict) and "poisson" in columns.values()
         else rng.gamma(2.0, size=n)
     )
-    y = (x + rng.normal(size=n) > np.median(x)).astype(int)  # x tells of y: else no structure has any power
+    y = (x + rng.normal(size=n) > np.median(x)).astype(int)
     bad = x.copy()
     bad[row] = np.inf
     z = rng.normal(size=n)
@@ -1454,6 +1454,17 @@ def test_an_infinity_is_named_by_column_and_row(columns, row):
     ):
         with pytest.raises(InputError, match=message):
             call()
+
+
+def test_an_infinity_is_refused_where_no_structure_has_any_power():
+    x, z = np.random.default_rng(2).normal(size=(2, 300))
+    y = np.arange(300) % 2  # nothing tells of it
+    model = Generative().fit({"x": x, "z": z}, y)
+    assert all(block.power == 0 for block in model._model.family.blocks)
+    for method in (model.predict, model.predict_proba, model.predict_log_proba, model.score_samples):
+        with pytest.raises(InputError, match="column 'x', found inf in row 7;"):
+            method({"x": np.where(np.arange(300) == 7, np.inf, x), "z": z})
+    np.testing.assert_allclose(model.predict_proba({"x": np.full(3, np.nan), "z": z[:3]}), 0.5, atol=1e-12)
 
 
 def test_an_infinity_met_while_choosing_is_named_by_its_row():

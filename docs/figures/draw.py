@@ -9,6 +9,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
 import suffit
@@ -50,6 +51,59 @@ def poisson_is_logistic() -> None:
     plt.close(figure)
 
 
+def explaining() -> None:
+    """A waterfall of one flower, and the nomogram of the model, for docs/explaining.md."""
+    iris = load_iris(as_frame=True)
+    X, y = iris.data.rename(columns=lambda c: c.removesuffix(" (cm)")), iris.target_names[iris.target]
+    model = suffit.LDA().fit(X, y)
+    pair = ("virginica", "versicolor")
+    near = X[y != "setosa"]
+    for name, figure in {
+        "waterfall": model.explain(X, pair).plot(133),
+        "nomogram": model.nomogram(near, pair),
+    }.items():
+        figure.savefig(HERE / f"{name}.png", dpi=110)
+        plt.close(figure)
+
+
+def deciding() -> None:
+    """C8: the threshold that costs ask for is where new rows cost least; rejecting covers."""
+    rng = np.random.default_rng(0)
+
+    def draw(n: int) -> tuple[np.ndarray, np.ndarray]:
+        y = (rng.random(n) < 0.3).astype(int)
+        return rng.normal(size=(n, 2)) + 1.3 * y[:, None], y
+
+    X, y = draw(200_000)
+    model = suffit.GaussianNB().fit(*draw(2_000))
+    p = model.predict_proba(X)[:, 1]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
+    grid = np.linspace(0.005, 0.995, 199)
+    for miss, colour in ((1, BLUE), (5, "#3a923a"), (20, RED)):
+        paid = [np.where(p >= t, y == 0, miss * (y == 1)).mean() for t in grid]
+        left.plot(grid, paid, color=colour)
+        cost = [[0, 1], [miss, 0]]
+        at = (1 / (1 + miss), suffit.mean_cost(y, model.decide(X, cost).labels, cost=cost))
+        left.plot(*at, "o", color=colour)
+        left.annotate(f"a miss costs {miss}", at, (8, -14), textcoords="offset points", color=colour)
+    left.set(xlabel="threshold on p(class 1 | x)", ylabel="mean cost of new rows", ylim=(0, 1.2))
+    left.set_title("A false alarm costs 1: decide(X, cost) goes to the dots", fontsize=11)
+    prices = np.linspace(0.005, 0.495, 50)
+    decisions = [model.decide(X, reject=price) for price in prices]
+    wrong = [(d.labels[~d.rejected] != y[~d.rejected]).mean() for d in decisions]
+    right.plot(prices, [d.rejected.mean() for d in decisions], color=GREY, label="share of rows rejected")
+    right.plot(prices, wrong, color=RED, label="errors among the rest")
+    right.plot(prices, prices, color="black", lw=0.8, ls=":", label="the price of a rejection")
+    right.set(xlabel="reject", ylim=(0, 1))
+    right.set_title("decide(X, reject=…): errors stay below the price", fontsize=11)
+    right.legend(frameon=False)
+    for axes in (left, right):
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.tight_layout()
+    figure.savefig(HERE / "deciding.png", dpi=110)
+    plt.close(figure)
+
+
 def tuning() -> None:
     """What was tried and what was taken, and calibration before and after, for docs/tuning.md."""
     from sklearn.datasets import load_digits, load_wine
@@ -74,5 +128,7 @@ def tuning() -> None:
 
 
 if __name__ == "__main__":
+    deciding()
     poisson_is_logistic()
+    explaining()
     tuning()

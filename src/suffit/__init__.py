@@ -22,6 +22,9 @@ _HOME = {
     "LinearDiscriminantAnalysis": "estimators.lda",
     "QuadraticDiscriminantAnalysis": "estimators.qda",
     "GenerativeClassifier": "estimators.tables",
+    "Decision": "estimators.decision",
+    "Decisions": "decide",
+    "mean_cost": "decide",
     "Bernoulli": "families",
     "Beta": "families",
     "Binned": "families",
@@ -38,6 +41,10 @@ _HOME = {
     "SingularClassWarning": "families",
     "MissingValuesWarning": "families.holes",
     "LeftOutWarning": "schema",
+    "Assumptions": "assumptions",
+    "check_assumptions": "assumptions",
+    "Explanation": "explain",
+    "Summary": "summary",
     "Family": "family",
     "register": "family",
     "Index": "stats",
@@ -58,6 +65,7 @@ __all__ = [
     "GDA",
     "LDA",
     "QDA",
+    "Assumptions",
     "Bernoulli",
     "BernoulliNB",
     "Beta",
@@ -65,6 +73,9 @@ __all__ = [
     "Categorical",
     "CategoricalNB",
     "ComplementNB",
+    "Decision",
+    "Decisions",
+    "Explanation",
     "Exponential",
     "Family",
     "Gamma",
@@ -90,21 +101,28 @@ __all__ = [
     "QuadraticDiscriminantAnalysis",
     "SingularClassWarning",
     "Stats",
+    "Summary",
     "VonMises",
+    "check_assumptions",
+    "mean_cost",
     "normal_logpdf",
     "register",
     "set_threads",
 ]
 
 if TYPE_CHECKING:
+    from .assumptions import Assumptions, check_assumptions
+    from .decide import Decisions, mean_cost
     from .density import normal_logpdf
     from .estimators.categorical import CategoricalNB
+    from .estimators.decision import Decision
     from .estimators.discriminant import GaussianDiscriminantAnalysis
     from .estimators.lda import LinearDiscriminantAnalysis
     from .estimators.naive_bayes import BernoulliNB, GaussianNB, NaiveBayes, PoissonNB
     from .estimators.qda import QuadraticDiscriminantAnalysis
     from .estimators.tables import GenerativeClassifier
     from .estimators.text_counts import ComplementNB, MultinomialNB
+    from .explain import Explanation
     from .families import (
         Bernoulli,
         Beta,
@@ -128,6 +146,7 @@ if TYPE_CHECKING:
     from .model import Model
     from .schema import LeftOutWarning
     from .stats import Index, Stats
+    from .summary import Summary
     from .table import InputError
 
     LDA = LinearDiscriminantAnalysis

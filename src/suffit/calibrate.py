@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from .family import LeftOut
-from .model import RowsLeftOut
+from .model import RowsLeftOut, Solution
 from .powers import SAYABLE, bounded, powers
 from .stats import Array
-from .table import Codes, InputError, Rows
+from .table import Codes, InputError, Matrix, Rows
 
 SMALLEST = 1e-15  # a probability below this is scored as this: at most 34.5 nats for a row
 BINS = 15
@@ -90,6 +90,7 @@ class Calibration:
     method: str
     power: float
     maps: tuple[tuple[Array, Array], ...]  # of each class: probabilities, and what they become
+    log_prior: Array  # the log prior that the maps are for
     rows: int
     log_loss_before: float
     log_loss_after: float
@@ -99,8 +100,16 @@ class Calibration:
     after: Reliability
 
     def mapped(self, P: Array) -> Array:
-        """Probabilities through the maps of the classes, made to sum to 1 again."""
+        """Probabilities under ``log_prior`` through the maps of the classes, made to sum to 1 again."""
         return _mapped(P, self.maps) if self.maps else P
+
+    def posterior(self, solution: Solution, X: Matrix) -> Array:
+        """p(c | x) of a solution that has the power already: mapped under the prior of the maps, and that exchanged."""
+        if not self.maps:
+            return solution.posterior(X)
+        plain = Solution(solution.classes, self.log_prior, solution.scorer, solution.columns, solution.power)
+        P = self.mapped(plain.posterior(X)) * np.exp(solution.log_prior - self.log_prior)
+        return np.asarray(P / P.sum(axis=1, keepdims=True))
 
     def __repr__(self) -> str:
         how = f"p(c) p(x|c)^{self.power:.3g}" if self.method == "temperature" else "a monotone map of each class"
@@ -111,8 +120,8 @@ class Calibration:
         )
 
 
-def calibrated(method: str, without: RowsLeftOut) -> Calibration:
-    """Fit a calibration on rows left out."""
+def calibrated(method: str, without: RowsLeftOut, prior: Array) -> Calibration:
+    """Fit a calibration on rows left out, for a model with this log prior."""
     codes, weights = without.rows.part(0, len(without.rows))
     tells = np.flatnonzero((weights > 0) & np.isfinite(without.log_prior[np.arange(len(codes)), codes]))
     if not len(tells):
@@ -142,6 +151,7 @@ def calibrated(method: str, without: RowsLeftOut) -> Calibration:
         method,
         power,
         maps,
+        prior,
         len(tells),
         log_loss(before, codes, weights),
         log_loss(after, codes, weights),

@@ -1,23 +1,26 @@
 """How the columns of a table depend on each other given the class: structures compared on rows left out.
 
-Every structure is fitted on all folds but one and scores the rows of that one.  Which fold a row is in depends on its
-values alone, so neither the order of the rows, nor repeating a row instead of giving it weight, nor the names of the
-columns change anything.  Structures are compared, and pooled, by the log-loss of p(c | x) ∝ p(c) Π_m p_m(x | c)^β_m on
-the rows left out: β below 1 takes back the over-confidence of a wrong model.
+Every row is scored by the sums of all the others (leave-one-out, in closed form).  Where there is no closed form, bins
+chosen by the class and joint columns with holes, the sums are those of all folds but the row's own; which fold a row is
+in depends on its values alone, so that neither the order of the rows, nor repeating a row instead of giving it weight,
+nor the names of the columns change anything.
+Structures are compared, and pooled, by the log-loss of p(c | x) ∝ p(c) Π_m p_m(x | c)^β_m on the rows left out: β below
+1 takes back the over-confidence of a wrong model.
 """
 
 from __future__ import annotations
 
 import warnings
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .families import Binned, Categorical, MultivariateGaussian
+from .families import Binned, Categorical, Gaussian, MultivariateGaussian
 from .family import Family, LeftOut
 from .frame import LEVEL_KIND, NUMBER, WHOLE, Frame
 from .model import Model
@@ -27,6 +30,7 @@ from .stats import Array
 from .table import Matrix, Rows
 
 Places = NDArray[np.int64]
+Families = Sequence[MultivariateGaussian]
 
 NAIVE = "naive"
 FOLDS = 5
@@ -94,7 +98,7 @@ def structures(schema: Schema, frame: Frame, rows: Rows) -> list[Structure]:
         bins = Piece(Binned(), tuple(numeric), "numbers")
         found.append(Structure("naive, binned", (*_only(schema, rest), bins, *holes)))
     if len(numeric) > 1 and rest:
-        joint = Piece(_joint(), tuple(numeric), "numbers")
+        joint = Piece(_joint(), tuple(numeric), "codings", (Coding(),) * len(numeric))
         found.append(Structure("numbers joint", (*_only(schema, rest), joint, *holes), len(_only(schema, rest))))
     codings = {n: _level_coding(frame, n, rows) if n in levels else Coding() for n in schema.used}
     edges = _quantiles(frame, numeric, rows)
@@ -124,7 +128,19 @@ def _only(schema: Schema, names: Sequence[str]) -> tuple[Piece, ...]:
 
 
 def _joint() -> MultivariateGaussian:
-    return MultivariateGaussian(tie=1.0, shrinkage=SHRINKAGES[0], target="diagonal", holes="pairs")
+    return MultivariateGaussian(tie=1.0, shrinkage=SHRINKAGES[0], holes="pairs")
+
+
+def _scaled(piece: Piece, X: Array, rows: Rows) -> tuple[Piece, Array]:
+    """A joint piece whose numbers have variance 1 within the classes, and its matrix."""
+    moments = Gaussian(tie=1.0).collect(X, rows, piece.names)
+    n, x, xx = (moments[name] for name in ("n", "x", "xx"))
+    variance = Gaussian(tie=1.0).solved_moments(n, x, xx, np.asarray(moments.origin))[1][0]
+    scale = np.sqrt(np.where(variance > 0, variance, 1.0))
+    ends = np.cumsum([0, *(len(c.names(n)) for n, c in zip(piece.columns, piece.codings, strict=True))])
+    each = [tuple(scale[a:b].tolist()) for a, b in pairwise(ends)]
+    codings = tuple(replace(c, scales=s) for c, s in zip(piece.codings, each, strict=True))
+    return replace(piece, codings=codings), X / scale
 
 
 def _level_coding(frame: Frame, name: str, rows: Rows) -> Coding:
@@ -191,15 +207,40 @@ class Held:
         return Rows(self.rows.classes, codes, np.where(elsewhere, weights, 0.0))
 
     def scores(self, piece: Piece) -> Array:
-        """log p(x | c) of every row, up to a constant per row.  # → (n, K)"""
+        """log p(x | c) of every row, up to a constant per row.  # → (n, K)
+
+        Each under the sums of all others; where the classes choose the bins, under bins and sums of the other folds.
+        """
         key = (piece.family, piece.columns, piece.reads, piece.codings)
         if key not in self._kept:
-            self._kept[key] = self.over(self.models(piece), [None])[0]
+            X = piece.matrix(self.frame)
+            if isinstance(piece.family, Binned):
+                self._kept[key] = self.over(self.models(piece, X), [None])[0]
+            else:
+                model = Model.empty(piece.family, piece.names).learn(X, self.rows)
+                self._kept[key] = bounded(model.left_out(X, self.rows, np.zeros_like, one=True).left)
         return self._kept[key]
 
-    def models(self, piece: Piece) -> list[tuple[Model, Places, Matrix]]:
+    def joint_scores(self, piece: Piece, X: Array, many: bool) -> Callable[[Families], list[Array]]:
+        """The scores under several settings of a joint piece: leave-one-out, or by folds where rows have holes."""
+        if np.isnan(X).any():
+            models = [(_completed(model), here, x) for model, here, x in self.models(piece, X)]
+            return lambda families: self.over(models, families)
+        stats = replace(_joint(), pooled=many).collect(X, self.rows, piece.names)
+        made: dict[float, Any] = {}
+
+        def scores(families: Families) -> list[Array]:
+            out: list[Array] = []
+            for family in families:
+                if family.tie not in made:
+                    made[family.tie] = family.downdates(X, self.rows.one_of_each(), stats)
+                out.append(bounded(LeftOut(made[family.tie].log_densities([family.shrinkage])[0])))
+            return out
+
+        return scores
+
+    def models(self, piece: Piece, X: Matrix) -> list[tuple[Model, Places, Matrix]]:
         """For every fold: the model of all other folds, the fold's rows, and their columns."""
-        X = piece.matrix(self.frame)
         out = []
         for f, here in enumerate(self.where):
             if len(here) and len(here) < len(self.folds):
@@ -221,6 +262,12 @@ class Held:
         return [bounded(LeftOut(s)) for s in out]
 
 
+def _completed(model: Model) -> Model:
+    """The model with rows completed once, for whatever settings are then tried."""
+    family: Any = model.family
+    return replace(model, stats=family.completed(model.sums, model.columns))
+
+
 # --- the choice
 
 
@@ -228,7 +275,7 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection]
     """The pool of structures that explains rows left out best: the schema of their pieces, and what was tried."""
     look = rows.weighty(MOST_ROWS)
     if len(look) < frame.n_rows:
-        frame, rows = frame.rows(look), rows.some(look)
+        frame, rows = frame.rows(look), rows.some(look).with_weight()
     counts = rows.counts()
     with np.errstate(divide="ignore"):
         log_prior = np.log(counts / counts.sum())
@@ -249,7 +296,8 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection]
 def _options(structure: Structure, held: Held, log_prior: Array) -> list[tuple[Structure, Array, Tried]]:
     """A structure under several settings, with the scores of rows left out: how far tied first, then how far shrunk.
 
-    With p numbers and n rows, correlations err by about 1/√n each, and shrinkage is no less than p/2n.
+    Covariances are tied less and less while that helps.  With p numbers and n rows that have both of a pair,
+    correlations err by about 1/√n each, and shrinkage is no less than p/2n.
     """
     alone = [held.scores(p) for i, p in enumerate(structure.pieces) if i != structure.joint]
     rest = np.sum(alone, axis=0) if alone else np.zeros((len(held.rows), len(held.rows.classes)))
@@ -263,22 +311,32 @@ def _options(structure: Structure, held: Held, log_prior: Array) -> list[tuple[S
     at, piece = structure.joint, structure.pieces[structure.joint]
     many = len(held.rows.classes) * len(piece.names) ** 2 > MOST_ROOM
     base = replace(_joint(), pooled=many)
-    fold_models = held.models(replace(piece, family=base))
+    piece, X = _scaled(replace(piece, family=base), piece.matrix(held.frame), held.rows)
+    scores_of = held.joint_scores(piece, X, many)
     found: list[tuple[Structure, Array, Tried]] = []
 
     def attempt(families: Sequence[MultivariateGaussian]) -> MultivariateGaussian:
-        for family, scores in zip(families, held.over(fold_models, families), strict=True):
+        for family, scores in zip(families, scores_of(families), strict=True):
             pieces = (*structure.pieces[:at], replace(piece, family=family), *structure.pieces[at + 1 :])
             settings = f"tie={family.tie:g}, shrinkage={family.shrinkage:g}"
             found.append(option(pieces, settings, scores + rest))
         best = min(found, key=lambda option: round(option[2].loss, 9))
         return best[0].pieces[at].family  # type: ignore[return-value]
 
-    least = min(SHRINKAGES[-1], len(piece.names) / (2 * float(held.rows.counts().sum())))
+    least = min(SHRINKAGES[-1], len(piece.names) / (2 * _seen_together(X, held.rows)))
     first, *others = dict.fromkeys(max(s, least) for s in SHRINKAGES)
-    best = attempt([replace(base, tie=t, shrinkage=first) for t in (TIES if not many else TIES[:1])])
+    for tie in TIES if not many else TIES[:1]:
+        best = attempt([replace(base, tie=tie, shrinkage=first)])
+        if best.tie != tie:
+            break
     attempt([replace(best, shrinkage=s) for s in others])
     return found
+
+
+def _seen_together(X: Array, rows: Rows) -> float:
+    """In how many rows a pair of columns is there, on average over the pairs; at least 1."""
+    there, weights = ~np.isnan(X), rows.part(0, len(rows))[1]
+    return max(1.0, float(weights @ there.sum(axis=1) ** 2) / X.shape[1] ** 2)
 
 
 def _pooled(

@@ -26,11 +26,20 @@ from .table import Codes, Matrix, Rows, check_finite, csr, is_sparse
 EMPTIED = 1e-9  # a count that a subtraction leaves below this share of what it was is 0
 
 
+class Terms(NamedTuple):
+    """log p(x | a) − log p(x | b) of every row as a sum: what each column adds, and what belongs to none of them."""
+
+    columns: Matrix  # (n, p); CSR for sparse rows, then without what a row of zeros would add
+    rest: Array  # (n,)
+    never: Terms | None = None  # where smoothing is 0: events of probability 0 under a, less those under b
+
+
 class Scorer(ABC):
     """A solved family: log p(x | c) of every class, and the model read backwards."""
 
     n_parameters: int
     takes_missing: bool = False  # whether a NaN is a missing value that drops out
+    comparable: bool = True  # whether the densities of any two rows can be compared
 
     n_classes: int
     cells: int = READ_CELLS  # size of the row blocks that scoring goes by
@@ -90,6 +99,15 @@ class Scorer(ABC):
     @abstractmethod
     def logistic_form(self) -> LogisticForm:
         """The scores as functions linear in T(x)."""
+
+    additive: bool = True  # whether what a column adds to log-odds depends on its own value alone
+
+    def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
+        """log p(x | a) − log p(x | b) column by column, a and b the codes of two classes for each row.
+
+        A missing value adds 0.  The terms sum to the difference of the scores.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not say what each column adds")
 
     def check(self, X: Matrix) -> None:
         """Refuse rows outside the support; families whose scores show it by themselves need no check."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from importlib import import_module
 from numbers import Real
@@ -24,6 +24,7 @@ from .table import Codes, InputError, column_codes, is_missing, is_sparse
 
 NUMBER, WHOLE, TRUTH, LEVEL_KIND = "number", "whole number", "yes or no", "level"
 DATE, NESTED, MIXED, EMPTY = "date or time", "nested", "mixed", "empty"
+REMEMBERED = 1 << 16  # rows of a column up to which what was read of it is kept
 READABLE = (NUMBER, WHOLE, TRUTH, LEVEL_KIND)
 
 _DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
@@ -105,12 +106,36 @@ class ArrayColumn:
 
 @dataclass(frozen=True)
 class SeriesColumn:
-    """A column of a data frame, behind narwhals."""
+    """A column of a data frame, behind narwhals.  What was read of a short one is remembered."""
 
     series: Any
+    _read: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def _once(self, name: str, read: Callable[[], Any]) -> Any:
+        if name not in self._read:
+            found = read()
+            if len(self.series) > REMEMBERED:
+                return found
+            self._read[name] = found
+        return self._read[name]
 
     def kind(self) -> str:
         """By the type of the series; by its values where that says nothing."""
+        return self._once("kind", self._kind)  # type: ignore[no-any-return]
+
+    def numbers(self) -> Array:
+        """As float64."""
+        return self._once("numbers", self._numbers)  # type: ignore[no-any-return]
+
+    def levels(self) -> tuple[list[Hashable], Codes]:
+        """Coded by the library that holds them."""
+        return self._once("levels", self._levels)  # type: ignore[no-any-return]
+
+    def holes(self) -> NDArray[np.bool_]:
+        """Nulls, and NaN."""
+        return self._once("holes", self._holes)  # type: ignore[no-any-return]
+
+    def _kind(self) -> str:
         import narwhals as nw
 
         dtype = self.series.dtype
@@ -128,8 +153,7 @@ class SeriesColumn:
             return DATE
         return NESTED if dtype.is_nested() else kind_of(self.series.to_list())
 
-    def numbers(self) -> Array:
-        """As float64."""
+    def _numbers(self) -> Array:
         import narwhals as nw
 
         if self.series.dtype in (nw.Object, nw.Unknown):
@@ -140,8 +164,7 @@ class SeriesColumn:
         """As the library gives them."""
         return np.asarray(self.series.to_numpy())
 
-    def levels(self) -> tuple[list[Hashable], Codes]:
-        """Coded by the library that holds them."""
+    def _levels(self) -> tuple[list[Hashable], Codes]:
         import narwhals as nw
 
         series, native = self.series, self.series.to_native()
@@ -175,8 +198,7 @@ class SeriesColumn:
         coded = series.replace_strict(values, list(range(len(values))), return_dtype=nw.Int32).to_numpy()
         return values, np.where(np.isnan(coded), -1, coded).astype(np.int32) if coded.dtype.kind == "f" else coded
 
-    def holes(self) -> NDArray[np.bool_]:
-        """Nulls, and NaN."""
+    def _holes(self) -> NDArray[np.bool_]:
         gone = self.series.is_null()
         if self.series.dtype.is_float():
             gone = gone | self.series.is_nan().fill_null(True)
@@ -286,6 +308,14 @@ class Template:
             return stacked if stacked.dtype.kind != "O" else stacked.astype(object)
         library = import_module(self.form)
         return library.table(dict(columns)) if self.form == "pyarrow" else library.DataFrame(dict(columns))
+
+
+def table_form(X: Any) -> str:
+    """The kind of a table, as a :class:`Template` names it, without reading it."""
+    if isinstance(X, Mapping):
+        return "dict"
+    library = type(X).__module__.split(".")[0]
+    return library if library in ("pandas", "polars", "pyarrow") else "array"
 
 
 def read_frame(X: Any) -> Frame:

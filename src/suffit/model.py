@@ -13,15 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from .family import EMPTIED, Family, LeftOut, Scorer
+from .family import EMPTIED, Family, LeftOut, Scorer, Terms
 from .forms import LogisticForm
 from .kernels.threads import every, one_blas_thread, row_blocks
 from .stats import CLASS, Array, Index, Stats, layout
-from .table import Codes, InputError, Matrix, Rows, csr, freeze, is_sparse
+from .table import Codes, InputError, Matrix, Rows, csr, freeze, is_sparse, rows_from
 
 CLASS_COUNTS = layout("class-counts", {"n": (CLASS,)})
 SMALL_MATRIX = 512
 FEW_ROWS = 4  # rows up to which a call is worth more than a loop
+FADED = 1e-100  # rows, levels and patterns that decay leaves with less weight than this are gone
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,22 @@ class Model:
 
     __rmul__ = __mul__
 
+    def decayed(self, factor: float) -> Model:
+        """The model with the weight of every row times ``factor``; what has faded away is gone, as if forgotten.
+
+        Its sums go with it, before they lose their digits in the smallest of numbers.
+        """
+        less = self * factor
+        faint = frozenset(c for c, n in zip(self.classes, less.counts["n"], strict=True) if n < FADED)
+        if faint:
+            axes = less.counts.axes
+            stay = [i for i, c in enumerate(self.classes) if c not in faint]
+            stats = less.sums.take(CLASS, stay)
+            stats = stats.on({**stats.axes, **axes})  # 0 for what has faded
+            less = replace(less, counts=less.counts.take(CLASS, stay).on(axes), stats=stats)
+        less = replace(less, stats=less.sums.without_traces(FADED))
+        return less._without_empty(keep=self.pinned)
+
     def _check_alike(self, other: Model) -> None:
         mine, theirs = self.family.settled_as(other.family), other.family.settled_as(self.family)
         if mine.statistic != theirs.statistic:
@@ -172,7 +189,8 @@ class Model:
 
     def _known(self, rows: Rows) -> Rows:
         """The same rows with codes into the classes of the model."""
-        unknown = [c for c in rows.classes.labels if c not in self.counts.axes[CLASS].position]
+        used = rows.classes.take(np.unique(rows.codes))
+        unknown = [c for c in used.labels if c not in self.counts.axes[CLASS].position]
         if unknown:
             raise InputError(f"left out: class {unknown[0]!r} was never learned; the classes are {list(self.classes)}")
         place = self.counts.axes[CLASS].positions_of(rows.classes).astype(np.int32)
@@ -206,8 +224,9 @@ class Solution:
         """Free parameters: those of the classes, and k − 1 for their prior."""
         return self.scorer.n_parameters + len(self.classes) - 1
 
-    def _raw(self, X: Matrix, power: float = 1.0) -> tuple[Array, Array | None]:
-        scores = self.scorer.scores(X)
+    def _raw(self, X: Matrix, power: float, first_row: int = 0) -> tuple[Array, Array | None]:
+        with rows_from(0 if hasattr(X, "first") else first_row):  # a slice of a table knows its own
+            scores = self.scorer.scores(X)
         if power != 1.0:
             scores *= power
         scores += self.log_prior
@@ -217,7 +236,7 @@ class Solution:
         """log p(x, c) up to a constant per row, with a finite maximum in every row.  # → (n, K)"""
         if not checked:
             self.scorer.check(X)
-        scores, impossible = self._raw(X, self.power)
+        scores, impossible = self._raw(X, self.power, first_row)
         _take_limit(scores, impossible, self.log_prior)
         bad = np.flatnonzero(~np.isfinite(scores.max(axis=1, initial=-np.inf)))
         if len(bad):
@@ -303,7 +322,7 @@ class Solution:
         """log p(x, c) = log p(x | c) + log p(c).  # → (n, K)"""
         if not checked:
             self.scorer.check(X)
-        scores, impossible = self._raw(X)
+        scores, impossible = self._raw(X, 1.0, first_row)
         with np.errstate(invalid="ignore"):
             scores += self.scorer.log_base(X)[:, None]
         if impossible is not None:
@@ -356,12 +375,20 @@ class Solution:
             if limited:
                 out[a:b] = self.scores(X[a:b], checked=True, first_row=a).argmax(axis=1)
                 continue
-            scores = self.scorer.scores(X[a:b])
+            with rows_from(0 if hasattr(X, "first") else a):
+                scores = self.scorer.scores(X[a:b])
             best_classes(scores if self.power == 1.0 else self.power * scores, self.log_prior, out[a:b])
             bad = a + np.flatnonzero(out[a:b] < 0)
             if len(bad):
                 out[bad] = self._far(X, bad).argmax(axis=1)
         return out
+
+    def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
+        """What each column adds to the log-odds of the classes a and b of each row."""
+        terms = self.scorer.parts(X, a, b)
+        if self.power == 1.0:
+            return terms  # type: ignore[no-any-return]
+        return terms._replace(columns=self.power * terms.columns, rest=self.power * terms.rest)  # type: ignore[no-any-return]
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """A row from the class of each code."""

@@ -1,10 +1,165 @@
-"""Figures, drawn with matplotlib (``pip install "suffit[plot]"``)."""
+"""Figures, drawn with matplotlib (``pip install "suffit[plot]"``).  Every function takes plain numbers."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+from .stats import Array
+
+FOR, AGAINST, INK, FAINT = "#2c6fbb", "#c44e52", "#333333", "#bbbbbb"
+PROBABILITIES = (0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999)
+MOST_MARKS = 5  # values written on the line of a number
+
+
+def waterfall(terms: Sequence[tuple[str, float]], a: str, b: str) -> Any:
+    """Log-odds of a against b from 0 to their sum, a bar for each term; returns the figure.
+
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> figure = waterfall([("prior", -0.5), ("age = 41", 2.0)], "yes", "no")
+    >>> float(sum(bar.get_width() for bar in figure.axes[0].patches))
+    1.5
+    """
+    plt = _pyplot()
+    drawn = [(name, float(np.clip(value, -1e300, 1e300))) for name, value in terms]
+    widths = np.array([value for _, value in drawn])
+    starts = np.concatenate([[0.0], np.cumsum(widths)[:-1]])
+    figure, ax = plt.subplots(figsize=(7.5, 1.3 + 0.36 * len(drawn)), layout="constrained")
+    y = np.arange(len(drawn))
+    ax.barh(y, widths, left=starts, color=[FOR if w > 0 else AGAINST for w in widths], height=0.62)
+    reach = np.concatenate([starts, starts + widths, [0.0]])
+    room = 0.02 * max(float(np.ptp(reach)), 1e-12)
+    for i, (start, width) in enumerate(zip(starts, widths, strict=True)):
+        ax.text(max(start, start + width) + room, i, f"{width:+.2f}", va="center", fontsize=9, color=INK)
+        if i + 1 < len(drawn):
+            ax.plot([start + width] * 2, [i + 0.31, i + 0.69], color=FAINT, lw=1)
+    total = float(widths.sum())
+    ax.axvline(0.0, color=INK, lw=0.8)
+    ax.axvline(total, color=INK, lw=0.8, ls=":")
+    ax.set_yticks(y, [name for name, _ in drawn], fontsize=9)
+    ax.invert_yaxis()
+    ax.use_sticky_edges = False
+    ax.margins(x=0.08)
+    ax.set_xlabel(f"log-odds: {b} ←  → {a}", fontsize=9)
+    ax.set_title(f"{a} against {b}: log-odds {total:+.2f}", fontsize=10, loc="left")
+    _bare(ax)
+    return figure
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """What one column adds over its range: values (numbers, or the texts of levels) and log-odds."""
+
+    name: str
+    values: NDArray[Any]
+    odds: Array
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the values lie on a line."""
+        return bool(self.values.dtype.kind in "iuf")
+
+
+def nomogram(curves: Sequence[Curve], constants: Sequence[tuple[str, float]], a: str, b: str, note: str = "") -> Any:
+    """A line for each column, as long as what it can add, with its values written along; returns the figure.
+
+    Add up what the values of a row add, and the constants (the prior), and read the probability off the last line.
+
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> figure = nomogram([Curve("age", np.array([20.0, 60.0]), np.array([-1.0, 1.0]))], [("prior", 0.3)], "yes", "no")
+    >>> figure.axes[0].lines[0].get_xdata().tolist()
+    [-1.0, 1.0]
+    """
+    plt = _pyplot()
+    lines = len(curves) + len(constants)
+    figure, (ax, scale) = plt.subplots(
+        2, 1, figsize=(8.5, 1.8 + 0.6 * lines), layout="constrained", height_ratios=[lines, 1.0]
+    )
+    for i, curve in enumerate(curves):
+        _draw_curve(ax, i, curve)
+    for i, (_, value) in enumerate(constants, start=len(curves)):
+        ax.plot([value], [i], marker="D", ms=5, color=INK, ls="none")
+    ax.axvline(0.0, color=FAINT, lw=0.8, zorder=0)
+    ax.set_yticks(range(lines), [*(c.name for c in curves), *(name for name, _ in constants)], fontsize=9)
+    ax.set_ylim(lines - 0.5, -0.7)
+    ax.margins(x=0.06)
+    ax.set_xlabel(f"what it adds to the log-odds of {a} against {b}", fontsize=9)
+    ax.set_title(f"{a} against {b}" + (f"  ({note})" if note else ""), fontsize=10, loc="left")
+    _bare(ax)
+    _draw_scale(scale, curves, sum(value for _, value in constants), a, b)
+    return figure
+
+
+def _draw_curve(ax: Any, i: int, curve: Curve) -> None:
+    """One line; numbers that go there and back are drawn as a slope, low values above high ones."""
+    odds = curve.odds
+    step = np.diff(odds)
+    straight = not curve.numeric or bool((step >= 0).all() or (step <= 0).all())
+    rise = np.zeros(len(odds)) if straight or len(odds) < 2 else np.linspace(-0.28, 0.28, len(odds))
+    ax.plot(odds, i + rise, color=FOR, lw=1.6, marker="" if curve.numeric else "|", ms=7)
+    marks = _marks(curve)
+    last = -np.inf
+    span = max(float(np.ptp(np.concatenate([odds, [0.0]]))), 1e-12)
+    below = False
+    for k in sorted(marks, key=lambda k: odds[k]):
+        close = odds[k] - last < 0.09 * span
+        below = not below if close else False
+        last = odds[k]
+        ax.plot([odds[k]], [i + rise[k]], marker="|", ms=6, color=INK, ls="none")
+        text = _number(float(curve.values[k])) if curve.numeric else str(curve.values[k])
+        ax.text(
+            odds[k], i + rise[k] + (0.13 if below else -0.13), text, fontsize=7, color=INK, ha="center",
+            va="top" if below else "bottom",
+        )  # fmt: skip
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e6 else f"{value:.3g}"
+
+
+def _marks(curve: Curve) -> list[int]:
+    """The places whose values are written: all levels, or a few numbers, the ends and the turning points."""
+    if not curve.numeric:
+        return list(range(len(curve.odds)))
+    even = np.linspace(0, len(curve.odds) - 1, min(MOST_MARKS, len(curve.odds))).astype(int).tolist()
+    return sorted({*even, int(np.argmin(curve.odds)), int(np.argmax(curve.odds))})
+
+
+def _draw_scale(ax: Any, curves: Sequence[Curve], start: float, a: str, b: str) -> None:
+    """The sum of log-odds, and the probabilities it means."""
+    low = min(start + sum(float(c.odds.min()) for c in curves), -2.0)
+    high = max(start + sum(float(c.odds.max()) for c in curves), 2.0)
+    low, high = max(low, -8.0), min(high, 8.0)
+    ax.set_xlim(low, high)
+    ax.set_ylim(-1.0, 1.0)
+    ax.set_yticks([0.0], [f"p({a})"], fontsize=9)
+    ax.axhline(0.0, color=INK, lw=1)
+    for p in PROBABILITIES:
+        at = float(np.log(p / (1 - p)))
+        if low <= at <= high:
+            ax.plot([at], [0.0], marker="|", ms=7, color=INK)
+            ax.text(at, 0.25, f"{p:g}", ha="center", va="bottom", fontsize=8, color=INK)
+    ax.set_xlabel(f"sum of all, and the probability of {a} against {b} alone", fontsize=9)
+    _bare(ax)
+
+
+def _bare(ax: Any) -> None:
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    ax.tick_params(axis="x", labelsize=8)
+
+
+def _pyplot() -> Any:
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError('figures need matplotlib: pip install "suffit[plot]"') from error
+    return pyplot
+
 
 # --- what was tried, and what a calibration does
 

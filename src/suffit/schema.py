@@ -1,9 +1,9 @@
-"""Which family each column of a table gets, why, and how its values become the matrices of the blocks."""
+"""The blocks of a table: which columns have which family, and how their values become matrices."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
@@ -11,25 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .families import Bernoulli, Binned, Categorical, Gamma, Gaussian, LogNormal, Poisson
 from .families.binned import bin_names
-from .families.elementwise import Elementwise
 from .families.holes import MissingValuesWarning
 from .families.product import Block, Product
-from .family import Family, family_named
-from .frame import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, NUMBER, READABLE, TRUTH, WHOLE, Frame
-from .model import Model
+from .family import Family
+from .frame import EMPTY, NUMBER, TRUTH, WHOLE, Frame
 from .stats import Array
-from .table import Coded, InputError, Matrix, Rows, check_finite
-
-LOOK_AT = 20_000  # rows that the choice of families rests on, where there are more
-FEW_LEVELS = 30  # whole numbers of no more distinct values than this may be levels
-LARGEST_COUNT = 1_000  # whole numbers up to this may be counts of events
-OWN_VALUE = 0.5  # a column of levels with more distinct values than this share of its rows names the rows
-SURELY = 10.0  # by how much a family's log-likelihood, less its price, must exceed the Gaussian's
+from .table import Coded, InputError, Matrix, check_finite
 
 LEFT_OUT = "left out"
-DROP = "drop"
 
 
 class LeftOutWarning(UserWarning):
@@ -48,10 +38,14 @@ class Choice:
 
 @dataclass(frozen=True)
 class Coding:
-    """How a column becomes numbers in a joint block: as it is, or 0 and 1 for each level, or for each bin."""
+    """How a column becomes numbers in a joint block: as it is, or 0 and 1 for each level, or for each bin.
+
+    The numbers are divided by ``scales``, so that shrinking a covariance towards a multiple of I is fair to all.
+    """
 
     levels: tuple[Hashable, ...] = ()
     edges: tuple[float, ...] = ()
+    scales: tuple[float, ...] = ()
 
     def names(self, column: str) -> tuple[str, ...]:
         """What the numbers are called."""
@@ -61,6 +55,10 @@ class Coding:
 
     def numbers(self, frame: Frame, column: str) -> Array:
         """# → (n, 1), (n, levels) or (n, bins); NaN where missing, or at a level never seen"""
+        x = self._numbers(frame, column)
+        return x / np.asarray(self.scales) if self.scales else x
+
+    def _numbers(self, frame: Frame, column: str) -> Array:
         if self.levels:
             values, codes = _levels(frame, column)
             place = {v: i for i, v in enumerate(self.levels)}
@@ -96,6 +94,13 @@ class Piece:
             return tuple(n for name, c in zip(self.columns, self.codings, strict=True) for n in c.names(name))
         return tuple(f"{c} is missing" for c in self.columns) if self.reads == "holes" else self.columns
 
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """The column of the table that each of ``names`` comes from."""
+        if self.reads == "codings":
+            return tuple(name for name, c in zip(self.columns, self.codings, strict=True) for _ in c.names(name))
+        return self.columns
+
     def matrix(self, frame: Frame) -> Matrix:
         """The block's columns of these rows."""
         if self.reads == "levels":
@@ -115,7 +120,7 @@ class Piece:
             j = int(np.argmax(bad.any(axis=0)))
             name, value = self.columns[j], x[:, j][bad[:, j]][0]
             warnings.warn(
-                f"column {name!r}: {value:g} cannot be, by the family chosen for it ({_shown(self.family)}), and is "
+                f"column {name!r}: {value:g} cannot be, by the family chosen for it ({shown(self.family)}), and is "
                 f"taken as missing; columns={{{name!r}: 'gaussian'}} takes any number",
                 MissingValuesWarning,
                 stacklevel=2,
@@ -210,6 +215,11 @@ class Schema:
         return tuple(name for piece in self.pieces for name in piece.names)
 
     @property
+    def owners(self) -> tuple[str, ...]:
+        """For each of ``columns``, the column of the table that it comes from."""
+        return tuple(name for piece in self.pieces for name in piece.owners)
+
+    @property
     def used(self) -> tuple[str, ...]:
         """The same, in the order of the table."""
         return tuple(choice.column for choice in self.choices if choice.family != LEFT_OUT)
@@ -240,144 +250,7 @@ class Schema:
         return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
 
 
-@dataclass(frozen=True)
-class Wish:
-    """What the user wants for some columns."""
-
-    columns: tuple[str, ...]
-    family: Family | str
-    joint: bool
-
-
-def read_wishes(wanted: Any, frame: Frame, native: Any) -> list[Wish]:
-    """``columns=`` as the user gives it: names, tuples of names and selectors, each with a family."""
-    if isinstance(wanted, str) and wanted == "auto":
-        return []
-    pairs = list(wanted.items()) if isinstance(wanted, Mapping) else wanted
-    if not isinstance(pairs, list) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
-        raise ValueError(
-            f"The 'columns' parameter is {wanted!r}: 'auto', a dict of column names (or selectors) and families, a "
-            "list of such pairs, or the schema_ of another model"
-        )
-    wishes = []
-    for key, family in pairs:
-        names, joint = _selected(key, frame, native)
-        if isinstance(family, str) and family not in ("auto", DROP):
-            family_named(family)
-        elif not isinstance(family, Family | str):
-            raise ValueError(
-                f"columns[{key!r}] = {family!r}: a family object such as Gaussian(), its name, 'auto' or 'drop'"
-            )
-        wishes.append(Wish(names, family, joint and not (isinstance(family, str) and family in ("auto", DROP))))
-    seen: set[str] = set()
-    for wish in wishes:
-        for name in wish.columns:
-            if name in seen:
-                raise ValueError(f"columns: {name!r} is named more than once; each column belongs to one block")
-            seen.add(name)
-    return wishes
-
-
-def _selected(key: Any, frame: Frame, native: Any) -> tuple[tuple[str, ...], bool]:
-    """The columns that a key names, and whether they are to be one block."""
-    if isinstance(key, tuple):
-        names = tuple(map(str, key))
-    elif callable(key):
-        names = tuple(map(str, key(native)))
-    elif hasattr(key, "_nodes") or type(key).__module__.startswith("narwhals"):
-        import narwhals as nw
-
-        return tuple(nw.from_native(native, eager_only=True).select(key).columns), False
-    else:
-        names = (str(key),)
-    unknown = [name for name in names if name not in frame.columns]
-    if unknown:
-        raise ValueError(f"columns: there is no column {unknown[0]!r}; the columns are {list(frame.names)[:20]}")
-    return names, isinstance(key, tuple)
-
-
-def choose(
-    frame: Frame, rows: Rows, wanted: Any = "auto", native: Any = None, missing: str = "ignore", unknown: str = "ignore"
-) -> Schema:
-    """A family for every column: the user's wish, or what its values speak for."""
-    if isinstance(wanted, Schema):
-        return wanted
-    wishes = read_wishes(wanted, frame, native)
-    look = rows.weighty(LOOK_AT)
-    whole = len(look) == frame.n_rows
-    few = frame if whole else frame.rows(look)
-    few_rows = rows if whole else rows.some(look)
-    by_name = {name: wish for wish in wishes for name in wish.columns}
-    if frame.n_rows == 1 and not all(name in by_name and by_name[name].family != "auto" for name in frame.names):
-        raise InputError("one sample (n_samples=1) of one class is not enough to tell what its columns are")
-    choices: list[Choice] = []
-    grouped: dict[Any, tuple[Family, str, bool, list[str]]] = {}
-    for name in frame.names:
-        wish = by_name.get(name)
-        kind = few.columns[name].kind()
-        if wish is None or wish.family == "auto":
-            family, reason = auto_family(few, name, kind, few_rows, frame, rows)
-        elif wish.family == DROP:
-            family, reason = None, "as asked"
-        else:
-            family, reason = _wished(wish.family, name, kind), "as asked"
-        if family is None:
-            choices.append(Choice(name, kind, LEFT_OUT, reason))
-            continue
-        choices.append(Choice(name, kind, _shown(family), reason))
-        if isinstance(family, Categorical):
-            family = replace(family, every_whole=False, unknown=family.unknown or unknown)
-        group: Any = family
-        if wish is not None and wish.joint:
-            group = ("joint", wish.columns)
-        elif not apart(family):
-            group = ("alone", name)
-        reads = "levels" if isinstance(family, Categorical) else "numbers"
-        lenient = isinstance(family, Elementwise) and reason != "as asked"
-        grouped.setdefault((group, lenient), (family, reads, lenient, []))[3].append(name)
-    pieces = [
-        Piece(f, _in_order(names, by_name), reads, lenient=lenient) for f, reads, lenient, names in grouped.values()
-    ]
-    pieces.sort(key=lambda piece: min(piece.columns))  # so that models of tables in another order can be merged
-    if not pieces:
-        why = "; ".join(f"{c.column!r}: {c.reason}" for c in choices[:5])
-        raise InputError(f"no column is left to learn from ({why}); columns={{name: family}} sets a family by hand")
-    if missing == "informative":
-        used = tuple(sorted(c.column for c in choices if c.family != LEFT_OUT))
-        pieces.append(Piece(Bernoulli(threshold=None), used, "holes"))
-    return Schema(tuple(pieces), tuple(choices))
-
-
-def _in_order(names: list[str], wishes: Mapping[str, Wish]) -> tuple[str, ...]:
-    """The columns of a block in an order that does not depend on the table: as asked, or sorted."""
-    wish = wishes.get(names[0])
-    return wish.columns if wish is not None and wish.joint else tuple(sorted(names))
-
-
-def apart(family: Family) -> bool:
-    """Whether columns of a block with this family have nothing to do with each other."""
-    if isinstance(family, Gaussian):
-        return family.floor == "own" and not family.spherical
-    if getattr(family, "edges", 0) is None:  # chosen from data, for each column its own
-        return False
-    return isinstance(family, Elementwise | Categorical | Binned)
-
-
-def _wished(family: Family | str, name: str, kind: str) -> Family:
-    """The family of a wish; refused for values it cannot have."""
-    if isinstance(family, str):
-        made = family_named(family)
-        family = made(smoothing=1e-9) if issubclass(made, Gaussian) else made()
-    if kind in (NESTED, MIXED, DATE):
-        raise _unreadable(name, kind)
-    if kind == LEVEL_KIND and not isinstance(family, Categorical):
-        raise InputError(
-            f"column {name!r}: {family.key} needs numbers, the column holds levels; use Categorical(), or convert it"
-        )
-    return family
-
-
-def _shown(family: Family) -> str:
+def shown(family: Family) -> str:
     """A family as its constructor is written, defaults left away."""
     defaults = type(family)
     parts = []
@@ -387,135 +260,3 @@ def _shown(family: Family) -> str:
             continue
         parts.append(f"{field.name}={value!r}")
     return f"{defaults.__name__}({', '.join(parts)})"
-
-
-def _unreadable(name: str, kind: str) -> InputError:
-    ways = {
-        NESTED: "it holds lists or the like: make columns of single values of it",
-        MIXED: "it mixes numbers, text or other values: convert it to one type",
-        DATE: "it holds dates or times: make numbers of it, such as the year, or the hour with VonMises(period=24)",
-    }
-    return InputError(f"column {name!r}: {ways[kind]}, or leave it out with columns={{{name!r}: 'drop'}}")
-
-
-# --- what the values speak for
-
-
-def auto_family(
-    few: Frame, name: str, kind: str, rows: Rows, frame: Frame, all_rows: Rows
-) -> tuple[Family | None, str]:
-    """The family that the values of one column speak for, and why; None: the column is left out.
-
-    ``few`` rows are looked at; what would leave a column out is judged on all of them.
-    """
-    if kind == EMPTY and frame.columns[name].holes().all():
-        return None, "no value is there"
-    if kind == DATE:
-        return None, "a date or time: make numbers of it, such as the year, or the hour with VonMises(period=24)"
-    if kind not in (*READABLE, EMPTY):
-        raise _unreadable(name, kind)
-    if kind in (LEVEL_KIND, EMPTY) and frame.columns[name].kind() == LEVEL_KIND:
-        spread = _spread(few, name, rows)
-        if len(rows) < len(all_rows) and not 1 < spread[0] <= FEW_LEVELS:
-            spread = _spread(frame, name, all_rows)
-        return _for_levels(*spread)
-    x = few.columns[name].numbers()
-    there = x[np.isfinite(x)]
-    same = bool((there == there[:1]).all())
-    if same or np.isinf(x).any() or (len(there) > FEW_LEVELS and len(np.unique(there)) == len(there)):
-        every = frame.columns[name].numbers()
-        check_finite(every[:, None], [name])
-        every = every[all_rows.weighty()]
-        present = every[~np.isnan(every)]
-        if (present == present[:1]).all():
-            return None, f"every value is {present[0]:g}"
-        if _running(present, all_rows):
-            return None, "a running number: it names the rows rather than telling of them"
-        if same:  # a rare other value is not among the few
-            x, there, rows = every, present, all_rows.some(all_rows.weighty())
-    if kind == TRUTH:
-        return Bernoulli(), "yes or no"
-    if (there == np.round(there)).all():
-        return _for_whole_numbers(x, there, name, rows)
-    return _for_numbers(x, there, name, rows)
-
-
-def _spread(frame: Frame, name: str, rows: Rows) -> tuple[int, float]:
-    """How many distinct levels a column has, and in how many rows."""
-    codes = frame.columns[name].levels()[1]
-    weights = rows.part(0, len(rows))[1]
-    here = (codes >= 0) & (weights > 0)
-    return int((np.bincount(codes[here]) > 0).sum()), float(weights[here].sum())
-
-
-def _running(there: Array, rows: Rows) -> bool:
-    """Whether every row has its own of so many whole numbers in a row."""
-    n = len(there)
-    if not rows.counts().sum() == n > FEW_LEVELS or there.max() - there.min() != n - 1:
-        return False
-    return bool((there == np.round(there)).all()) and len(np.unique(there)) == n
-
-
-def _for_levels(distinct: int, present: float) -> tuple[Family | None, str]:
-    if distinct <= 1:
-        return None, "every value is the same"
-    if distinct > max(FEW_LEVELS, OWN_VALUE * present):
-        return None, f"{distinct} distinct values in {present:g} rows: it names the rows rather than telling of them"
-    return Categorical(), f"{distinct} levels"
-
-
-def _for_whole_numbers(x: Array, there: Array, name: str, rows: Rows) -> tuple[Family | None, str]:
-    distinct = np.unique(there)
-    if len(distinct) == 2 and set(distinct) == {0.0, 1.0}:
-        return Bernoulli(), "only 0 and 1"
-    tries: dict[str, tuple[Family, float]] = {"gaussian": (_gaussian(), _gaussian_of_whole(x, rows))}
-    if distinct[0] >= 0 and distinct[-1] <= LARGEST_COUNT:
-        tries["poisson"] = (Poisson(), explained(x[:, None], name, rows, Poisson()))
-    if len(distinct) <= FEW_LEVELS:
-        codes = np.where(np.isfinite(x), np.searchsorted(distinct, np.nan_to_num(x)), -1).astype(np.int32)
-        coded = Coded(codes[:, None], (tuple(int(v) for v in distinct),))
-        tries["categorical"] = (Categorical(), explained(coded, name, rows, Categorical(every_whole=False)))
-    best = max(tries, key=lambda k: tries[k][1])
-    others = ", ".join(f"{k} {v[1] - tries[best][1]:.0f}" for k, v in tries.items() if k != best)
-    what = {"poisson": "counts", "categorical": f"{len(distinct)} whole numbers as levels", "gaussian": "whole numbers"}
-    return tries[best][0], what[best] + (f" (log-likelihood less price, beside: {others})" if others else "")
-
-
-def _for_numbers(x: Array, there: Array, name: str, rows: Rows) -> tuple[Family | None, str]:
-    if not len(there) or there.min() <= 0:
-        return _gaussian(), "numbers"
-    base = explained(x[:, None], name, rows, _gaussian())
-    rivals = {"log-normal": LogNormal(smoothing=1e-9), "gamma": Gamma()}
-    scores = {k: explained(x[:, None], name, rows, f) for k, f in rivals.items()}
-    best = max(scores, key=lambda k: scores[k])
-    if scores[best] > base + SURELY:
-        return rivals[best], f"positive numbers, {best} by {scores[best] - base:.0f} of log-likelihood"
-    return _gaussian(), "numbers"
-
-
-def _gaussian() -> Gaussian:
-    return Gaussian(smoothing=1e-9)
-
-
-def explained(X: Matrix, name: str, rows: Rows, family: Family) -> float:
-    """Log-likelihood of a column given the classes, less ½·log(rows) for every parameter (BIC)."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = Model.empty(family, [name]).learn(X, rows)
-        solution = model.solved(np.zeros(len(model.classes)))
-        value = solution.log_likelihood(X, rows)
-    return float(value - 0.5 * np.log(max(rows.counts().sum(), 1.0)) * solution.scorer.n_parameters)
-
-
-def _gaussian_of_whole(x: Array, rows: Rows) -> float:
-    """The same for a Gaussian on whole numbers: the probability of the unit interval about each, by Sheppard's rule."""
-    codes, weights = rows.part(0, len(rows))
-    total = 0.0
-    for c in range(len(rows.classes)):
-        here = (codes == c) & np.isfinite(x)
-        w, v = weights[here], x[here]
-        if w.sum() > 0:
-            mean = w @ v / w.sum()
-            var = w @ (v - mean) ** 2 / w.sum() + 1 / 12
-            total -= 0.5 * float(w @ ((v - mean) ** 2 / var + np.log(2 * np.pi * var)))
-    return total - 0.5 * float(np.log(max(rows.counts().sum(), 1.0))) * 2 * len(rows.classes)

@@ -41,6 +41,9 @@ def columns_that_help(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema,
     Backwards: of all columns in the model, the one whose going lowers the log-loss of rows left out most goes, until
     none does.  The last one stays.
     """
+    heavy = rows.weighty()
+    if len(heavy) < len(rows):
+        frame, rows = frame.rows(heavy), rows.some(heavy).with_weight()
     units = [(i, c) for i, piece in enumerate(schema.pieces) for c in _units(piece)]
     look = rows.weighty(max(1000, MOST_NUMBERS // (len(units) * len(rows.classes))))
     counts = rows.counts()

@@ -22,6 +22,7 @@ Positions = NDArray[np.int64]
 CLASS = "class"
 FEATURE = "feature"
 LEVEL = "level"
+COUNTS = ("n", "count", "part_n")  # sums that are numbers of rows or words, by which a label goes or stays
 PATTERN = "pattern"  # which columns of a row are there
 ROUNDED_TO_0 = 4e-16  # share of an origin: a mean that is no larger is 0, and this is what rounding left of it
 
@@ -330,7 +331,12 @@ class Stats:
         def settle(a: Array, old: Array) -> Array:
             return np.where((np.abs(a) <= least * np.abs(old)) & (a != np.round(a)), 0.0, a)  # whole numbers are exact
 
-        sums = {k: settle(a, was.sums[k]) if k in ("n", "count", "part_n") else a for k, a in self.sums.items()}
+        sums = {k: settle(a, was.sums[k]) if k in COUNTS else a for k, a in self.sums.items()}
+        return replace(self, sums=sums)
+
+    def without_traces(self, least: float) -> Stats:
+        """Counts below ``least`` are 0."""
+        sums = {k: np.where(a < least, 0.0, a) if k in COUNTS else a for k, a in self.sums.items()}
         return replace(self, sums=sums)
 
     def isclose(self, other: Stats, rtol: float = 1e-12) -> bool:
@@ -379,6 +385,10 @@ class Bundle:
     def settled(self, before: Bundle, least: float) -> Bundle:
         """Counts that a subtraction brought to rounding distance of 0 are 0."""
         return Bundle(tuple(a.settled(b, least) for a, b in zip(self.parts, before.parts, strict=True)))
+
+    def without_traces(self, least: float) -> Bundle:
+        """Counts below ``least`` are 0."""
+        return Bundle(tuple(part.without_traces(least) for part in self.parts))
 
     def take(self, axis: str, places: Iterable[int]) -> Bundle:
         """Only these places of one axis."""

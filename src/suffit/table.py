@@ -152,6 +152,15 @@ class Rows:
         weights = None if self.weights is None else freeze(self.weights[which])
         return Rows(self.classes, freeze(self.codes[which]), weights)
 
+    def with_weight(self) -> Rows:
+        """The same rows on the classes that weigh anything; no other may have a row."""
+        kept = np.flatnonzero(self.counts() > 0)
+        if len(kept) == len(self.classes):
+            return self
+        place = np.zeros(len(self.classes), np.int32)
+        place[kept] = np.arange(len(kept))
+        return Rows(self.classes.take(kept), freeze(place[self.codes]), self.weights)
+
     def counts(self) -> Array:
         """Total weight of each class."""
         from .kernels.labels import count_codes

@@ -210,7 +210,7 @@ class WithCovarianceEstimator(GaussianEstimator):
             model = replace(plain, stats=_with_covariances(dense, rows, self.covariance_estimator))
             self._total = _estimated(self.covariance_estimator, dense)
             self._begin(X, data, model, labels.dtype)
-            self._calibrate(data, rows)
+            self._after_fit(data, rows)
         return self
 
     def _check_rows_can_go(self) -> None:

@@ -47,8 +47,9 @@ class Fitted:
 
     def posterior(self, X: Matrix) -> Array:
         """p(c | x), calibrated where it is asked for.  # → (n, K)"""
-        P = self.solution.posterior(X)
-        return P if self.calibration is None else self.calibration.mapped(P)
+        if self.calibration is None:
+            return self.solution.posterior(X)
+        return self.calibration.posterior(self.solution, X)
 
     @property
     def classes(self) -> NDArray[Any]:
@@ -92,7 +93,7 @@ class PendingSums(Pending):
 
     def add(self, X: Matrix, y: NDArray[Any]) -> bool:
         """Add to the sums."""
-        return y.dtype == self.labels and self.running.add(X, freeze(y))
+        return y.dtype == self.labels and self.running.add(X, y)
 
     def added_to(self, model: Model) -> Model:
         """Sums on the axes of the model, about its origin."""

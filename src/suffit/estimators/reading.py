@@ -107,6 +107,22 @@ def prior_in_order(prior: Prior, classes: tuple[Hashable, ...]) -> Array | None:
     return p
 
 
+def adding_up(p: Array) -> Array:
+    """A prior whose entries are 0 or more and add up to 1; others are refused."""
+    if not (p >= 0).all():
+        raise ValueError(f"Priors must be non-negative, found {p[np.argmin(p >= 0)]:g}.")
+    if not np.isclose(p.sum(), 1.0):
+        raise ValueError(f"The sum of the priors should be 1, found {p.sum():g}.")
+    return p
+
+
+def checked_prior(prior: Prior, classes: tuple[Hashable, ...]) -> Array:
+    """The class prior of rows to be decided on, in class order; it must add up to 1."""
+    p = prior_in_order(prior, classes)
+    assert p is not None
+    return adding_up(p)
+
+
 def common_dtype(a: np.dtype[Any] | None, b: np.dtype[Any] | None) -> np.dtype[Any] | None:
     """A label type that holds both; objects where they are of different kinds."""
     if a is None or b is None:

@@ -10,25 +10,26 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 from sklearn.utils import column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..choose import Selection, select
+from ..columns import apart, choose
 from ..families.tuning import Tuning
 from ..family import Family
 from ..frame import ArrayColumn, Frame, Template, as_objects, read_frame, unmasked
 from ..model import Model, Solution
-from ..schema import LeftOutWarning, Schema, TableRows, apart, choose
+from ..schema import LeftOutWarning, Schema, TableRows
 from ..selective import columns_that_help
 from ..stats import Array, Index
 from ..table import Coded, InputError, Parts, Rows, encode, freeze
-from .base import GenerativeEstimator, generator
+from .base import GenerativeEstimator
 from .fitted import Fitted
+from .novelty import Unit
+from .predicting import generator
 from .reading import Prior, common_dtype, read_labels, read_weight
 
 SETTLED = ("columns", "structure", "select", "missing")  # settings that decide what the sums are
-DRAWS = 1000  # rows drawn from the model that novelty compares a row with
 
 
 class GenerativeClassifier(GenerativeEstimator):
@@ -218,7 +219,7 @@ class GenerativeClassifier(GenerativeEstimator):
         """
         self._validate_params()
         with self._unchanged_on_error():
-            self._calibrate(*self._learn_first(X, y, sample_weight, solve=True))
+            self._after_fit(*self._learn_first(X, y, sample_weight, solve=True))
         return self
 
     def _learn_first(
@@ -317,6 +318,10 @@ class GenerativeClassifier(GenerativeEstimator):
         scorer = solution.scorer.as_density(len(self._plain.pieces))
         return Solution(solution.classes, solution.log_prior, scorer, self._plain.columns)
 
+    def _columns_of_model(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+        at = {name: j for j, name in enumerate(self._seen.used)}
+        return self._seen.used, np.array([at[name] for name in self._seen.owners], np.int64)
+
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """The columns that the model uses."""
         return np.array(self._seen.used, dtype=object)
@@ -363,29 +368,22 @@ class GenerativeClassifier(GenerativeEstimator):
             raise ValueError(str(error).replace("sample:", f"{who}:", 1)) from None
         return np.eye(len(self._model.classes))[codes]
 
-    def novelty(self, X: Any, random_state: Any = 0) -> Array:
-        """How unusual each row is, in [0, 1]: the share of rows drawn from the model that are more probable.
-
-        1: less probable than any of them.  A row with holes is compared with draws that have the same holes.
-        """
-        data = self._read_X_known(X)
-        solution = self._density_solution()
-        draws = Draws(solution, self._plain, generator(random_state))
-        density = solution.log_density(data)
-        out = np.empty(len(density))
+    def _holes_in(self, X: TableRows) -> tuple[Any, Any]:
         asked = [i for i, piece in enumerate(self._plain.pieces) if piece.reads != "holes"]
-        holes = np.concatenate([_holes(data.part(i)) for i in asked], axis=1)
-        patterns, which = np.unique(holes, axis=0, return_inverse=True)
-        order = np.argsort(which.reshape(-1), kind="stable")
-        ends = np.searchsorted(which.reshape(-1)[order], np.arange(len(patterns) + 1))
-        for q, pattern in enumerate(patterns):
-            here = order[ends[q] : ends[q + 1]]
-            told = self._told(data, int(here[0]))
-            out[here] = draws.share_above(pattern, told, density[here])
-        return out
+        holes = np.concatenate([_holes(X.part(i)) for i in asked], axis=1)
+        rows = np.flatnonzero(holes.any(axis=1))
+        return rows, holes[rows]
+
+    def _units(self, solution: Solution, drawn: Any) -> list[Unit]:
+        each = zip(self._plain.pieces, solution.scorer.scorers, drawn.parts, strict=True)
+        nothing = np.zeros(len(solution.classes))
+        return [
+            Unit(Solution(solution.classes, nothing, scorer, piece.names), part, apart(piece.family))
+            for piece, scorer, part in each
+            if piece.reads != "holes"
+        ]
 
     def _told(self, data: TableRows, row: int) -> Array:
-        """What the holes of a row say of each class, where they are evidence.  # → (K,)"""
         solution, last = self._density_solution(), len(self._plain.pieces) - 1
         if self._plain.pieces[last].reads != "holes":
             return np.zeros(len(solution.classes))
@@ -446,50 +444,6 @@ def _holes(part: Any) -> NDArray[np.bool_]:
     return part.codes < 0 if isinstance(part, Coded) else np.isnan(part)  # type: ignore[no-any-return]
 
 
-class Draws:
-    """Rows drawn from a model, and the density of each with some columns missing: every column is scored once.
-
-    Columns of a joint block are scored together, once for every way of missing some of them.
-    """
-
-    def __init__(self, solution: Solution, schema: Schema, rng: np.random.Generator) -> None:
-        self.classes = solution.draw_classes(DRAWS, rng)
-        self.log_prior = solution.log_prior
-        drawn = solution.scorer.sample(self.classes, rng).parts
-        self.units: list[tuple[NDArray[np.int64], Solution, Any]] = []  # columns of the pattern, their model and values
-        start = 0
-        for piece, scorer, part in zip(schema.pieces, solution.scorer.scorers, drawn, strict=True):
-            if piece.reads == "holes":
-                continue
-            alone = Solution(solution.classes, np.zeros(len(solution.classes)), scorer, piece.names)
-            self.units.append((np.arange(start, start + part.shape[1]), alone, (part, apart(piece.family))))
-            start += part.shape[1]
-        self._kept: dict[Any, Array] = {}
-
-    def _scores(self, u: int, seen: tuple[int, ...]) -> Array:
-        """log p(x_seen | c) of a block's draws, with all other columns of it missing.  # → (DRAWS, K)"""
-        if (u, seen) not in self._kept:
-            _, alone, (part, _) = self.units[u]
-            holed = np.full(part.shape, None if part.dtype.kind == "O" else np.nan, dtype=_holding(part))
-            holed[:, list(seen)] = part[:, list(seen)]
-            self._kept[u, seen] = alone.log_joint(holed)
-        return self._kept[u, seen]
-
-    def share_above(self, pattern: NDArray[np.bool_], told: Array, density: Array) -> Array:
-        """The share of the draws, given these holes, that are more probable than rows of this density."""
-        joint = np.tile(self.log_prior + told, (DRAWS, 1))
-        for u, (places, _, (_, is_apart)) in enumerate(self.units):
-            seen = tuple(np.flatnonzero(~pattern[places]).tolist())
-            for some in [(j,) for j in seen] if is_apart else [seen] if seen else []:
-                joint += self._scores(u, some)
-        with np.errstate(divide="ignore"):
-            same = logsumexp(joint, axis=1)
-        weight = np.exp(told - told.max())[self.classes]
-        order = np.argsort(same)
-        below = np.concatenate([[0.0], np.cumsum(weight[order])])
-        return np.asarray(1 - below[np.searchsorted(same[order], density, side="right")] / below[-1])
-
-
 class OneRow:
     """p(class | row) of one row of a table at a time: see ``GenerativeClassifier.scorer``."""
 
@@ -501,11 +455,6 @@ class OneRow:
         cells = row if isinstance(row, Mapping) else dict(zip(self._names, row, strict=True))
         frame = read_frame({name: [value] for name, value in cells.items()})
         return self._fitted.posterior(self._schema.rows(frame))[0]
-
-
-def _holding(part: Any) -> Any:
-    """A type for these values that can hold a hole."""
-    return object if part.dtype.kind == "O" else np.float64
 
 
 def _holed(values: NDArray[Any], gone: NDArray[np.bool_]) -> NDArray[Any]:

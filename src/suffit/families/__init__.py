@@ -8,8 +8,8 @@ from .exponential import Exponential
 from .gamma import Gamma
 from .gaussian import Gaussian, LogNormal, SingularClassWarning
 from .geometric import Geometric
-from .matrix import MultivariateGaussian
 from .multinomial import Multinomial
+from .multivariate import MultivariateGaussian
 from .poisson import Poisson
 from .vonmises import VonMises
 

@@ -129,6 +129,11 @@ class Bernoulli(Elementwise):
         """Present with probability φ = 1/(1 + e^−θ)."""
         return (rng.random(theta.shape[:-1]) * (1 + np.exp(-theta[..., 0])) < 1).astype(np.float64)
 
+    def shown(self, x: Array) -> Array:
+        """0 and 1, or next to a threshold that does not lie between them."""
+        t = 0.0 if self.threshold is None else self.threshold
+        return np.where(x > 0, max(1.0, np.nextafter(t, np.inf)), min(0.0, t))
+
 
 def _sums_up(X: Matrix) -> bool:
     return math.isfinite((X if isinstance(X, np.ndarray) else X.data).sum())
@@ -137,6 +142,12 @@ def _sums_up(X: Matrix) -> bool:
 def _odds(yes: Array, no: Array, n: Array) -> Natural:
     """θ = log yes/no, A = −log(no/n); where one is 0, the finite part of log α − log n, and the event is counted."""
     log_n = np.log(n[..., :1] if (n == n[..., :1]).all() else n)  # rows without holes: one number per class
+    if (yes > 0).all() and (no > 0).all():  # nothing is impossible
+        log_yes, log_no = np.log(yes), np.log(no)
+        log_yes -= log_n
+        log_no -= log_n
+        log_yes -= log_no
+        return Natural(log_yes[..., None], np.negative(log_no, out=log_no))
     log_yes = np.where(yes > 0, np.log(yes), 0.0) - log_n
     log_no = np.where(no > 0, np.log(no), 0.0) - log_n
     never, always = (yes <= 0).astype(np.float64), (no <= 0).astype(np.float64)

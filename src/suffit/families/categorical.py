@@ -9,7 +9,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import Family, LeftOut, Scorer, register
+from ..family import Family, LeftOut, Scorer, Terms, register
 from ..forms import Impossible, LogisticForm
 from ..kernels.threads import COPY_CELLS, every, in_order, row_blocks
 from ..stats import CLASS, LEVEL, Array, Index, Stats, layout
@@ -383,6 +383,12 @@ class CategoricalScorer(Scorer):
         every(lambda a, b: self._look_up(X, a, b, table, out[a:b]), self.blocks(X))
         return out
 
+    def parts(self, X: NDArray[Any], a: Codes, b: Codes) -> Terms:
+        """log P(x_j | a) − log P(x_j | b); 0 for a level never seen."""
+        places = self.codes(X)
+        terms = _odds(self.tables, places, a, b)
+        return terms._replace(never=_odds(self.never, places, a, b)) if any(z.any() for z in self.never) else terms
+
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """One level per column; integers where all levels are."""
         out = np.empty((len(codes), len(self.levels)), dtype=object)
@@ -434,6 +440,15 @@ class CategoricalScorer(Scorer):
         rows, cols = np.nonzero(codes >= 0)
         out[rows, self.offsets[cols] + codes[rows, cols]] = 1.0
         return out
+
+
+def _odds(tables: list[Array], places: NDArray[np.int32], a: Codes, b: Codes) -> Terms:
+    """The differences of two rows of every column's table, at these places; 0 at −1."""
+    out = np.zeros(places.shape)
+    for j, table in enumerate(tables):
+        padded = np.pad(table, ((0, 0), (0, 1)))
+        out[:, j] = padded[a, places[:, j]] - padded[b, places[:, j]]
+    return Terms(out, np.zeros(len(out)))
 
 
 def cells(X: Any) -> NDArray[Any]:

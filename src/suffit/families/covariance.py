@@ -12,7 +12,8 @@ from ..family import Family, Scorer
 from ..stats import Array, Stats
 from ..table import InputError, Matrix, Rows
 from .gaussian import Gaussian
-from .matrix import MultivariateGaussian, without_holes
+from .matrix import without_holes
+from .multivariate import MultivariateGaussian
 from .tuning import LEFT_OUT, LOO, Trial, Tuning, amount, covariance_losses, losses_left_out, mean_loss, some_rows
 
 

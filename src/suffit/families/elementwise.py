@@ -10,13 +10,12 @@ import itertools
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import EMPTIED, Family, LeftOut, Scorer
-from ..forms import Impossible, LogisticForm
+from ..family import EMPTIED, Family, LeftOut
 from ..kernels.threads import COPY_CELLS, cores, entry_blocks, every, in_order, row_blocks
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
 from ..table import (
@@ -33,6 +32,8 @@ from ..table import (
     refuse,
     sparse_without_holes,
 )
+from .elementwise_scores import ElementwiseScorer
+from .elementwise_scores import Natural as Natural
 from .holes import warn_absent
 from .tuning import Tuning, alpha_as, check_alpha, evident_alpha, settled_alpha
 
@@ -41,15 +42,6 @@ LEFT_OUT_CELLS = 1 << 18  # sums without a row that are solved together: rows ×
 MANY_BLOCKS = 8  # enough to keep all threads busy
 AddEntries = Callable[[int, int, int, int, Array], None]
 ELEMENTWISE = layout("elementwise", {"n": (CLASS, FEATURE), "t": (CLASS, FEATURE, ORDER)})
-
-
-class Natural(NamedTuple):
-    """Natural parameters: log p = T·theta − A + log h; ``zero``, ``zero0`` count events of probability 0."""
-
-    theta: Array  # (…, p, order)
-    A: Array  # (…, p)
-    zero: Array | None = None  # (…, p, order)
-    zero0: Array | None = None  # (…, p)
 
 
 def class_ranges(codes: Codes, n_classes: int) -> list[tuple[int, int]]:
@@ -71,8 +63,14 @@ def sum_entries(add: AddEntries, X: Matrix, codes: Codes, shape: tuple[int, ...]
     total = np.zeros(shape)
     blocks = entry_blocks(X.indptr, least=4 * total.size)
 
+    spare: list[Array] = []  # used again: fresh memory would cost a page fault for every 512 sums
+
     def of_block(a: int, b: int) -> Array:
-        t = np.zeros(shape)
+        try:
+            t = spare.pop()
+        except IndexError:
+            t = np.empty(shape)
+        t[...] = 0.0
         add(a, b, 0, len(t), t)
         return t
 
@@ -83,6 +81,7 @@ def sum_entries(add: AddEntries, X: Matrix, codes: Codes, shape: tuple[int, ...]
     if len(blocks) >= MANY_BLOCKS:
         for part in in_order(of_block, blocks):
             total += part
+            spare.append(part)
     else:
         every(of_classes, class_ranges(codes, len(total)))
     return total
@@ -130,6 +129,10 @@ class Elementwise(Family):
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
         """One value for each set of natural parameters.  # (n, p, order) → (n, p)"""
 
+    def shown(self, x: Array) -> Array:
+        """Values that the model reads as the ones drawn."""
+        return x
+
     def mean(self, theta: Array) -> Array:
         """The mean for each set of natural parameters; families that have no formula for it take that of many draws."""
         many = np.broadcast_to(theta, (1000, *theta.shape))
@@ -146,6 +149,16 @@ class Elementwise(Family):
     def log_base(self, x: Array) -> Array:
         """log h(x), the part all classes share.  # (n, p) → (n, p)"""
         return np.zeros(x.shape)
+
+    @property
+    def has_base(self) -> bool:
+        """Whether log h(x) is anything but 0."""
+        return type(self).log_base is not Elementwise.log_base
+
+    @property
+    def mixes(self) -> bool:
+        """Whether the mean of a mixture is another than that of the means."""
+        return type(self).mixed is not Elementwise.mixed
 
     def names(self, columns: Sequence[str]) -> tuple[str, ...]:
         """What the columns of T(x) are called, column by column."""
@@ -190,8 +203,9 @@ class Elementwise(Family):
 
         K, p = len(rows.classes), X.shape[1]
         axes = {CLASS: rows.classes, FEATURE: Index.range(p), ORDER: Index.range(self.order)}
-        if sparse_without_holes(X) and self.has_zero:
-            return Stats(ELEMENTWISE, axes, self._sparse_sums(csr(X), rows, columns))
+        sums = self._sparse_sums(csr(X), rows, columns) if is_sparse(X) and self.has_zero else None
+        if sums is not None:
+            return Stats(ELEMENTWISE, axes, sums)
 
         def work(start: int, stop: int) -> tuple[Array, Array]:
             x = block(X, start, stop).astype(np.float64)
@@ -206,11 +220,15 @@ class Elementwise(Family):
             t += dt
         return Stats(ELEMENTWISE, axes, {"n": n, "t": t})
 
-    def _sparse_sums(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> dict[str, Array]:
-        """Zeros are T(0) each: t = N·T(0) + Σ over stored entries of T(x) − T(0)."""
+    def _sparse_sums(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> dict[str, Array] | None:
+        """Zeros are T(0) each: t = N·T(0) + Σ over stored entries of T(x) − T(0).  None where some are missing."""
         from ..kernels.counts import csr_class_statistics, csr_class_sums
 
-        self.check_sparse(X, columns)
+        odd: list[int] = []
+        if not self._seen_in_sums:
+            self.check_sparse(X, columns)
+            if not sparse_without_holes(X):
+                return None
         K, p = len(rows.classes), X.shape[1]
         N = np.repeat(rows.counts()[:, None], p, axis=1)
         zero = self.T(np.zeros((1, 1)))[0, 0]  # (order,)
@@ -218,18 +236,31 @@ class Elementwise(Family):
         def add(a: int, b: int, lo: int, hi: int, t: Array) -> None:
             ends, places, values = entries(X, a, b)
             if self.entry_threshold is not None:
-                csr_class_sums(ends, places, values, self.entry_threshold, *rows.part(a, b), lo, hi, t[..., 0])
+                labels = rows.part(a, b)
+                if not csr_class_sums(ends, places, values, self.entry_threshold, *labels, lo, hi, t[..., 0]):
+                    odd.append(a)
             else:
                 T = freeze(self.T(values.astype(np.float64)[:, None])[:, 0, :] - zero)
                 csr_class_statistics(ends, places, T, *rows.part(a, b), lo, hi, t)
 
         t = sum_entries(add, X, rows.codes, (K, p, self.order))
-        return {"n": N, "t": t + N[:, :, None] * zero}
+        if odd or not np.isfinite(t.sum()):
+            self.check_sparse(X, columns)
+            if not sparse_without_holes(X):
+                return None
+        if zero.any():
+            t += N[:, :, None] * zero
+        return {"n": N, "t": t}
 
     @property
     def entry_threshold(self) -> float | None:
         """How a stored entry of sparse rows counts, where that is simple: NaN as it is, a number as 1 above it."""
         return None
+
+    @property
+    def _seen_in_sums(self) -> bool:
+        """Whether adding up stored entries shows the odd ones: all finite numbers from 0 on lie in the support."""
+        return self.entry_threshold is not None and not self.outside(np.array([[np.finfo(np.float64).max]])).any()
 
     # --- solve
 
@@ -258,15 +289,17 @@ class Elementwise(Family):
         n, t = stats["n"], stats["t"]
         warn_absent(n, stats.axes[CLASS].labels, columns)
         family = self.solvable(stats)
-        return ElementwiseScorer(family, family._natural(n, t), tuple(columns))
+        return ElementwiseScorer(family, family.natural(n, t), tuple(columns))
 
-    def _natural(self, n: Array, t: Array) -> Natural:
+    def natural(self, n: Array, t: Array) -> Natural:
         """θ and A of smoothed sums; 0 for a column without any value.  # (…, K, p), (…, K, p, order)"""
         empty = np.broadcast_to(n.sum(axis=-2, keepdims=True) <= 0, n.shape)
         with np.errstate(all="ignore"):
             natural = self.solve_smoothed(n, t)
-        parts = [None if a is None else np.where(_like(empty, a), 0.0, a) for a in natural]
-        return Natural(*parts)  # type: ignore[arg-type]
+        if empty.any():
+            parts = [None if a is None else np.where(_like(empty, a), 0.0, a) for a in natural]
+            natural = Natural(*parts)  # type: ignore[arg-type]
+        return natural
 
     def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
         """Σ_j T(x_j)·Θ_cj − A_cj + log h(x_j), Θ and A solved from the sums less this row, all rows at once."""
@@ -284,7 +317,7 @@ class Elementwise(Family):
             n, t = (np.repeat(stats[name][None], stop - start, axis=0) for name in ("n", "t"))
             n[each, codes] = without(n[each, codes], w)
             t[each, codes] = np.where(n[each, codes][..., None] > 0, without(t[each, codes], w[..., None] * T), 0.0)
-            theta, A, zero, zero0 = family._natural(n, t)
+            theta, A, zero, zero0 = family.natural(n, t)
             base = np.where(present, self.log_base(x), 0.0).sum(axis=1, keepdims=True)
             out[start:stop] = np.einsum("bpo,bkpo->bk", T, theta) - np.einsum("bp,bkp->bk", present, A) + base
             if zero is not None and zero0 is not None:
@@ -326,132 +359,3 @@ def never_learned(after: Stats, bad: NDArray[np.bool_], columns: Sequence[str]) 
 
 def _like(mask: NDArray[np.bool_], a: Array) -> NDArray[np.bool_]:
     return mask[..., None] if a.ndim > mask.ndim else mask
-
-
-class ElementwiseScorer(Scorer):
-    """log p(x | c) = Σ_j T(x_j)·Θ_cj − A_cj over the columns j that are present."""
-
-    takes_missing = True
-    cells = COPY_CELLS * 2
-
-    def __init__(self, family: Elementwise, natural: Natural, columns: tuple[str, ...]) -> None:
-        self.family = family
-        self.natural = natural
-        self.columns = columns
-        K, p, order = natural.theta.shape
-        self.n_classes, self.n_parameters = K, K * p * order
-        self._laid_out: tuple[Array, Array, Array] | None = None
-
-    def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
-        """Σ_j T(x_j)·Θ_cj − A_cj."""
-        self._linear(X, start, stop, self.natural.theta, self.natural.A, out)
-
-    def _linear(self, X: Matrix, start: int, stop: int, theta: Array, A: Array, out: Array) -> None:
-        """T(X)·thetaᵀ − M·Aᵀ, M marking what is present."""
-        from ..kernels.scores import linear_scores
-
-        if sparse_without_holes(X) and self.family.has_zero:
-            self._sparse(X, start, stop, theta, A, out)
-            return
-        x = block(X, start, stop).astype(np.float64, copy=False)
-        present = x == x
-        T = self.family.T(x).reshape(len(x), -1)
-        weights = freeze(theta.reshape(len(theta), -1))
-        nothing = freeze(np.zeros(weights.shape[1]))
-        if present.all():
-            linear_scores(freeze(T), nothing, weights, freeze(-A.sum(axis=1)), out)
-            return
-        T = np.where(np.repeat(present, theta.shape[2], axis=1), T, 0.0)
-        linear_scores(freeze(T), nothing, weights, freeze(np.zeros(len(theta))), out)
-        out -= present @ A.T
-
-    def _sparse(self, X: Matrix, a: int, b: int, theta: Array, A: Array, out: Array) -> None:
-        from ..kernels.counts import csr_linear_scores, csr_scores
-
-        start, by_feature = self._by_feature(theta, A)
-        ends, places, values = entries(X, a, b)
-        if self.family.entry_threshold is not None:
-            csr_linear_scores(ends, places, values, self.family.entry_threshold, by_feature[:, 0], start, out)
-            return
-        zero = self.family.T(np.zeros((1, 1)))[0, 0]
-        T = freeze(self.family.T(values.astype(np.float64)[:, None])[:, 0, :] - zero)
-        csr_scores(ends, places, T, by_feature, start, out)
-
-    def _by_feature(self, theta: Array, A: Array) -> tuple[Array, Array]:
-        """The score of a row of zeros, and θ column by column, kept for the next block.  # → (K,), (p, order, K)"""
-        if self._laid_out is None or self._laid_out[0] is not theta:
-            zero = self.family.T(np.zeros((1, 1)))[0, 0]
-            start = freeze((theta @ zero - A).sum(axis=1))
-            self._laid_out = (theta, start, freeze(np.moveaxis(theta, 0, -1)))
-        return self._laid_out[1:]
-
-    def impossible(self, X: Matrix) -> Array | None:
-        """How often a class would meet a value it gives probability 0."""
-        zero, zero0 = self.natural.zero, self.natural.zero0
-        if zero is None or zero0 is None or not (zero.any() or zero0.any()):
-            return None
-        X = csr(X) if is_sparse(X) else X
-        out = np.empty((X.shape[0], self.n_classes))
-        every(lambda a, b: self._linear(X, a, b, zero, -zero0, out[a:b]), self.blocks(X))
-        return out
-
-    def check(self, X: Matrix) -> None:
-        """Refuse rows outside the support."""
-        if is_sparse(X) and self.family.has_zero:
-            self.family.check_sparse(csr(X), self.columns)
-            return
-        for start, stop in row_blocks(*X.shape):
-            self.family.check(block(X, start, stop).astype(np.float64), self.columns, start)
-
-    def log_base(self, X: Matrix) -> Array:
-        """Σ_j log h(x_j)."""
-        out = np.empty(X.shape[0])
-        for start, stop in row_blocks(*X.shape):
-            x = block(X, start, stop).astype(np.float64)
-            out[start:stop] = np.where(x == x, self.family.log_base(x), 0.0).sum(axis=1)
-        return out
-
-    @property
-    def centres(self) -> Array:
-        """The means of the family; 1 where it has none, in a column without any value."""
-        with np.errstate(all="ignore"):
-            means = self.family.mean(self.natural.theta)
-        return self._possible(np.where(np.isfinite(means), means, 1.0), slice(None))
-
-    def filled(self, X: NDArray[Any], posterior: Array) -> NDArray[Any]:
-        """The mean of the mixture, where a value is missing."""
-        if type(self.family).mixed is Elementwise.mixed:
-            return super().filled(X, posterior)
-        return np.where(np.isnan(X), self.family.mixed(posterior, self.natural.theta), X)
-
-    def _possible(self, values: Array, codes: Any) -> Array:
-        """0 where a class never shows anything else, 1 where it never shows 0 (smoothing 0)."""
-        if self.natural.zero is None:
-            return values
-        zero = self.natural.zero[codes][..., 0]
-        return np.where(zero > 0, 0.0, np.where(zero < 0, 1.0, values))
-
-    def drawn_in(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Towards 0."""
-        return np.asarray(X, dtype=np.float64) * 1e-50
-
-    def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw every column on its own, given the class."""
-        return self._possible(self.family.draw(self.natural.theta[codes], rng), codes)
-
-    def logistic_form(self) -> LogisticForm:
-        """Weights on T(x), column by column."""
-        theta, A, zero, zero0 = self.natural
-        impossible = None
-        if zero is not None and zero0 is not None and (zero.any() or zero0.any()):
-            impossible = Impossible(zero.reshape(len(zero), -1), zero0.sum(axis=1))
-        return LogisticForm(
-            self.family.names(self.columns),
-            theta.reshape(len(theta), -1),
-            -A.sum(axis=1),
-            self._statistic,
-            impossible=impossible,
-        )
-
-    def _statistic(self, X: NDArray[Any]) -> Array:
-        return self.family.T(np.asarray(X, dtype=np.float64)).reshape(len(X), -1)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import LeftOut, Running, Scorer, least, register
+from ..family import LeftOut, Running, Scorer, Terms, least, register
 from ..forms import LogisticForm
 from ..kernels.threads import COPY_CELLS, every, in_order, row_blocks
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
@@ -72,6 +72,11 @@ def origin_of(X: Matrix, rows: Rows, warp: Any = None) -> Array:
             break
         start, step = stop, min(step * 2, max(64, (1 << 18) // max(p, 1)))
     return mean
+
+
+def by_four(K: int, p: int) -> bool:
+    """Whether rows of a class are added up four at a time: long rows, more sums than the nearest cache holds."""
+    return p >= 200 and K * p >= 1000 and K <= 100
 
 
 def apart(means: Array, middle: Array, origin: Array) -> Array:
@@ -159,7 +164,7 @@ class Gaussian(Elementwise):
     def _block_moments(
         self, X: Matrix, rows: Rows, columns: Sequence[str], origin: Array, start: int, stop: int, holes: list[int]
     ) -> tuple[Array, Array, Array]:
-        from ..kernels.moments import class_moments, class_moments_present
+        from ..kernels.moments import class_moments, class_moments_present, class_moments_wide
 
         K, p = origin.shape
         raw = block(X, start, stop)
@@ -169,7 +174,7 @@ class Gaussian(Elementwise):
             raw = freeze(self.warp(raw))
         n, x, xx = np.zeros(K), np.zeros((K, p)), np.zeros((K, p))
         if not holes:
-            class_moments(raw, codes, weights, origin, n, x, xx)
+            (class_moments_wide if by_four(K, p) else class_moments)(raw, codes, weights, origin, n, x, xx)
             if np.isfinite(xx.sum()):  # a NaN or infinity in the block would show here: no pass of its own to look
                 return n[:, None] + np.zeros((K, p)), x, xx
             holes.append(start)
@@ -347,6 +352,11 @@ class WarpedScorer(Scorer):
         """Gaussian scores of warp(x)."""
         with np.errstate(all="ignore"):
             self.inner.score_rows(freeze(self.family.warp(block(X, start, stop))), 0, stop - start, out)
+
+    def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
+        """The terms of warp(x)."""
+        with np.errstate(all="ignore"):
+            return self.inner.parts(freeze(self.family.warp(block(X, 0, X.shape[0]))), a, b)
 
     def log_base(self, X: Matrix) -> Array:
         """The Gaussian's own, and log |warp′(x)|."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import Scorer
+from ..family import Scorer, Terms
 from ..forms import LogisticForm
 from ..kernels.threads import COPY_CELLS, row_blocks
 from ..stats import Array
@@ -211,6 +211,12 @@ class DiagonalScorer(GaussianScorer):
 
         return gaussian_row, (self.means, self.root, self.log_scale, freeze(log_prior))
 
+    def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
+        """Column by column."""
+        from .gaussian_terms import diagonal_terms
+
+        return diagonal_terms(self, X, a, b)
+
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """μ + σ·normal, column by column."""
         z = rng.standard_normal((len(codes), self.means.shape[1]))
@@ -244,9 +250,9 @@ class OwnScorer(GaussianScorer):
         self.n_classes = len(means)
         self.middle = freeze(means.mean(axis=0))
         self.start = -0.5 * (log_det + rank * LOG_2PI)
-        self.strips = list(self._strips())
 
-    def _strips(self) -> Iterator[tuple[int, Array, Array]]:
+    @cached_property
+    def strips(self) -> list[tuple[int, Array, Array]]:
         """W_c in strips of rows, the classes side by side: (columns it reads, weights, what the class mean adds).
 
         W_c is lower triangular (or read as full where it is not): a strip of rows needs the first columns only.
@@ -255,10 +261,12 @@ class OwnScorer(GaussianScorer):
         triangular = not np.triu(self.W, 1).any()
         shift = np.einsum("cij,cj->ci", self.W, self.middle - self.means)
         edges = np.unique(np.linspace(0, p, max(1, min(8, p // 12)) + 1).astype(int)) if triangular else [0, p]
+        out = []
         for a, b in pairwise(edges):
             reads = int(b) if triangular else p
             strip = self.W[:, a:b, :reads].reshape(-1, reads).T
-            yield reads, np.ascontiguousarray(strip), freeze(shift[:, a:b])
+            out.append((reads, np.ascontiguousarray(strip), freeze(shift[:, a:b])))
+        return out
 
     def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
         """One product per strip for all classes, about the middle of the means; the class mean is added after."""
@@ -278,6 +286,14 @@ class OwnScorer(GaussianScorer):
             for reads, weights, shift in self.strips:
                 subtract_half_norms(freeze(Z[:, :reads] @ weights), shift, out)
         self._score_holes(X, start, stop, out)
+
+    additive = False
+
+    def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
+        """Along the way from the middle of the two means to the row."""
+        from .gaussian_terms import own_terms
+
+        return own_terms(self, X, a, b)
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """μ_c + W_c⁻¹·normal."""
@@ -373,6 +389,12 @@ class SharedScorer(GaussianScorer):
         U = freeze(centred(X, start, stop, self.middle, self.P))
         nearest_centre_scores(U, self.V, freeze(np.zeros(self.n_classes)), nearest, out)
         return nearest
+
+    def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
+        """(w_a − w_b)_j·(x_j − ½(μ_a + μ_b)_j)."""
+        from .gaussian_terms import shared_terms
+
+        return shared_terms(self, X, a, b)
 
     def row_kernel(self, log_prior: Array) -> tuple[Any, tuple[Array, ...]]:
         """The linear form, where the means lie near each other."""

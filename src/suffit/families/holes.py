@@ -1,33 +1,27 @@
 """Missing values in jointly Gaussian columns: sums by pattern of what is there, completed by EM, or by pairs.
 
 A row with holes adds to the sums of its pattern, so that shards still add up and rows can be forgotten.  Solving
-completes the sums: expected sums of complete rows under the parameters that they themselves give (EM).  Where patterns
-are too many for their sums to be kept, the sums of all pairs of columns take their place.
+completes the sums (completion.py).  Where patterns are too many for their sums to be kept, the sums of all pairs of
+columns take their place.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.threads import in_order, row_blocks
-from ..stats import CLASS, PATTERN, Array, Index, Layout, Stats
-from ..table import Codes, freeze
+from ..stats import PATTERN, Array, Index, Stats
+from ..table import Codes
 
 Flags = NDArray[np.bool_]
-Parameters = Callable[[Stats], tuple[Array, Array]]  # completed sums → means (K, p), covariances (K, p, p) or (1, p, p)
 
 ROOM = 1 << 24  # most numbers that the sums by pattern may take
-SETTLED = 1e-11  # a step that changes no mean or covariance by more than this, in standard deviations, is the last
-MOST_STEPS = 500
-FEW_ROWS = 10  # times the number of columns: with fewer rows, the likelihood of rows with holes may have no maximum
-LEAST_SPREAD = 0.02  # eigenvalue of correlations that EM's steps then keep to
 NO_VARIANCE = 1e-12  # share of a column's variance left after regression on those before it: less is rounding
+ENOUGH_ROWS, ENOUGH_SHARE = 10, 0.25  # of a class with both columns of a pair, for it to tell of their covariance alone
 LEAST_EIGENVALUE = 0.02  # of correlations taken pair by pair, which need not fit together
 
 
@@ -57,6 +51,17 @@ def there(stats: Stats) -> Flags:
 def rows_of(stats: Stats) -> Array:
     """The rows of each class, complete or not."""
     return np.asarray(stats["n"] + stats["part_n"].sum(axis=1))
+
+
+def pairs_seen(stats: Stats) -> tuple[int, float]:
+    """How many columns have values, and how many rows have both columns of a pair, on average over the pairs."""
+    if "pair_n" in stats.sums:
+        both = stats["pair_n"].sum(axis=0)
+    else:
+        o = there(stats).astype(np.float64)
+        both = (o * stats["part_n"].sum(axis=0)[:, None]).T @ o + stats["n"].sum()
+    p = int((np.diagonal(both) > 0).sum())
+    return p, float((both.sum() - np.trace(both)) / (p * p - p)) if p > 1 else float(both.sum())
 
 
 def cells_of(stats: Stats) -> tuple[Array, Array, Array]:
@@ -123,7 +128,11 @@ def shift_pairs(stats: Stats, d: Array) -> dict[str, Array]:
 
 
 def completed_pairs(stats: Stats) -> dict[str, Array]:
-    """Complete sums with the means of each column and the correlations of each pair, made to fit together."""
+    """Complete sums with the means of each column and the covariances of each pair, made to fit together.
+
+    A pair that fewer than ten rows of a class have, and less than a quarter of its rows, is made up to that by rows of
+    all classes: of one row the variance would be 0.
+    """
     n, pair_n, x, xx = (stats[k] for k in ("n", "pair_n", "pair_x", "pair_xx"))
     there_n = np.einsum("cjj->cj", pair_n)
     shift = np.divide(np.einsum("cjj->cj", x), there_n, out=np.zeros_like(there_n), where=there_n > 0)
@@ -139,7 +148,9 @@ def completed_pairs(stats: Stats) -> dict[str, Array]:
     if xx.ndim == 2:
         return {"n": n, "x": n[:, None] * shift, "xx": n.sum() * shared + between.sum(axis=0), **none}
     cov = np.divide(centred, pair_n, out=np.zeros_like(centred), where=pair_n > 0)
-    own = np.stack([_fitting(np.where(pair_n[c] > 0, cov[c], shared)) for c in range(len(n))])
+    share = np.divide(pair_n, n[:, None, None], out=np.zeros_like(pair_n), where=n[:, None, None] > 0)
+    told = np.minimum(np.maximum(share / ENOUGH_SHARE, pair_n / ENOUGH_ROWS), 1.0)
+    own = np.stack([_fitting(told[c] * cov[c] + (1 - told[c]) * shared) for c in range(len(n))])
     return {"n": n, "x": n[:, None] * shift, "xx": n[:, None, None] * own + between, **none}
 
 
@@ -153,153 +164,6 @@ def _fitting(cov: Array) -> Array:
     R = (vectors * np.maximum(values, LEAST_EIGENVALUE)) @ vectors.T
     unit = np.sqrt(np.maximum(np.diagonal(cov), 0.0) / np.diagonal(R))
     return np.asarray(R * unit[:, None] * unit)
-
-
-# --- by EM
-
-
-def spread_out(cov: Array, n: float) -> Array:
-    """The covariance, with few rows for its columns raised to a least correlation eigenvalue where it is below that."""
-    if n >= FEW_ROWS * len(cov):
-        return cov
-    scale = np.sqrt(np.maximum(np.diagonal(cov), 0.0))
-    there = scale > 0
-    R = cov[np.ix_(there, there)] / scale[there, None] / scale[there]
-    try:
-        if (np.diagonal(np.linalg.cholesky(R)) ** 2 >= LEAST_SPREAD).all():
-            return cov
-    except np.linalg.LinAlgError:
-        pass
-    values, vectors = np.linalg.eigh(R)
-    out = np.zeros_like(cov)
-    raised = (vectors * np.maximum(values, LEAST_SPREAD)) @ vectors.T
-    out[np.ix_(there, there)] = raised * scale[there, None] * scale[there]
-    return out
-
-
-@dataclass(frozen=True)
-class Completed:
-    """Expected sums of complete rows, and the observed-data log-likelihood along the way to them."""
-
-    sums: dict[str, Array]
-    likelihoods: tuple[float, ...]
-    settled: bool
-
-
-class Completion:
-    """EM over the sums of patterns, in standardised columns: expected sums, parameters, expected sums, …"""
-
-    def __init__(self, stats: Stats, parameters: Parameters) -> None:
-        self.stats, self.parameters = stats, parameters
-        p = stats["x"].shape[1]
-        o = there(stats)
-        self.observed = freeze(np.concatenate([o, np.ones((1, p), bool)]))  # complete rows are a pattern too
-        self.rows = rows_of(stats)
-        self.cells = cells_of(stats)[0]  # values of each class and column, (K, p)
-        shift, within = self._available()
-        self.scale = np.where(within > 0, np.sqrt(np.maximum(within, 0.0)), 1.0)
-        self.first = self._sums(self.rows[:, None] * shift, self._spread(shift, within))
-        self.unit = self._units(shift)
-        s, pooled = self.scale, stats["xx"].ndim == 2
-        xx = np.concatenate([stats["part_xx"], stats["xx"][..., None, :, :]], axis=-3) / s[:, None] / s
-        self.n = freeze(np.concatenate([stats["part_n"], stats["n"][:, None]], axis=1))
-        self.x = freeze(np.concatenate([stats["part_x"], stats["x"][:, None]], axis=1) / s)
-        self.xx = freeze(xx[None] if pooled else xx)
-
-    def _available(self) -> tuple[Array, Array]:
-        """Means of the values that are there, from the origin, and variances within classes.  # → (K, p), (p,)"""
-        n, x, squares = cells_of(self.stats)
-        origin = np.asarray(self.stats.origin)
-        shift = np.divide(x, n, out=np.zeros_like(x), where=n > 0)
-        squares = squares.sum(axis=0) if squares.ndim == 2 else squares
-        N = n.sum(axis=0)
-        within = np.divide(squares - (x * shift).sum(axis=0), N, out=np.zeros_like(N), where=N > 0)
-        middle = np.divide((n * (origin + shift)).sum(axis=0), N, out=np.zeros_like(N), where=N > 0)
-        return np.where(n > 0, shift, middle - origin), np.where(within > 1e-13 * squares / np.maximum(N, 1), within, 0)
-
-    def _units(self, shift: Array) -> Array:
-        """The standard deviations that steps are measured in: each class's own, where squares are kept by class."""
-        n, _, squares = cells_of(self.stats)
-        if squares.ndim == 1:
-            return np.broadcast_to(self.scale, shift.shape)
-        own = np.divide(squares, n, out=np.zeros_like(n), where=n > 0) - shift**2
-        return np.where(own > 1e-13 * shift**2, np.sqrt(np.maximum(own, 0.0)), self.scale)
-
-    def _spread(self, shift: Array, within: Array) -> Array:
-        """Squares of rows with these means and variances and no correlations."""
-        own = self.rows[:, None, None] * (np.diag(within) + shift[:, :, None] * shift[:, None, :])
-        return own.sum(axis=0) if self.stats["xx"].ndim == 2 else own
-
-    def _sums(self, x: Array, xx: Array) -> dict[str, Array]:
-        return {"n": self.rows, "x": x, "xx": xx}
-
-    def step(self, sums: dict[str, Array]) -> tuple[dict[str, Array], float]:
-        """M, then E: expected sums under the parameters of these sums, and the log-likelihood of these parameters."""
-        from ..kernels.holes import expect_patterns
-
-        means, S = self.parameters(replace(self.stats, sums={**self.stats.sums, **sums}))
-        s = self.scale
-        relative = means - np.asarray(self.stats.origin)
-        m, S = freeze(relative / s), freeze(S / s[:, None] / s)
-        e, T = np.zeros_like(m), np.zeros(self.xx.shape[:1] + S.shape[1:])
-
-        def work(lo: int, hi: int) -> tuple[float, Array, Array]:
-            de, dT = np.zeros_like(e), np.zeros_like(T)
-            return expect_patterns(self.observed, self.n, self.x, self.xx, m, S, NO_VARIANCE, lo, hi, de, dT), de, dT
-
-        likelihood = -float(self.cells.sum(axis=0) @ np.log(s))
-        for part, de, dT in in_order(work, row_blocks(len(self.observed), s.size**2, 1 << 18)):
-            likelihood, e, T = likelihood + part, e + de, T + dT
-        e, T = e * s, T * s[:, None] * s
-        cross = e[:, :, None] * relative[:, None, :]
-        moved = cross + cross.transpose(0, 2, 1) + np.einsum("c,ci,cj->cij", self.rows, relative, relative)
-        xx = T[0] + moved.sum(axis=0) if self.stats["xx"].ndim == 2 else T + moved
-        return self._sums(e + self.rows[:, None] * relative, xx), likelihood
-
-    def _flat(self, sums: dict[str, Array]) -> Array:
-        """Sums as one vector of means and mean squares in standard deviations."""
-        xx, n, u = sums["xx"], np.where(self.rows > 0, self.rows, 1.0), self.unit
-        if xx.ndim == 2:
-            squares = xx / self.scale[:, None] / self.scale / n.sum()
-        else:
-            squares = xx / u[:, :, None] / u[:, None, :] / n[:, None, None]
-        return np.concatenate([(sums["x"] / u / n[:, None]).reshape(-1), squares.reshape(-1)])
-
-    def run(self) -> Completed:
-        """Steps until nothing moves.  Two steps show where they lead: a leap there (Varadhan & Roland 2008) is kept
-        where the likelihood is no worse for it.
-        """
-        now = self.first
-        path: list[float] = []
-        for _ in range(MOST_STEPS // 3):
-            one, first = self.step(now)
-            two, second = self.step(one)
-            path += [first, second]
-            r = self._flat(one) - self._flat(now)
-            v = self._flat(two) - self._flat(one) - r
-            if np.abs(r + v).max(initial=0.0) < SETTLED:
-                return Completed(two, tuple(path), True)
-            length = np.sqrt(float(r @ r) / max(float(v @ v), 1e-300))
-            landed, third = self._leap(now, one, two, length) if length > 1.0 else (two, -np.inf)
-            now = landed if third >= second else two
-            path += [third] if third >= second else []
-        return Completed(now, tuple(path), False)
-
-    def _leap(
-        self, zero: dict[str, Array], one: dict[str, Array], two: dict[str, Array], length: float
-    ) -> tuple[dict[str, Array], float]:
-        """The step from where sums that keep moving like these would be: s₀ + 2ℓ(s₁ − s₀) + ℓ²(s₂ − 2s₁ + s₀)."""
-        there = {
-            k: zero[k] + 2 * length * (one[k] - zero[k]) + length**2 * (two[k] - 2 * one[k] + zero[k])
-            for k in ("x", "xx")
-        }
-        with np.errstate(all="ignore"):  # a leap may land where no covariance is: it is then not taken
-            try:
-                landed, likelihood = self.step(self._sums(**there))
-            except np.linalg.LinAlgError:
-                return two, -np.inf
-        good = np.isfinite(likelihood) and all(np.isfinite(a).all() for a in landed.values())
-        return landed, likelihood if good else -np.inf
 
 
 def warn_absent(n: Array, classes: Sequence[Any], columns: Sequence[str], rows: Array | None = None) -> None:
@@ -317,36 +181,3 @@ def warn_absent(n: Array, classes: Sequence[Any], columns: Sequence[str], rows: 
             MissingValuesWarning,
             stacklevel=2,
         )
-
-
-def completed(stats: Stats, parameters: Parameters, columns: Sequence[str], plain: Layout, asked: bool) -> Stats:
-    """The sums that complete rows are expected to have had; the sums themselves where no row has a hole.
-
-    Sums of pairs are there because they were asked for, or because patterns were too many, which is said.
-    """
-    if "pair_n" in stats.sums and not asked:
-        warnings.warn(
-            f"the rows have too many patterns of missing values to keep sums of each ({stats['n'].sum():g} rows, "
-            f"{len(columns)} columns): covariances are taken pair by pair from the rows that have both columns, which "
-            "is less exact than maximum likelihood; leave out columns that are mostly missing, or use fewer",
-            MissingValuesWarning,
-            stacklevel=2,
-        )
-    if "pair_n" in stats.sums:
-        warn_absent(cells_of_pairs(stats)[0], stats.axes[CLASS].labels, columns)
-        return Stats(plain, {**stats.axes, PATTERN: Index(())}, completed_pairs(stats), stats.origin)
-    if not stats["part_n"].any():
-        return stats
-    completion = Completion(stats, parameters)
-    warn_absent(completion.cells, stats.axes[CLASS].labels, columns)
-    done = completion.run()
-    if not done.settled:
-        warnings.warn(
-            f"the covariances of rows with missing values still moved after {MOST_STEPS} steps of EM; shrinkage "
-            "helps where there are few rows for so many columns",
-            MissingValuesWarning,
-            stacklevel=2,
-        )
-    empty = {k: stats[k].take([], axis=stats.layout.dims[k].index(PATTERN)) for k in ("part_n", "part_x", "part_xx")}
-    sums = {k: a for k, a in {**stats.sums, **done.sums, **empty}.items() if k in plain.dims}
-    return Stats(plain, {**stats.axes, PATTERN: Index(())}, sums, stats.origin)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..kernels.threads import COPY_CELLS, row_blocks
 from ..stats import Array
-from ..table import Codes
+from ..table import Codes, freeze
 from .elementwise import without
 from .shrinkage import class_shrinkage
 
@@ -60,6 +60,7 @@ class Downdates:
         left = n[rows, codes]
         some = left > 0
         self.d = x - scatter.means[codes]
+        self.squares = np.einsum("ij,ij->i", self.d, self.d)
         self.grown = np.divide(before, left, out=np.ones_like(before), where=some)  # g
         a = np.where(some, weights * self.grown, 0.0)
         count = np.maximum(n - (n > 0), 0.0) if blend.unbiased else n
@@ -68,6 +69,7 @@ class Downdates:
         own[rows, codes] = a
         self.taken = (1 - t) * own + t * a[:, None]  # b, (n, K)
         self.left, self.gone, self.own_taken = left, n <= 0, a
+        self._factors: dict[tuple[int, bool], Factored] = {}
 
     def matrix(self, k: int) -> Array:
         """M_k, before anything is left out."""
@@ -79,7 +81,6 @@ class Downdates:
         """log p(x_i | k) without row i, for each amount of shrinkage; NaN where a matrix is singular.  # → [(n, K)]"""
         K = len(self.scatter.means)
         out = [np.full((len(self.x), K), np.nan) for _ in shrinkages]
-        factors: dict[tuple[int, bool], Factored] = {}
         for i, s in enumerate(shrinkages):
             if isinstance(s, str):
                 out[i] = self._chosen(s)
@@ -91,9 +92,9 @@ class Downdates:
                     out[i][:, k] = self._one_by_one(k, s)
                     continue
                 which = (k if self.blend.tie < 1.0 else 0, not (s or self.blend.ridge))
-                if which not in factors:
-                    factors[which] = Factored(self.matrix(k), which[1], self.blend.tolerance)
-                out[i][:, k] = self._by_factor(k, s, factors[which])
+                if which not in self._factors:
+                    self._factors[which] = Factored(self.matrix(k), which[1], self.blend.tolerance)
+                out[i][:, k] = self._by_factor(k, s, self._factors[which])
         for a in out:
             a[self.gone] = 0.0  # a class without rows: its prior says so
         return out
@@ -106,23 +107,17 @@ class Downdates:
 
     @np.errstate(all="ignore")  # what is singular is NaN
     def _by_factor(self, k: int, s: float, factor: Factored) -> Array:
-        """Σ v²/h + αb (Σ uv/h)²/(1 − αb Σ u²/h) and Σ log h + log(1 − αb Σ u²/h), in the eigenvectors of M_k."""
-        out = np.empty(len(self.x))
-        r, b, far, d = self.blend.ridge, self.taken[:, k], self._far(k), self.d[:, self.scatter.keep]
-        p = far.shape[1]
+        """In the eigenvectors of M_k = QΛQᵀ, where shrinking towards a multiple of I adds to Λ."""
+        from ..kernels.left_out import downdated_scores
+
+        out, r, b = np.empty(len(self.x)), self.blend.ridge, self.taken[:, k]
         alpha = (1 - r) * (1 - s) / self.over[:, k]
-        trace = factor.trace - b * np.einsum("ij,ij->i", d, d)
+        trace = factor.trace - b * self.squares
         gamma = (1 - r) * s * trace / (self.x.shape[1] * self.over[:, k]) + r
-        for start, stop in row_blocks(len(out), p, COPY_CELLS):
-            here = slice(start, stop)
-            h = alpha[here, None] * factor.values + gamma[here, None]
-            v, u = far[here] @ factor.vectors, d[here] @ factor.vectors
-            ab, u_h = alpha[here] * b[here], u / h
-            left = 1 - ab * np.einsum("ij,ij->i", u, u_h)
-            left = np.where(left > factor.least_left, left, np.nan)
-            square = np.einsum("ij,ij->i", v, v / h) + ab * np.einsum("ij,ij->i", v, u_h) ** 2 / left
-            out[here] = -0.5 * (square + np.log(h).sum(axis=1) + np.log(left) + factor.log_scale + p * LOG_2PI)
-        return out
+        x, means = factor.rotated(self.x, self.scatter)
+        arrays = (self.codes, self.grown, alpha, gamma, b, factor.values)
+        downdated_scores(x, means, k, *(freeze(a) for a in arrays), factor.least_left, out)
+        return out - 0.5 * (factor.log_scale + len(factor.values) * LOG_2PI)
 
     def _one_by_one(self, k: int, s: float) -> Array:
         """The same with a matrix for every row: shrinking towards the diagonal changes more than one direction."""
@@ -200,6 +195,15 @@ class Factored:
         self.values, self.vectors = np.maximum(values, 0.0), vectors / scale[:, None]
         self.trace = float(np.trace(M))
         self.log_scale = 2 * float(np.log(scale).sum())
+        self._rotated: tuple[Array, Array] | None = None
+
+    def rotated(self, x: Array, scatter: Scatter) -> tuple[Array, Array]:
+        """Rows and class means in the eigenvectors, about the middle of the means.  # → (n, p), (K, p)"""
+        if self._rotated is None:
+            middle = scatter.means.mean(axis=0)
+            both = (((a - middle)[:, scatter.keep] @ self.vectors) for a in (x, scatter.means))
+            self._rotated = freeze(next(both)), freeze(next(both))
+        return self._rotated
 
 
 def _normal(each: Array, z: Array) -> Array:

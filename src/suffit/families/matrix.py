@@ -1,46 +1,43 @@
-"""The matrix shape: jointly Gaussian columns, from sums of z and z zᵀ about an origin per class.
+"""The matrix shape: sums of z and z zᵀ of jointly distributed columns, about an origin per class.
 
-Full covariances: each class's own, one shared by all, or between (``tie``), plain or shrunk.
+Of every class or of all together, with fourth moments where they are asked for; rows with missing values go to the sums
+of their pattern, or of pairs of columns.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import Family, LeftOut, Scorer, least, register
+from ..family import Family
 from ..kernels.threads import COPY_CELLS, cores, every, in_order, one_blas_thread, row_blocks
 from ..stats import CLASS, FEATURE, PATTERN, Array, Coarser, Index, Layout, Stats, layout
 from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
 from .elementwise import never_learned
-from .gaussian import LEAST_SHARE, ROUNDING, SingularClassWarning, apart, origin_of, warn_few_digits
-from .gaussian_scores import OwnScorer, SharedScorer
+from .gaussian import origin_of, warn_few_digits
 from .holes import (
     ROOM,
     cells_of,
     cells_of_pairs,
-    completed,
     pair_sums,
     patterns_of,
     rows_of,
     shift_pairs,
     shift_parts,
-    spread_out,
     sums_of_pairs,
     too_many,
 )
-from .left_out import NOTHING_LEFT, Blend, Downdates, Scatter, varying
-from .shrinkage import class_shrinkage, shift_fourth, shrink_to_diagonal, shrink_to_identity
-from .tuning import LOO, Tuning, settled_covariance
+from .shrinkage import shift_fourth
 
 Sums = dict[str, Array]
 Flags = NDArray[np.bool_]
+
+
+STRIP_ROWS = 512  # rows of each class that one product is taken over: enough to run at full speed
 
 
 def shift_own(sums: Stats, d: Array) -> Sums:
@@ -90,91 +87,13 @@ SCATTER_FOURTH = layout(
 )
 
 
-@register
-@dataclass(frozen=True)
-class MultivariateGaussian(Family):
-    """Jointly normal columns: Σ_c(tie) = ((1−tie)·S_c + tie·S) / ((1−tie)·n_c + tie·N), S_c = Σ(x−μ_c)(x−μ_c)ᵀ.
+class JointMoments(Family):
+    """A family that rests on first and second moments of its columns together."""
 
-    tie = 0 is quadratic, tie = 1 linear discriminant analysis.  ``shrinkage``: a number s gives (1−s)Σ + s·(tr Σ/p)·I;
-    ``"ledoit-wolf"`` and ``"oas"`` choose s for each class on standardised columns.  ``ridge`` r gives (1−r)Σ + r·I.
-    ``pool`` weighs the class covariances in the shared one (by default they weigh as many rows as they have), and
-    ``pooled`` keeps only the sums that a shared covariance needs.  Directions of a shared covariance whose variance,
-    in standardised columns, is below ``tolerance`` are left out.
-
-    ``target="diagonal"`` shrinks by a number towards the diagonal of Σ instead of a multiple of I.  Rows with missing
-    values are completed by EM on the sums of their patterns; ``holes="pairs"`` keeps the sums of pairs of columns
-    instead, which take less room and time and are less exact.
-    """
-
-    tie: Any = 0.0
-    shrinkage: Any = 0.0
-    unbiased: bool = False
-    ridge: float = 0.0
-    pool: tuple[float, ...] | None = None
-    pooled: bool = False
-    tolerance: float = 0.0
-    target: str = "identity"
-    holes: str = "em"
-    tuning: Tuning | None = field(default=None, compare=False, repr=False)
-
-    key: ClassVar[str] = "multivariate_gaussian"
-    speaks: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        if self.tie != LOO:
-            least(self, "tie", self.tie, 0.0, 1.0)
-        least(self, "ridge", self.ridge, 0.0, 1.0)
-        if isinstance(self.shrinkage, str):
-            if self.shrinkage not in ("ledoit-wolf", "oas", LOO):
-                raise ValueError(f"shrinkage={self.shrinkage!r}: a number in [0, 1], 'ledoit-wolf', 'oas' or 'loo'")
-        else:
-            least(self, "shrinkage", self.shrinkage, 0.0, 1.0)
-        if self.pooled and self.tie == LOO:
-            raise ValueError(
-                "MultivariateGaussian(tie='loo', pooled=True): how far to tie takes the sums of every class"
-            )
-        if self.target not in ("identity", "diagonal"):
-            raise ValueError(f"MultivariateGaussian(target={self.target!r}): 'identity' or 'diagonal'")
-        if self.holes not in ("em", "pairs"):
-            raise ValueError(f"MultivariateGaussian(holes={self.holes!r}): 'em' or 'pairs'")
-
-    @property
-    def statistic(self) -> tuple[Any, ...]:
-        """Which sums are kept depends on what the settings need."""
-        return (self.key, self._layout().name, self.holes)
+    holes: str
 
     def _layout(self) -> Any:
-        if self.shrinkage == "ledoit-wolf":
-            return SCATTER_FOURTH
-        return SCATTER_POOLED if self.pooled else SCATTER
-
-    # --- choosing
-
-    def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
-        """With the tie and the shrinkage that explain rows left out best, where that is asked for.
-
-        Rows with missing values help to make the sums, completed as with one shared covariance; the rows compared are
-        those without.
-        """
-        if LOO not in (self.tie, self.shrinkage):
-            return self
-        whole = np.flatnonzero(without_holes(X))
-        if not len(whole):
-            raise InputError("leave-one-out needs rows without missing values; set tie and shrinkage by hand")
-        return settled_covariance(self, X[whole], rows.some(whole), self.sums_to_tune(X, rows, columns))  # type: ignore[no-any-return]
-
-    def sums_to_tune(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
-        """The sums that settings are compared under: of all rows, completed as with one shared covariance."""
-        plain = replace(self, tie=1.0, shrinkage=0.0 if self.shrinkage == LOO else self.shrinkage)
-        stats = plain.collect(X, rows, columns)
-        return plain.completed(stats, columns) if _incomplete(stats) else stats
-
-    def settled_as(self, other: Family) -> Family:
-        """With the tie and the shrinkage that another has chosen."""
-        if not isinstance(other, MultivariateGaussian) or LOO not in (self.tie, self.shrinkage):
-            return self
-        tie, shrinkage = (b if a == LOO else a for a, b in ((self.tie, other.tie), (self.shrinkage, other.shrinkage)))
-        return replace(self, tie=tie, shrinkage=shrinkage, tuning=other.tuning)
+        raise NotImplementedError
 
     # --- collect
 
@@ -200,6 +119,8 @@ class MultivariateGaussian(Family):
                 else:
                     for name, a in part.items():
                         total[name] += a
+        if total is not None:  # the products were taken for one triangle
+            total["xx"] += np.swapaxes(np.tril(total["xx"], -1), -1, -2)
         axes = {CLASS: rows.classes, FEATURE: Index.range(X.shape[1]), PATTERN: Index(())}
         whole = Stats(self._layout(), axes, {**self._zeros(*origin.shape), **(total or {})}, origin)
         gaps = np.concatenate(holed) if holed else np.zeros(0, np.int64)
@@ -245,11 +166,6 @@ class MultivariateGaussian(Family):
         _check_powers(sums, x, columns)
         return Stats(whole.layout, {**whole.axes, PATTERN: patterns}, sums, origin)
 
-    def surely_valid(self, X: Matrix) -> bool:
-        """A finite sum of squares: no NaN, no infinity, nothing that overflows."""
-        x = (X.data if is_sparse(X) else X).reshape(-1)
-        return self.shrinkage != "ledoit-wolf" and x.dtype == np.float64 and bool(np.isfinite(x @ x))
-
     def _room(self, patterns: int, K: int, p: int) -> int:
         return patterns * p * p * (1 if self._layout() is SCATTER_POOLED else K)
 
@@ -275,10 +191,12 @@ class MultivariateGaussian(Family):
         return out, start + np.flatnonzero(gap)
 
     def _strip_sums(self, X: Matrix, rows: Rows, origin: Array, start: int, stop: int) -> Sums:
+        """The same of complete rows; of Σzzᵀ the lower triangle."""
         K, p = origin.shape
         out = {k: a for k, a in self._zeros(K, p).items() if not k.startswith("part_")}
         by_class = 1 if out["xx"].ndim == 2 else K
-        step = min(stop - start, max(64, 2 * COPY_CELLS // p, STRIP_ROWS * by_class))
+        most = max(64, 2 * COPY_CELLS // p, STRIP_ROWS * by_class)
+        step = -(-(stop - start) // max(1, round((stop - start) / most)))  # strips of equal length
         Z = np.empty((step, p))
         for a in range(start, stop, step or 1):
             b = min(a + step, stop)
@@ -286,12 +204,14 @@ class MultivariateGaussian(Family):
         return out
 
     def _add_strip(self, x: Array, codes: Codes, weights: Array, origin: Array, Z: Array, out: Sums) -> None:
-        """Z = √w·z, and ZᵀZ of all rows, or of each class's rows after sorting them by class."""
+        """Z = √w·z, and ZᵀZ of all rows, or of each class's rows after sorting them by class: its lower triangle."""
+        from scipy.linalg.blas import dsyrk
+
         from ..kernels.moments import centre_rows, places_by_class
 
         if out["xx"].ndim == 2:
             centre_rows(x, np.arange(len(x)), codes, weights, origin, Z, out["n"], out["x"])
-            out["xx"] += Z.T @ Z
+            dsyrk(1.0, Z.T, beta=1.0, c=out["xx"].T, overwrite_c=True)
             return
         place, ends = np.empty(len(x), np.int64), np.empty(len(origin), np.int64)
         places_by_class(codes, place, ends)
@@ -300,7 +220,7 @@ class MultivariateGaussian(Family):
             if a == b:
                 continue
             Zc = Z[a:b]
-            out["xx"][c] += Zc.T @ Zc
+            dsyrk(1.0, Zc.T, beta=1.0, c=out["xx"][c].T, overwrite_c=True)
             if "xxyy" in out:
                 w = weights[codes == c, None]
                 Z2 = Zc * Zc  # w z²
@@ -343,217 +263,6 @@ class MultivariateGaussian(Family):
         if bad.any():
             raise never_learned(after, bad, columns)
 
-    # --- solve
-
-    def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:
-        """Scatter about the means, tied, shrunk and factored."""
-        stats = self.completed(stats, columns)
-        n, K, p = stats["n"], len(stats.axes[CLASS]), len(columns)
-        means, own, shared, total = self.covariances(stats)
-        flat = np.asarray(total <= 0.0)
-        classes = stats.axes[CLASS].labels
-        if self.tie == 1.0:
-            W, log_det, rank = self._whiten(shared, flat, "all classes together")
-            scorer = SharedScorer(means, shared, W, log_det, rank, columns, K * p + p * (p + 1) // 2)
-            scorer.tolerance = max(scorer.tolerance, self.tolerance)
-            return scorer
-        rank, parameters = p if self.ridge else int((~flat).sum()), K * p * (p + 3) // 2
-        factored = self._whiten_all(own, flat)
-        if factored is not None:
-            return OwnScorer(means, own, *factored, rank, columns, parameters)
-        mended = [c for c in range(K) if self._singular(own[c], flat)]
-        if mended:
-            own = own.copy()
-            own[mended] = [self._mended(own[c], shared, n[c], total, flat) for c in mended]
-            names = ", ".join(repr(classes[c]) for c in mended[:10]) + (" …" if len(mended) > 10 else "")
-            _warn(
-                f"The covariance matrix of class {names} is not full rank ({n[mended].min():g} rows, "
-                f"{int((~flat).sum())} columns that vary): it is mixed with the shared one, as p + 1 rows of that "
-                "would weigh beside its own; tie or shrinkage set this by hand"
-            )
-        whitened = [self._whiten(own[c], flat, f"class {classes[c]!r}") for c in range(K)]
-        whitenings = np.stack([w for w, _, _ in whitened])
-        log_dets = np.array([d for _, d, _ in whitened])
-        return OwnScorer(means, own, whitenings, log_dets, rank, columns, parameters)
-
-    def completed(self, stats: Stats, columns: Sequence[str]) -> Stats:
-        """The sums that complete rows are expected to have had, where some have missing values."""
-        plain = SCATTER if self._layout() is SCATTER_FOURTH and _incomplete(stats) else self._layout()
-        family = self
-        n = cells_of(stats)[0] if self.unbiased and "part_n" in stats.sums else np.ones((1, 0))
-        if ((n <= 1) & (n.sum(axis=0) > 0)).any():  # n − 1 of no values would let a variance grow without end
-            family = replace(self, unbiased=False)
-        return completed(stats, family._em_parameters, columns, plain, asked=self.holes == "pairs")
-
-    def _em_parameters(self, stats: Stats) -> tuple[Array, Array]:
-        """Means and covariances as ``scorer`` takes them.  # → (K, p), (K, p, p) or (1, p, p)"""
-        means, own, shared, total = self.covariances(stats)
-        if self.tie == 1.0:
-            return means, spread_out(shared, stats["n"].sum())[None]
-        flat = np.asarray(total <= 0.0)
-        if self._whiten_all(own, flat) is None:
-            mend = [c for c in range(len(own)) if self._singular(own[c], flat)]
-            own = own.copy()
-            for c in mend:
-                own[c] = self._mended(own[c], shared, stats["n"][c], total, flat)
-        return means, np.stack([spread_out(cov, n) for cov, n in zip(own, stats["n"], strict=True)])
-
-    def _whiten_all(self, own: Array, flat: Flags) -> tuple[Array, Array] | None:
-        """W_c and log det Σ_c of all classes at once, where none is singular."""
-        if flat.any() and not self.ridge:
-            return None
-        scale = np.sqrt(np.einsum("cii->ci", own))
-        if not (scale > 0).all():
-            return None
-        L = _cholesky(own / scale[:, :, None] / scale[:, None, :], _RANK_TOLERANCE)
-        if L is None:
-            return None
-        W = np.linalg.solve(L, np.eye(len(flat)) / scale[:, None, :])
-        return W, 2 * (np.log(np.einsum("cii->ci", L)).sum(axis=1) + np.log(scale).sum(axis=1))
-
-    def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
-        """By rank-one downdates; rows that leave something singular are solved one by one.
-
-        So are all rows where some have missing values, for which EM has no such formula, and where classes weigh in the
-        shared covariance as a prior says.
-        """
-        if self.pool is not None or _incomplete(stats) or not without_holes(X).all():
-            return self.solved_without(X, rows, stats, columns)
-        out = self.left_out_by_shrinkage(X, rows, stats, [self.shrinkage])[0]
-        alone = np.zeros(len(rows), bool) if self.ridge else self._alone(X, rows, stats)
-        odd = np.flatnonzero(np.isnan(out).any(axis=1) | alone)
-        if len(odd):
-            out[odd] = self.solved_without(X[odd], rows.some(odd), stats, columns).log_density
-        return LeftOut(out)
-
-    def _alone(self, X: Matrix, rows: Rows, stats: Stats) -> Flags:
-        """Rows without which a column would not vary, and would say nothing."""
-        means, _, _, total, _ = self._scatters(stats)
-        n, w = stats["n"], rows.part(0, len(rows))[1][:, None]
-        N = n.sum()
-        far = block(X, 0, X.shape[0]).astype(np.float64) - n @ means / N
-        with np.errstate(all="ignore"):
-            share = w * far**2 / ((N - w) * total)  # of the sum of squares about the mean of all rows
-        return np.asarray((share > 1 - NOTHING_LEFT).any(axis=1))
-
-    def left_out_by_shrinkage(
-        self, X: Matrix, rows: Rows, stats: Stats, shrinkages: Sequence[float | str]
-    ) -> list[Array]:
-        """log p(x_i | c) without row i under several amounts of shrinkage; NaN where singular.  # → [(n, K)]"""
-        means, own, S, total = self._scatters(stats)[:4]
-        keep = varying(total, self.ridge)
-        sums = {k: stats[k] for k in ("n", "x", "xx", "xxy", "xxyy") if k in stats.sums}
-        scatter = Scatter(means, own, S, sums, np.asarray(stats.origin), keep)
-        x = block(X, 0, X.shape[0]).astype(np.float64)
-        blend = Blend(self.tie, self.unbiased, self.ridge, self.target == "diagonal", self.tolerance)
-        return Downdates(scatter, blend, x, *rows.part(0, len(rows))).log_densities(shrinkages)
-
-    def _scatters(self, stats: Stats) -> tuple[Array, Array, Array, Array, Array]:
-        """Means (K, p), Σ(x−μ)(x−μ)ᵀ of each class and of all, total variances (p,), and Σz/n."""
-        n, x, xx = stats["n"], stats["x"], stats["xx"]
-        shift = np.divide(x, n[:, None], out=np.zeros_like(x), where=n[:, None] > 0)
-        means = np.asarray(stats.origin) + shift
-        N = n.sum()
-        middle = n @ means / N
-        means = np.where(n[:, None] > 0, means, middle)
-        if xx.ndim == 2:
-            S = xx - shift.T @ x
-            squares, rounding = np.diagonal(S), ROUNDING * np.diagonal(xx)
-            own = np.zeros((0, *S.shape))
-        else:
-            own = xx - np.einsum("ci,cj->cij", shift, x)
-            diag = np.einsum("cii->ci", own)
-            diag[...] = np.where(diag > ROUNDING * np.einsum("cii->ci", xx), diag, 0.0)
-            S = own.sum(axis=0)
-            squares, rounding = np.diagonal(S), np.zeros(1)
-        within = np.where(squares > rounding, squares, 0.0)
-        between = apart(means, middle, np.asarray(stats.origin))
-        total = (within + n @ between) / N
-        return means, own, S, total, shift
-
-    def covariances(self, stats: Stats) -> tuple[Array, Array, Array, Array]:
-        """Means (K, p), Σ_c as the settings say (K, p, p), the shared Σ (p, p), total variances (p,)."""
-        means, own, S, total, shift = self._scatters(stats)
-        n, xx = stats["n"], stats["xx"]
-        less = (n > 0).astype(np.float64) if self.unbiased else np.zeros_like(n)
-        own, S = self._shrunk(stats, own, S, shift)
-        d = np.maximum(n - less, 0.0)
-        shared = S / (d.sum() or 1.0)
-        if self.pool is not None and xx.ndim == 3:
-            share = np.asarray(self.pool)[:, None, None]
-            shared = (share * np.divide(own, d[:, None, None], out=np.zeros_like(own), where=d[:, None, None] > 0)).sum(
-                0
-            )
-        if self.tie < 1.0:
-            denominator = (1 - self.tie) * d + self.tie * d.sum()
-            scatter = (1 - self.tie) * own + self.tie * S
-            own = np.divide(
-                scatter,
-                denominator[:, None, None],
-                out=np.zeros_like(own),
-                where=denominator[:, None, None] > 0,
-            )
-        return means, self._regular(own), self._regular(shared), total
-
-    def _shrunk(self, stats: Stats, own: Array, S: Array, shift: Array) -> tuple[Array, Array]:
-        """Scatter matrices shrunk class by class where the amount is chosen from the data."""
-        if not isinstance(self.shrinkage, str):
-            return own, S
-        how = self.shrinkage if "xxyy" in stats.sums and not _incomplete(stats) else "oas"
-        own = class_shrinkage(how, stats.sums, own, shift)
-        return own, own.sum(axis=0)
-
-    def _regular(self, cov: Array) -> Array:
-        """A fixed amount of shrinkage, then the ridge."""
-        if not isinstance(self.shrinkage, str) and self.shrinkage:
-            shrink = shrink_to_identity if self.target == "identity" else shrink_to_diagonal
-            cov = shrink(cov, self.shrinkage)
-        if self.ridge:
-            cov = (1 - self.ridge) * cov + self.ridge * np.eye(cov.shape[-1])
-        return cov
-
-    def _mended(self, cov: Array, shared: Array, n: float, total: Array, flat: Flags) -> Array:
-        """A singular Σ_c, mixed with the shared one; if that is singular too, with a little of the total variances."""
-        p = len(cov)
-        weight = (p + 1) / (n + p + 1)
-        cov = (1 - weight) * cov + weight * shared
-        if self._singular(cov, flat):
-            cov = cov + np.diag(weight * LEAST_SHARE**0.5 * np.where(flat, 0.0, total))
-        return cov
-
-    def _standardised(self, cov: Array, flat: Flags) -> tuple[Array, Array, Flags]:
-        """Correlations of the columns that vary, their scales, and which they are."""
-        keep = np.ones(len(cov), dtype=bool) if self.ridge else ~flat
-        scale = np.sqrt(np.diagonal(cov)[keep])
-        scale = np.where(scale > 0, scale, 1.0)
-        return cov[np.ix_(keep, keep)] / scale[:, None] / scale, scale, keep
-
-    def _singular(self, cov: Array, flat: Flags) -> bool:
-        return _cholesky(self._standardised(cov, flat)[0], _RANK_TOLERANCE) is None
-
-    def _whiten(self, cov: Array, flat: Flags, who: str) -> tuple[Array, float, int]:
-        """W with WᵀW = Σ⁻¹, log det Σ and the rank; directions in which nothing varies are left out, which is said."""
-        R, scale, keep = self._standardised(cov, flat)
-        W = np.zeros(cov.shape)
-        L = _cholesky(R, max(_RANK_TOLERANCE, 2 * self.tolerance))
-        if L is not None:
-            W[np.ix_(keep, keep)] = np.linalg.solve(L, np.diag(1 / scale))
-            return W, float(2 * (np.log(np.diagonal(L)).sum() + np.log(scale).sum())), len(R)
-        values, vectors = np.linalg.eigh(R)
-        real = values > max(_RANK_TOLERANCE * values.max(initial=0.0), self.tolerance)
-        rank = int(real.sum())
-        if rank < len(R):
-            _warn(
-                f"The covariance matrix of {who} is not full rank (rank {rank} of {len(R)}): the directions in which "
-                "nothing varies are left out; shrinkage keeps them"
-            )
-        W[:rank, keep] = (vectors[:, real] / np.sqrt(values[real])).T / scale
-        return W, float(np.log(values[real]).sum() + 2 * np.log(scale).sum()), rank
-
-
-STRIP_ROWS = 512  # rows of each class that one product is taken over: enough to run at full speed
-_RANK_TOLERANCE = 1e-12  # share of a column's variance left after regression on the others: less is rounding
-
 
 def without_holes(X: Matrix) -> Flags:
     """Which rows have no missing value."""
@@ -561,11 +270,6 @@ def without_holes(X: Matrix) -> Flags:
         return np.asarray((X == X).all(axis=1))
     holes = np.isnan(X.data)
     return np.bincount(np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[holes], minlength=X.shape[0]) == 0
-
-
-def _incomplete(stats: Stats) -> bool:
-    """Whether some rows have holes: they have no fourth moments, and OAS takes the place of Ledoit and Wolf."""
-    return "pair_n" in stats.sums or bool(len(stats.axes[PATTERN]))
 
 
 def _check_powers(sums: Sums, x: Array, columns: Sequence[str]) -> None:
@@ -577,16 +281,3 @@ def _check_powers(sums: Sums, x: Array, columns: Sequence[str]) -> None:
             f"column {columns[j]!r}: values so large that their powers overflow, up to {largest[j]:.3g}; rescale the "
             "column"
         )
-
-
-def _cholesky(R: Array, tolerance: float) -> Array | None:
-    """The factor of a correlation matrix, or None where some column is a combination of the others."""
-    try:
-        L: Array = np.linalg.cholesky(R).astype(np.float64, copy=False)
-    except np.linalg.LinAlgError:
-        return None
-    return None if (np.diagonal(L, axis1=-2, axis2=-1) ** 2 < tolerance).any() else L
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, SingularClassWarning, stacklevel=2)

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..family import Family, LeftOut, Running, Scorer, register
+from ..family import Family, LeftOut, Running, Scorer, Terms, register
 from ..forms import Impossible, LogisticForm
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
-from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
+from ..table import CellError, Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
 from .elementwise import never_learned, without
 from .holes import warn_absent
 from .running import RunningCounts, label_table
@@ -60,9 +60,10 @@ class Multinomial(Family):
 
     def _refuse(self, columns: Sequence[str], j: int, value: float, row: int) -> InputError:
         who = "ComplementNB" if self.complement else "MultinomialNB"
-        return InputError(
-            f"Negative values in data passed to {who} (input X): column {columns[j]!r}, found {value:g} in row {row}; "
-            "word counts are 0 or more: drop the row, or use GaussianNB"
+        return CellError(
+            f"Negative values in data passed to {who} (input X): column {columns[j]!r}, found {value:g}",
+            row,
+            "word counts are 0 or more: drop the row, or use GaussianNB",
         )
 
     def check(self, x: NDArray[Any], columns: Sequence[str], first_row: int) -> None:
@@ -201,7 +202,8 @@ def _without_holes(X: Matrix, rows: Rows) -> tuple[Matrix, Index, Array]:
 
 def _completed(stats: Stats, columns: Sequence[str]) -> Array:
     """Counts as they would be, had the documents without a count the mean of those with one."""
-    count, n = np.maximum(stats["count"], 0.0), stats["n"][:, None]
+    count, n = stats["count"], stats["n"][:, None]
+    count = np.maximum(count, 0.0) if (count < 0).any() else count
     if not len(stats.axes[GAP]):
         return count
     at = np.array(stats.axes[GAP].labels, dtype=np.int64)
@@ -219,6 +221,7 @@ class MultinomialScorer(Scorer):
     """Scores linear in the counts."""
 
     takes_missing = True
+    comparable = False  # the longer a document, the less probable: its length is no part of the model
 
     def __init__(
         self,
@@ -272,6 +275,30 @@ class MultinomialScorer(Scorer):
             rule = self.rule(self.count[:, columns], self.alpha[columns])[which]
             out[gap[here]] = part[here][:, columns] @ rule.T
 
+    def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
+        """x_w·(weight_w|a − weight_w|b), word by word."""
+        X = csr(X) if is_sparse(X) else block(X, 0, X.shape[0])
+        terms = Terms(self._word_odds(X, a, b, 0), np.zeros(X.shape[0]))
+        if not self.some_never:
+            return terms
+        return terms._replace(never=Terms(self._word_odds(X, a, b, 1), np.zeros(X.shape[0])))
+
+    def _word_odds(self, X: Matrix, a: Codes, b: Codes, which: int) -> Matrix:
+        """which = 0: the weights, 1: what is log 0.  Rows with missing counts take the rule without those words."""
+        rule = self.never if which else self.weights
+        rows, words = _places(X)
+        values = (X.data if is_sparse(X) else X.reshape(-1)).astype(np.float64)
+        odds = rule[a[rows], words] - rule[b[rows], words]
+        for i in np.unique(rows[np.isnan(values)]):
+            here = np.flatnonzero(rows == i)
+            there = np.ones(len(self.alpha), bool)
+            there[words[here][np.isnan(values[here])]] = False
+            own = np.zeros(rule.shape)
+            own[:, there] = self.rule(self.count[:, there], self.alpha[there])[which]
+            odds[here] = own[a[i], words[here]] - own[b[i], words[here]]
+        odds = np.where(np.isnan(values), 0.0, values * odds)
+        return sparse.csr_array((odds, X.indices, X.indptr), shape=X.shape) if is_sparse(X) else odds.reshape(X.shape)
+
     def row_kernel(self, log_prior: Array) -> tuple[Any, tuple[Array, ...]]:
         """Linear in the counts."""
         from ..kernels.rows import linear_row
@@ -314,6 +341,14 @@ class MultinomialScorer(Scorer):
         nothing = np.zeros(len(self.weights))
         impossible = Impossible(self.never, nothing) if self.never.any() else None
         return LogisticForm(tuple(self.columns), self.weights, nothing, _counts, impossible=impossible)
+
+
+def _places(X: Matrix) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """The row and the word of every stored count, or of every one."""
+    if is_sparse(X):
+        return np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), X.indices
+    rows, words = np.indices(X.shape).reshape(2, -1)
+    return rows, words
 
 
 def _counts(X: NDArray[Any]) -> Array:

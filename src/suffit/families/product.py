@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import Family, LeftOut, Scorer
+from ..family import Family, LeftOut, Scorer, Terms
 from ..forms import Impossible, LogisticForm
 from ..kernels.threads import row_blocks
 from ..stats import CLASS, Array, Bundle
-from ..table import Codes, Parts, Rows, rows_from
+from ..table import Codes, Parts, Rows, check_finite, rows_from
 
 ROWS_AT_ONCE = 1 << 16  # rows of a table that are made matrices together
 
@@ -51,7 +51,7 @@ class Product(Family):
     def settled(self, X: Any, rows: Rows, columns: Sequence[str]) -> Product:
         """Every block settled, on some rows where there are very many."""
         sample = rows.weighty(ROWS_AT_ONCE)
-        few, some = rows.some(sample), X[sample]
+        few, some = (rows, X) if len(sample) == len(rows) else (rows.some(sample), X[sample])
         return self._with([b.family.settled(some.part(i), few, b.columns) for i, b in enumerate(self.blocks)])
 
     def settled_as(self, other: Family) -> Product:
@@ -78,7 +78,7 @@ class Product(Family):
             codes, weights = rows.part(start, stop)
             few = Rows(rows.classes, codes, None if rows.weights is None else weights)
             with rows_from(start):
-                here = X[start:stop]
+                here = X[start:stop] if stop - start < len(rows) else X
                 sums = [b.family.collect(here.part(i), few, b.columns) for i, b in enumerate(self.blocks)]
             total = Bundle(tuple(sums)) if total is None else total + Bundle(tuple(sums))
         assert total is not None
@@ -118,6 +118,8 @@ class ProductScorer(Scorer):
         self.n_classes = scorers[0].n_classes
         self.n_parameters = sum(s.n_parameters for s in scorers)
         self._limited: list[int] | None = None  # blocks in which something has probability 0
+        heard = {name for b in blocks if b.power for name in b.columns}
+        self._unheard = {i for i, b in enumerate(blocks) if not b.power and not heard.issuperset(b.columns)}
 
     def blocks(self, X: Any) -> list[tuple[int, int]]:
         """Long stretches of rows: making matrices of a table has a cost of its own."""
@@ -136,6 +138,11 @@ class ProductScorer(Scorer):
                     for a, b in scorer.blocks(part):
                         scorer.score_rows(part, a, b, one[a:b])
                     out += block.power * one
+                elif i in self._unheard:  # no score of theirs would show an infinity
+                    part = here.part(i)
+                    scorer.check(part)
+                    if part.dtype.kind == "f":
+                        check_finite(part, block.columns)
 
     def as_density(self, blocks: int) -> ProductScorer:
         """The first blocks alone, at full power: a density, where the whole is a decision rule."""
@@ -156,6 +163,28 @@ class ProductScorer(Scorer):
             self._limited = [i for i in used if self.scorers[i].impossible(one.part(i)) is not None]
         found: list[Any] = [self.scorers[i].impossible(X.part(i)) for i in self._limited]
         return np.asarray(np.sum(found, axis=0)) if found else None
+
+    @property
+    def additive(self) -> bool:  # type: ignore[override]
+        """Whether every block that counts is."""
+        return all(s.additive for s, b in zip(self.scorers, self.blocks_of, strict=True) if b.power)
+
+    def parts(self, X: Any, a: Codes, b: Codes) -> Terms:
+        """The terms of the blocks side by side, each times its power."""
+        terms = [
+            s.parts(part, a, b) if block.power else Terms(np.zeros(part.shape), np.zeros(len(a)))
+            for (s, part), block in zip(self._each(X), self.blocks_of, strict=True)
+        ]
+        powers = [block.power for block in self.blocks_of]
+        columns = np.concatenate([p * t.columns for p, t in zip(powers, terms, strict=True)], axis=1)
+        rest = np.asarray(np.sum([p * t.rest for p, t in zip(powers, terms, strict=True)], axis=0))
+        if all(t.never is None for t in terms):
+            return Terms(columns, rest)
+        none = [Terms(np.zeros(t.columns.shape), np.zeros(len(a))) if t.never is None else t.never for t in terms]
+        never = Terms(
+            np.concatenate([t.columns for t in none], axis=1), np.asarray(np.sum([t.rest for t in none], axis=0))
+        )
+        return Terms(columns, rest, never)
 
     def check_cells(self, x: Any, rows: NDArray[np.int64], columns: Sequence[str]) -> None:
         """Every block."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,15 @@ def label_table(classes: Index) -> tuple[int, Codes] | None:
     return low, freeze(place)
 
 
+def _of_one_kind(*arrays: NDArray[Any]) -> Sequence[NDArray[Any]]:
+    """The arrays as they are where all can be written to, as most can; else all read-only: two types to compile for."""
+    for a in arrays:
+        flags = a.flags
+        if not (flags.writeable and flags.c_contiguous):
+            return [freeze(a) for a in arrays]
+    return arrays
+
+
 class RunningMoments(Running):
     """n, Σz, Σz² of dense float64 rows about the origin of the model, z = x − origin."""
 
@@ -47,12 +57,13 @@ class RunningMoments(Running):
         if type(X) is not np.ndarray or X.dtype != np.float64 or not X.flags.c_contiguous or X.size > READ_CELLS:
             return False
         if X.size <= READ_CELLS >> 3:
-            return self.kernel(freeze(X), y, *self.fixed, self.total)  # type: ignore[no-any-return]
+            return self.kernel(*_of_one_kind(X, y), *self.fixed, self.total)  # type: ignore[no-any-return]
 
         def work(start: int, stop: int) -> Array | None:
             part = np.zeros_like(self.total)
             return part if self.kernel(freeze(X[start:stop]), y[start:stop], *self.fixed, part) else None
 
+        X, y = freeze(X), freeze(y)
         blocks = row_blocks(*X.shape)
         parts = [part for part in in_order(work, blocks) if part is not None]
         if len(parts) < len(blocks):
@@ -87,7 +98,7 @@ class RunningCounts(Running):
             or len(X.data) > READ_CELLS >> 3
         ):
             return False
-        return self.kernel(freeze(X.indptr), freeze(X.indices), freeze(X.data), y, *self.fixed)  # type: ignore[no-any-return]
+        return self.kernel(*_of_one_kind(X.indptr, X.indices, X.data, y), *self.fixed)  # type: ignore[no-any-return]
 
     def sums(self) -> tuple[Array, Stats]:
         """Documents of each class, and the counts."""

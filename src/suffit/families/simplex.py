@@ -21,12 +21,18 @@ def log_shares(count: Array, alpha: Array, axis: int = -1) -> tuple[Array, Array
 
     A row without any count and without α is uniform.
     """
-    smoothed = count + alpha
+    smoothed = count + alpha  # in place from here on: there may be millions of words
     total = smoothed.sum(axis=axis, keepdims=True)
-    smoothed = np.where(total > 0, smoothed, 1.0)
-    total = np.where(total > 0, total, max(count.shape[axis], 1))
-    never = smoothed <= 0
-    return np.log(np.where(never, 1.0, smoothed)) - np.log(total), never.astype(np.float64)
+    if not (total > 0).all():
+        np.copyto(smoothed, 1.0, where=~(total > 0))
+        total = np.where(total > 0, total, max(count.shape[axis], 1))
+    zero, never = smoothed <= 0, np.zeros(smoothed.shape)
+    if zero.any():
+        never[zero] = 1.0
+        smoothed[zero] = 1.0
+    np.log(smoothed, out=smoothed)
+    smoothed -= np.log(total)
+    return smoothed, never
 
 
 def dense_class_sums(X: Matrix, rows: Rows, check: Check) -> Array:
@@ -74,7 +80,7 @@ def linear_scores(X: Matrix, start: int, stop: int, weights: Array, by_word: Arr
         nothing = freeze(np.zeros(weights.shape[1]))
         dense_scores(block(X, start, stop), nothing, freeze(weights), freeze(np.zeros(len(weights))), out)
         return True
-    return bool(csr_linear_scores(*entries(X, start, stop), np.nan, by_word, freeze(np.zeros(len(weights))), out))
+    return bool(csr_linear_scores(*entries(X, start, stop), by_word, freeze(np.zeros(len(weights))), out))
 
 
 def words_first(weights: Array) -> Array:

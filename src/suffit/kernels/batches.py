@@ -6,6 +6,8 @@ import numpy as np
 
 from .compiled import fast, jit
 
+_INFINITY = np.uint64(0x7FF0000000000000)  # the bits of ∞
+
 
 @fast
 def add_moments(X, y, low, place, origin, limit, total):  # type: ignore[no-untyped-def]
@@ -47,17 +49,18 @@ def add_moments(X, y, low, place, origin, limit, total):  # type: ignore[no-unty
 def add_entries(indptr, indices, data, y, low, place, n, count):  # type: ignore[no-untyped-def]
     """n[c] += 1 and count[c, j] += x over the entries of the rows of class c = place[y − low].
 
-    False, and nothing added, where a label is unknown or an entry is negative or not finite.
+    False, and nothing added, where a label is unknown or an entry is negative (−0 counts as such) or not finite.
     """
     rows = y.shape[0]
     for i in range(rows):
         at = y[i] - low
         if at < 0 or at >= place.shape[0] or place[at] < 0:
             return False
-    good = True
-    for e in range(indptr[0], indptr[rows]):
-        good &= (data[e] >= 0.0) & (data[e] < np.inf)
-    if not good:
+    bits = data.view(np.uint64)[indptr[0] : indptr[rows]]  # as whole numbers: [0, ∞) < ∞ < NaN < negative
+    top = np.uint64(0)
+    for e in range(bits.shape[0]):
+        top = max(top, bits[e])
+    if top >= _INFINITY:
         return False
     for i in range(rows):
         c = place[y[i] - low]

@@ -87,8 +87,8 @@ def integer_scores(X, low, offsets, table, out):  # type: ignore[no-untyped-def]
 def csr_class_sums(indptr, indices, data, threshold, codes, weights, lo, hi, t):  # type: ignore[no-untyped-def]
     """t[c, j] += w·x over the entries of the rows whose class is in [lo, hi).  False where an entry is not ≥ 0.
 
-    With a threshold (not NaN) an entry counts as 1 where it is above it, else as 0.  Threads split the classes between
-    them, so every cell is added up by one thread, in row order.
+    With a threshold (not NaN) an entry counts as 1 where it is above it, else as 0; False where one is not finite.
+    Threads split the classes between them, so every cell is added up by one thread, in row order.
     """
     good = True
     for i in range(codes.shape[0]):
@@ -98,7 +98,9 @@ def csr_class_sums(indptr, indices, data, threshold, codes, weights, lo, hi, t):
             tc = t[c]
             if threshold == threshold:
                 for e in range(indptr[i], indptr[i + 1]):
-                    tc[np.uint64(indices[e])] += w if data[e] > threshold else 0.0
+                    x = data[e]
+                    good &= x - x == 0.0
+                    tc[np.uint64(indices[e])] += w if x > threshold else 0.0
             else:
                 for e in range(indptr[i], indptr[i + 1]):
                     x = data[e]
@@ -137,14 +139,13 @@ def csr_class_moments(indptr, indices, data, codes, weights, origin, lo, hi, n, 
 
 
 @jit
-def csr_linear_scores(indptr, indices, data, threshold, weights, start, out):  # type: ignore[no-untyped-def]
-    """out[i, c] = start[c] + Σ_e x·weights[j_e, c]; with a threshold x is 1 above it, else 0.  weights: (words, K).
+def csr_linear_scores(indptr, indices, data, weights, start, out):  # type: ignore[no-untyped-def]
+    """out[i, c] = start[c] + Σ_e x·weights[j_e, c].  weights: (words, K).
 
     False where an entry is not ≥ 0.  Sums in order: taken in any order they would be vectorised by gathering, which
     takes twice the time.
     """
     rows, K = out.shape
-    plain = threshold != threshold
     good = True
     if K == 2:
         for i in range(rows):
@@ -152,7 +153,7 @@ def csr_linear_scores(indptr, indices, data, threshold, weights, start, out):  #
             s1 = start[1]
             for e in range(indptr[i], indptr[i + 1]):
                 j = np.uint64(indices[e])
-                x = data[e] if plain else (1.0 if data[e] > threshold else 0.0)
+                x = data[e]
                 good &= x >= 0.0
                 s0 += x * weights[j, 0]
                 s1 += x * weights[j, 1]
@@ -164,10 +165,42 @@ def csr_linear_scores(indptr, indices, data, threshold, weights, start, out):  #
             out[i, c] = start[c]
         for e in range(indptr[i], indptr[i + 1]):
             j = np.uint64(indices[e])
-            x = data[e] if plain else (1.0 if data[e] > threshold else 0.0)
+            x = data[e]
             good &= x >= 0.0
             for c in range(K):
                 out[i, c] += x * weights[j, c]
+    return good
+
+
+@jit
+def csr_presence_scores(indptr, indices, data, threshold, weights, start, out):  # type: ignore[no-untyped-def]
+    """The same with x = 1 for an entry above the threshold, else 0.  False where an entry is not finite."""
+    rows, K = out.shape
+    good = True
+    if K == 2:
+        for i in range(rows):
+            s0 = start[0]
+            s1 = start[1]
+            for e in range(indptr[i], indptr[i + 1]):
+                j = np.uint64(indices[e])
+                x = data[e]
+                good &= x - x == 0.0
+                one = 1.0 if x > threshold else 0.0
+                s0 += one * weights[j, 0]
+                s1 += one * weights[j, 1]
+            out[i, 0] = s0
+            out[i, 1] = s1
+        return good
+    for i in range(rows):
+        for c in range(K):
+            out[i, c] = start[c]
+        for e in range(indptr[i], indptr[i + 1]):
+            j = np.uint64(indices[e])
+            x = data[e]
+            good &= x - x == 0.0
+            if x > threshold:
+                for c in range(K):
+                    out[i, c] += weights[j, c]
     return good
 
 

@@ -58,110 +58,196 @@ def factor(S, places, a, tolerance, L):  # type: ignore[no-untyped-def]
 
 
 @fast
-def expect_patterns(observed, n, x, xx, mean, S, tolerance, lo, hi, e, T):  # type: ignore[no-untyped-def]
-    """E-step over the patterns [lo, hi): adds E Σ(x − μ) to e, E Σ(x − μ)(x − μ)ᵀ to T, returns the log-likelihood.
+def rank_of_scatter(S, places, a, least, F):  # type: ignore[no-untyped-def]
+    """Rows f with Σ f fᵀ = S on the first ``a`` of these places, into F (a row each), largest first; how many.
 
-    With S_o = Σ(x − μ)(x − μ)ᵀ over the observed columns o, B = S_mo S_oo⁻¹ and C = S_mm − B S_om:
-    T_oo = S_o, T_mo = B S_o, T_mm = B S_o Bᵀ + n C.  xx and T are (C, …) or, shared by the classes, (1, …).
+    Cholesky with pivoting, which ends where what is left of every column is no more than ``least`` of it.
     """
-    K = n.shape[0]
+    left = np.empty(a)
+    for j in range(a):
+        left[j] = S[places[j], places[j]]
+    for r in range(a):
+        top = -1
+        most = 1.0
+        for j in range(a):
+            if left[j] > least[places[j]] and (top < 0 or left[j] > most):
+                top = j
+                most = left[j]
+        if top < 0:
+            return r
+        root = np.sqrt(most)
+        for j in range(a):
+            s = S[places[j], places[top]]
+            for k in range(r):
+                s -= F[k, places[top]] * F[k, places[j]]
+            F[r, places[j]] = s / root
+            left[j] -= F[r, places[j]] * F[r, places[j]]
+        left[top] = 0.0
+    return a
+
+
+@fast
+def pattern_vectors(observed, n, x, xx, group, rounding, counts, Z, root, of_class):  # type: ignore[no-untyped-def]
+    """The sums of each pattern as those of few vectors: √n x̄ of each class, and roots of the scatter about the x̄.
+
+    xx (P, p, p) is of one class (``group``), or of all together (−1).  Counts the vectors of each pattern and, where
+    Z has room for them, writes them: a vector z stands for z − root·μ, with root √n for means and 0 for scatter.
+    """
+    K, P = n.shape
     p = observed.shape[1]
-    groups = xx.shape[0]
-    obs, mis = np.empty(p, np.int64), np.empty(p, np.int64)
-    L, G, B = np.empty((p, p)), np.empty((p, p)), np.empty((p, p))
-    D, F, r = np.empty((p, p)), np.empty((p, p)), np.empty(p)
-    likelihood = 0.0
-    for q in range(lo, hi):
+    first, last = (group, group + 1) if group >= 0 else (0, K)
+    obs = np.empty(p, np.int64)
+    S, F, least = np.empty((p, p)), np.zeros((p, p)), np.empty(p)
+    at = 0
+    for q in range(P):
         a = 0
-        b = 0
         for j in range(p):
             if observed[q, j]:
                 obs[a] = j
                 a += 1
-            else:
-                mis[b] = j
-                b += 1
-        for g in range(groups):
-            first, last = (g, g + 1) if groups > 1 else (0, K)
-            total = 0.0
-            for c in range(first, last):
-                total += n[c, q]
-            if total <= 0.0:
-                continue
-            cov = S[g] if S.shape[0] > 1 else S[0]
-            log_det = factor(cov, obs, a, tolerance, L)
+        start = at
+        any_row = False
+        for c in range(first, last):
+            if n[c, q] > 0.0:
+                any_row = True
+                if len(Z):
+                    for j in range(a):
+                        Z[at, obs[j]] = x[c, q, obs[j]] / np.sqrt(n[c, q])
+                    root[at] = np.sqrt(n[c, q])
+                    of_class[at] = c
+                at += 1
+        if any_row:
+            spread = False
+            for j in range(a):
+                s = xx[q, obs[j], obs[j]]
+                least[obs[j]] = rounding * s
+                for c in range(first, last):
+                    if n[c, q] > 0.0:
+                        s -= x[c, q, obs[j]] * x[c, q, obs[j]] / n[c, q]
+                S[obs[j], obs[j]] = s
+                spread = spread or s > least[obs[j]]
+            if spread:
+                for j in range(a):
+                    for k in range(j):
+                        s = xx[q, obs[j], obs[k]]
+                        for c in range(first, last):
+                            if n[c, q] > 0.0:
+                                s -= x[c, q, obs[j]] * x[c, q, obs[k]] / n[c, q]
+                        S[obs[j], obs[k]] = s
+                        S[obs[k], obs[j]] = s
+                r = rank_of_scatter(S, obs, a, least, F)
+                if len(Z):
+                    for i in range(r):
+                        for j in range(a):
+                            Z[at + i, obs[j]] = F[i, obs[j]]
+                at += r
+        counts[q] = at - start
+
+
+@fast
+def expect(observed, patterns, n, first, Z, root, of_class, mean, S, P, log_det, tolerance, lo, hi, out, e, C):  # type: ignore[no-untyped-def]
+    """E-step over the units [lo, hi) of one covariance: vectors completed, E of their sum of squares, log-likelihood.
+
+    With r the residuals z − root·μ of the observed columns o: B r, B = S_mo S_oo⁻¹, goes to the missing ones m,
+    E Σ(x − μ) is added to e and n (S_mm − B S_om) to C (lower half).  With P = S⁻¹ these are B = −P_mm⁻¹ P_mo and
+    n P_mm⁻¹, which is taken where it is less work; log|S_oo| = log|S| + log|P_mm|.  P is empty where S is singular.
+    Returns the log-likelihood, less the squares −½ r S_oo⁻¹ r where P is not empty.
+    """
+    p = observed.shape[1]
+    obs, mis = np.empty(p, np.int64), np.empty(p, np.int64)
+    L, G, v = np.empty((p, p)), np.empty((p, p)), np.empty(p)
+    likelihood = 0.0
+    squares = 0.0
+    for u in range(lo, hi):
+        q = patterns[u]
+        a = 0
+        b = 0
+        for j in range(p):
+            if S[j, j] > 0.0:
+                if observed[q, j]:
+                    obs[a] = j
+                    a += 1
+                else:
+                    mis[b] = j
+                    b += 1
+        for i in range(first[u], first[u + 1]):
+            at = i - first[lo]
+            for j in range(p):
+                out[at, j] = Z[i, j] - root[i] * mean[of_class[i], j] if observed[q, j] else 0.0
+        if len(P) and (b == 0 or 3 * b**3 < a**3 + 3 * a * b * (a + b)):
+            inner = factor(P, mis, b, 0.0, L)
+            likelihood -= n[u] * (a * HALF_LOG_2PI + 0.5 * (log_det + inner))
+            for i in range(first[u], first[u + 1]):
+                row = out[i - first[lo]]
+                for m in range(b):
+                    s = 0.0
+                    for j in range(p):  # still 0 where missing; P is 0 where nothing varies
+                        s -= P[mis[m], j] * row[j]
+                    v[m] = s
+                for m in range(b):
+                    s = v[m]
+                    for k in range(m):
+                        s -= L[m, k] * v[k]
+                    v[m] = s / L[m, m]
+                for m in range(b - 1, -1, -1):
+                    v[m] /= L[m, m]
+                    for k in range(m):
+                        v[k] -= L[m, k] * v[m]
+                    row[mis[m]] = v[m]
+            for m in range(b):  # G = L⁻¹, its columns as rows; P_mm⁻¹ = L⁻ᵀ L⁻¹
+                G[m, m] = 1.0 / L[m, m]
+                for k in range(m + 1, b):
+                    s = 0.0
+                    for i in range(m, k):
+                        s -= L[k, i] * G[m, i]
+                    G[m, k] = s / L[k, k]
+            for m in range(b):
+                for k in range(m + 1):
+                    s = 0.0
+                    for i in range(m, b):
+                        s += G[m, i] * G[k, i]
+                    C[mis[m], mis[k]] += n[u] * s
+        else:
+            inner = factor(S, obs, a, tolerance, L)
             rank = 0
             for j in range(a):
                 if L[j, j] > 0.0:
                     rank += 1
-            for j in range(a):  # D = S_o, scatter about the current means
-                for k in range(j + 1):
-                    s = xx[g, q, obs[j], obs[k]]
-                    for c in range(first, last):
-                        mj, mk = mean[c, obs[j]], mean[c, obs[k]]
-                        s -= x[c, q, obs[j]] * mk + mj * x[c, q, obs[k]] - n[c, q] * mj * mk
-                    D[j, k] = s
-                    D[k, j] = s
-            for m in range(b):  # G_m = L⁻¹ S_om, B_m = L⁻ᵀ G_m
+            likelihood -= n[u] * (rank * HALF_LOG_2PI + 0.5 * inner)
+            for i in range(first[u], first[u + 1]):
+                row = out[i - first[lo]]
                 for j in range(a):
-                    s = cov[obs[j], mis[m]]
+                    s = row[obs[j]]
+                    for k in range(j):
+                        s -= L[j, k] * v[k]
+                    v[j] = s / L[j, j] if L[j, j] > 0.0 else 0.0
+                    squares += v[j] * v[j]
+                for j in range(a - 1, -1, -1):
+                    v[j] = v[j] / L[j, j] if L[j, j] > 0.0 else 0.0
+                    for k in range(j):
+                        v[k] -= L[j, k] * v[j]
+                for m in range(b):
+                    s = 0.0
+                    for j in range(a):
+                        s += S[mis[m], obs[j]] * v[j]
+                    row[mis[m]] = s
+            for m in range(b):  # G_m = L⁻¹ S_om
+                for j in range(a):
+                    s = S[mis[m], obs[j]]
                     for k in range(j):
                         s -= L[j, k] * G[m, k]
                     G[m, j] = s / L[j, j] if L[j, j] > 0.0 else 0.0
-                for j in range(a - 1, -1, -1):
-                    s = G[m, j]
-                    for k in range(j + 1, a):
-                        s -= L[k, j] * B[m, k]
-                    B[m, j] = s / L[j, j] if L[j, j] > 0.0 else 0.0
-            squares = 0.0  # tr S_oo⁻¹ S_o = tr L⁻¹ S_o L⁻ᵀ, S_o = D
-            for i in range(a):  # row i of F: L⁻¹ applied to column i of D
-                for j in range(a):
-                    s = D[i, j]
-                    for k in range(j):
-                        s -= L[j, k] * F[i, k]
-                    F[i, j] = s / L[j, j] if L[j, j] > 0.0 else 0.0
-            for j in range(a):
-                if L[j, j] > 0.0:
-                    for i in range(j + 1):
-                        s = F[i, j]
-                        for k in range(i):
-                            s -= L[i, k] * r[k]
-                        r[i] = s / L[i, i] if L[i, i] > 0.0 else 0.0
-                    squares += r[j]
-            likelihood -= total * (rank * HALF_LOG_2PI + 0.5 * log_det) + 0.5 * squares
-            for c in range(first, last):
-                if n[c, q] > 0.0:
-                    for j in range(a):
-                        r[j] = x[c, q, obs[j]] - n[c, q] * mean[c, obs[j]]
-                        e[c, obs[j]] += r[j]
-                    for m in range(b):
-                        s = 0.0
-                        for j in range(a):
-                            s += B[m, j] * r[j]
-                        e[c, mis[m]] += s
-            for j in range(a):
-                for k in range(a):
-                    T[g, obs[j], obs[k]] += D[j, k]
             for m in range(b):
-                for j in range(a):
-                    s = 0.0
-                    for k in range(a):
-                        s += B[m, k] * D[j, k]
-                    F[m, j] = s
-                    T[g, mis[m], obs[j]] += s
-                    T[g, obs[j], mis[m]] += s
-                for k in range(b):
-                    s = cov[mis[m], mis[k]]
+                for k in range(m + 1):
+                    s = S[mis[m], mis[k]]
                     for j in range(a):
                         s -= G[m, j] * G[k, j]
-                    T[g, mis[m], mis[k]] += total * s
-            for m in range(b):
-                for k in range(b):
-                    s = 0.0
-                    for j in range(a):
-                        s += F[m, j] * B[k, j]
-                    T[g, mis[m], mis[k]] += s
-    return likelihood
+                    C[mis[m], mis[k]] += n[u] * s
+        for i in range(first[u], first[u + 1]):
+            if root[i] > 0.0:
+                for j in range(p):
+                    e[of_class[i], j] += root[i] * out[i - first[lo], j]
+    return likelihood if len(P) else likelihood - 0.5 * squares
 
 
 @fast

@@ -68,7 +68,7 @@ def entry_blocks(indptr: NDArray[Any], least: int = 0) -> list[tuple[int, int]]:
     cells = max(min(max(int(indptr[-1]) // 16, READ_CELLS >> 3), READ_CELLS), least)
     if indptr[-1] <= cells and n <= cells:
         return [(0, n)]
-    edges = np.searchsorted(indptr, np.arange(0, int(indptr[-1]) + 1, cells))
+    edges = np.searchsorted(indptr, np.arange(0, int(indptr[-1]) + 1, cells, dtype=indptr.dtype))
     edges = np.unique(np.concatenate([[0], edges, np.arange(0, n, cells), [n]]))
     return [(int(a), int(b)) for a, b in pairwise(edges)]
 
@@ -80,8 +80,8 @@ def in_order(work: Callable[[int, int], Part], blocks: list[tuple[int, int]]) ->
     slow to wake up nor a core that is busy with something else holds up the others.  Rounds of a few blocks for each
     thread keep memory bounded however many blocks there are.
     """
-    threads = cores()
-    if threads == 1 or len(blocks) < 2:
+    threads = cores() if len(blocks) > 1 else 1
+    if threads == 1:
         for start, stop in blocks:
             yield work(start, stop)
         return
@@ -146,24 +146,27 @@ def every(work: Callable[[int, int], None], blocks: list[tuple[int, int]]) -> No
 
 
 _blas_users = 0
-_blas_limit: Any = None
-_controller: Any = None
+_blas: list[Any] = []  # the BLAS libraries of this process
+_blas_had: list[tuple[Any, int]] = []  # those that had more than one thread, and how many
 
 
 @contextmanager
 def one_blas_thread(needed: bool = True) -> Iterator[None]:
-    """While inside, BLAS runs on the calling thread alone: the blocks already occupy the cores."""
-    if not needed or cores() == 1:
+    """While inside, BLAS runs on the calling thread alone: the blocks occupy the cores, or one is all there may be."""
+    if not needed:
         yield
         return
-    global _blas_users, _blas_limit, _controller
+    global _blas_users
     with _lock:
         if _blas_users == 0:
-            if _controller is None:
+            if not _blas:
+                import scipy.linalg.blas  # noqa: F401  (the controller knows what is loaded when it is made)
                 from threadpoolctl import ThreadpoolController
 
-                _controller = ThreadpoolController()
-            _blas_limit = _controller.limit(limits=1, user_api="blas")
+                _blas.extend(lib for lib in ThreadpoolController().lib_controllers if lib.user_api == "blas")
+            _blas_had[:] = [(lib, n) for lib in _blas if (n := lib.get_num_threads() or 1) > 1]
+            for lib, _ in _blas_had:
+                lib.set_num_threads(1)
         _blas_users += 1
     try:
         yield
@@ -171,5 +174,5 @@ def one_blas_thread(needed: bool = True) -> Iterator[None]:
         with _lock:
             _blas_users -= 1
             if _blas_users == 0:
-                _blas_limit.restore_original_limits()
-                _blas_limit = None
+                for lib, n in _blas_had:
+                    lib.set_num_threads(n)

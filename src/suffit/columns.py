@@ -1,0 +1,323 @@
+"""Which family each column of a table gets: as asked, or what its values speak for; and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .families import Bernoulli, Binned, Categorical, Gamma, Gaussian, LogNormal, Poisson
+from .families.elementwise import Elementwise
+from .families.simplex import log_shares
+from .family import Family, family_named
+from .frame import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, READABLE, TRUTH, Frame
+from .schema import LEFT_OUT, Choice, Piece, Schema, shown
+from .stats import Array
+from .table import InputError, Rows, check_finite
+
+LOOK_AT = 20_000  # rows that the choice of families rests on, where there are more
+FEW_LEVELS = 30  # whole numbers of no more distinct values than this may be levels
+LARGEST_COUNT = 1_000  # whole numbers up to this may be counts of events
+OWN_VALUE = 0.5  # a column of levels with more distinct values than this share of its rows names the rows
+SURELY = 10.0  # by how much a family's log-likelihood, less its price, must exceed the Gaussian's
+
+DROP = "drop"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the user wants for some columns."""
+
+    columns: tuple[str, ...]
+    family: Family | str
+    joint: bool
+
+
+def read_wishes(wanted: Any, frame: Frame, native: Any) -> list[Wish]:
+    """``columns=`` as the user gives it: names, tuples of names and selectors, each with a family."""
+    if isinstance(wanted, str) and wanted == "auto":
+        return []
+    pairs = list(wanted.items()) if isinstance(wanted, Mapping) else wanted
+    if not isinstance(pairs, list) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+        raise ValueError(
+            f"The 'columns' parameter is {wanted!r}: 'auto', a dict of column names (or selectors) and families, a "
+            "list of such pairs, or the schema_ of another model"
+        )
+    wishes = []
+    for key, family in pairs:
+        names, joint = _selected(key, frame, native)
+        if isinstance(family, str) and family not in ("auto", DROP):
+            family_named(family)
+        elif not isinstance(family, Family | str):
+            raise ValueError(
+                f"columns[{key!r}] = {family!r}: a family object such as Gaussian(), its name, 'auto' or 'drop'"
+            )
+        wishes.append(Wish(names, family, joint and not (isinstance(family, str) and family in ("auto", DROP))))
+    seen: set[str] = set()
+    for wish in wishes:
+        for name in wish.columns:
+            if name in seen:
+                raise ValueError(f"columns: {name!r} is named more than once; each column belongs to one block")
+            seen.add(name)
+    return wishes
+
+
+def _selected(key: Any, frame: Frame, native: Any) -> tuple[tuple[str, ...], bool]:
+    """The columns that a key names, and whether they are to be one block."""
+    if isinstance(key, tuple):
+        names = tuple(map(str, key))
+    elif callable(key):
+        names = tuple(map(str, key(native)))
+    elif hasattr(key, "_nodes") or type(key).__module__.startswith("narwhals"):
+        import narwhals as nw
+
+        return tuple(nw.from_native(native, eager_only=True).select(key).columns), False
+    else:
+        names = (str(key),)
+    unknown = [name for name in names if name not in frame.columns]
+    if unknown:
+        raise ValueError(f"columns: there is no column {unknown[0]!r}; the columns are {list(frame.names)[:20]}")
+    return names, isinstance(key, tuple)
+
+
+def choose(
+    frame: Frame, rows: Rows, wanted: Any = "auto", native: Any = None, missing: str = "ignore", unknown: str = "ignore"
+) -> Schema:
+    """A family for every column: the user's wish, or what its values speak for."""
+    if isinstance(wanted, Schema):
+        return wanted
+    wishes = read_wishes(wanted, frame, native)
+    look = rows.weighty(LOOK_AT)
+    whole = len(look) == frame.n_rows
+    few = frame if whole else frame.rows(look)
+    few_rows = rows if whole else rows.some(look)
+    by_name = {name: wish for wish in wishes for name in wish.columns}
+    if frame.n_rows == 1 and not all(name in by_name and by_name[name].family != "auto" for name in frame.names):
+        raise InputError("one sample (n_samples=1) of one class is not enough to tell what its columns are")
+    choices: list[Choice] = []
+    grouped: dict[Any, tuple[Family, str, bool, list[str]]] = {}
+    for name in frame.names:
+        wish = by_name.get(name)
+        kind = few.columns[name].kind()
+        if wish is None or wish.family == "auto":
+            family, reason = auto_family(few, name, kind, few_rows, frame, rows)
+        elif wish.family == DROP:
+            family, reason = None, "as asked"
+        else:
+            family, reason = _wished(wish.family, name, kind), "as asked"
+        if family is None:
+            choices.append(Choice(name, kind, LEFT_OUT, reason))
+            continue
+        choices.append(Choice(name, kind, shown(family), reason))
+        if isinstance(family, Categorical):
+            family = replace(family, every_whole=False, unknown=family.unknown or unknown)
+        group: Any = family
+        if wish is not None and wish.joint:
+            group = ("joint", wish.columns)
+        elif not apart(family):
+            group = ("alone", name)
+        reads = "levels" if isinstance(family, Categorical) else "numbers"
+        lenient = isinstance(family, Elementwise) and reason != "as asked"
+        grouped.setdefault((group, lenient), (family, reads, lenient, []))[3].append(name)
+    pieces = [
+        Piece(f, _in_order(names, by_name), reads, lenient=lenient) for f, reads, lenient, names in grouped.values()
+    ]
+    pieces.sort(key=lambda piece: min(piece.columns))  # so that models of tables in another order can be merged
+    if not pieces:
+        why = "; ".join(f"{c.column!r}: {c.reason}" for c in choices[:5])
+        raise InputError(f"no column is left to learn from ({why}); columns={{name: family}} sets a family by hand")
+    if missing == "informative":
+        used = tuple(sorted(c.column for c in choices if c.family != LEFT_OUT))
+        pieces.append(Piece(Bernoulli(threshold=None), used, "holes"))
+    return Schema(tuple(pieces), tuple(choices))
+
+
+def _in_order(names: list[str], wishes: Mapping[str, Wish]) -> tuple[str, ...]:
+    """The columns of a block in an order that does not depend on the table: as asked, or sorted."""
+    wish = wishes.get(names[0])
+    return wish.columns if wish is not None and wish.joint else tuple(sorted(names))
+
+
+def apart(family: Family) -> bool:
+    """Whether columns of a block with this family have nothing to do with each other."""
+    if isinstance(family, Gaussian):
+        return family.floor == "own" and not family.spherical
+    if getattr(family, "edges", 0) is None:  # chosen from data, for each column its own
+        return False
+    return isinstance(family, Elementwise | Categorical | Binned)
+
+
+def _wished(family: Family | str, name: str, kind: str) -> Family:
+    """The family of a wish; refused for values it cannot have."""
+    if isinstance(family, str):
+        made = family_named(family)
+        family = made(smoothing=1e-9) if issubclass(made, Gaussian) else made()
+    if kind in (NESTED, MIXED, DATE):
+        raise _unreadable(name, kind)
+    if kind == LEVEL_KIND and not isinstance(family, Categorical):
+        raise InputError(
+            f"column {name!r}: {family.key} needs numbers, the column holds levels; use Categorical(), or convert it"
+        )
+    return family
+
+
+def _unreadable(name: str, kind: str) -> InputError:
+    ways = {
+        NESTED: "it holds lists or the like: make columns of single values of it",
+        MIXED: "it mixes numbers, text or other values: convert it to one type",
+        DATE: "it holds dates or times: make numbers of it, such as the year, or the hour with VonMises(period=24)",
+    }
+    return InputError(f"column {name!r}: {ways[kind]}, or leave it out with columns={{{name!r}: 'drop'}}")
+
+
+# --- what the values speak for
+
+
+def auto_family(
+    few: Frame, name: str, kind: str, rows: Rows, frame: Frame, all_rows: Rows
+) -> tuple[Family | None, str]:
+    """The family that the values of one column speak for, and why; None: the column is left out.
+
+    ``few`` rows are looked at; what would leave a column out is judged on all of them.
+    """
+    if kind == EMPTY and frame.columns[name].holes().all():
+        return None, "no value is there"
+    if kind == DATE:
+        return None, "a date or time: make numbers of it, such as the year, or the hour with VonMises(period=24)"
+    if kind not in (*READABLE, EMPTY):
+        raise _unreadable(name, kind)
+    if kind in (LEVEL_KIND, EMPTY) and frame.columns[name].kind() == LEVEL_KIND:
+        spread = _spread(few, name, rows)
+        if len(rows) < len(all_rows) and not 1 < spread[0] <= FEW_LEVELS:
+            spread = _spread(frame, name, all_rows)
+        return _for_levels(*spread)
+    x = few.columns[name].numbers()
+    there = x[np.isfinite(x)]
+    same = bool((there == there[:1]).all())
+    if same or np.isinf(x).any() or (len(there) > FEW_LEVELS and len(np.unique(there)) == len(there)):
+        every = frame.columns[name].numbers()
+        check_finite(every[:, None], [name])
+        every = every[all_rows.weighty()]
+        present = every[~np.isnan(every)]
+        if (present == present[:1]).all():
+            return None, f"every value is {present[0]:g}"
+        if _running(present, all_rows):
+            return None, "a running number: it names the rows rather than telling of them"
+        if same:  # a rare other value is not among the few
+            x, there, rows = every, present, all_rows.some(all_rows.weighty())
+    if kind == TRUTH:
+        return Bernoulli(), "yes or no"
+    if (there == np.round(there)).all():
+        return _for_whole_numbers(x, there, rows)
+    return _for_numbers(x, there, rows)
+
+
+def _spread(frame: Frame, name: str, rows: Rows) -> tuple[int, float]:
+    """How many distinct levels a column has, and in how many rows."""
+    codes = frame.columns[name].levels()[1]
+    weights = rows.part(0, len(rows))[1]
+    here = (codes >= 0) & (weights > 0)
+    return int((np.bincount(codes[here]) > 0).sum()), float(weights[here].sum())
+
+
+def _running(there: Array, rows: Rows) -> bool:
+    """Whether every row has its own of so many whole numbers in a row."""
+    n = len(there)
+    if not rows.counts().sum() == n > FEW_LEVELS or there.max() - there.min() != n - 1:
+        return False
+    return bool((there == np.round(there)).all()) and len(np.unique(there)) == n
+
+
+def _for_levels(distinct: int, present: float) -> tuple[Family | None, str]:
+    if distinct <= 1:
+        return None, "every value is the same"
+    if distinct > max(FEW_LEVELS, OWN_VALUE * present):
+        return None, f"{distinct} distinct values in {present:g} rows: it names the rows rather than telling of them"
+    return Categorical(), f"{distinct} levels"
+
+
+def _for_whole_numbers(x: Array, there: Array, rows: Rows) -> tuple[Family | None, str]:
+    distinct = np.unique(there)
+    if len(distinct) == 2 and set(distinct) == {0.0, 1.0}:
+        return Bernoulli(), "only 0 and 1"
+    tries: dict[str, tuple[Family, float]] = {"gaussian": (_gaussian(), _gaussian_of_whole(x, rows))}
+    if distinct[0] >= 0 and distinct[-1] <= LARGEST_COUNT:
+        tries["poisson"] = (Poisson(), explained(x, rows, Poisson()))
+    if len(distinct) <= FEW_LEVELS:
+        codes = np.where(np.isfinite(x), np.searchsorted(distinct, np.nan_to_num(x)), -1).astype(np.int32)
+        tries["categorical"] = (Categorical(), _explained_levels(codes, len(distinct), rows))
+    best = max(tries, key=lambda k: tries[k][1])
+    others = ", ".join(f"{k} {v[1] - tries[best][1]:.0f}" for k, v in tries.items() if k != best)
+    what = {"poisson": "counts", "categorical": f"{len(distinct)} whole numbers as levels", "gaussian": "whole numbers"}
+    return tries[best][0], what[best] + (f" (log-likelihood less price, beside: {others})" if others else "")
+
+
+def _for_numbers(x: Array, there: Array, rows: Rows) -> tuple[Family | None, str]:
+    if not len(there) or there.min() <= 0:
+        return _gaussian(), "numbers"
+    base = explained(x, rows, _gaussian())
+    rivals: dict[str, Elementwise] = {"log-normal": LogNormal(smoothing=1e-9), "gamma": Gamma()}
+    scores = {k: explained(x, rows, f) for k, f in rivals.items()}
+    best = max(scores, key=lambda k: scores[k])
+    if scores[best] > base + SURELY:
+        return rivals[best], f"positive numbers, {best} by {scores[best] - base:.0f} of log-likelihood"
+    return _gaussian(), "numbers"
+
+
+def _gaussian() -> Gaussian:
+    return Gaussian(smoothing=1e-9)
+
+
+def explained(x: Array, rows: Rows, family: Elementwise) -> float:
+    """Log-likelihood of a column given the classes, less ½·log(rows) for every parameter (BIC)."""
+    there = np.isfinite(x)
+    codes, weights = (a[there] for a in rows.part(0, len(rows)))
+    x, K = x[there, None], len(rows.classes)
+
+    def by_class(a: Array) -> Array:
+        return np.asarray(np.bincount(codes, weights * a, minlength=K)[:, None], np.float64)
+
+    n = by_class(np.ones(len(x)))
+    if isinstance(family, Gaussian):
+        z = np.asarray(family.warp(x))[:, 0]
+        z = z - z.mean()
+        means, variances, _, _ = family.solved_moments(n, by_class(z), by_class(z * z), np.zeros((K, 1)))
+        v = variances[codes, 0]
+        value = -0.5 * float(weights @ ((z - means[codes, 0]) ** 2 / v + np.log(2 * np.pi * v)))
+    else:
+        T = family.T(x)[:, 0]  # (n, order)
+        t = np.stack([by_class(T[:, o]) for o in range(family.order)], axis=-1)
+        natural = family.natural(n, t)
+        value = float((t * natural.theta).sum() - (n * natural.A).sum())
+    value += float(weights @ family.log_base(x)[:, 0])
+    return value - _price(rows, K * family.order)
+
+
+def _explained_levels(codes: NDArray[np.int32], levels: int, rows: Rows) -> float:
+    """The same for levels."""
+    own, weights = rows.part(0, len(rows))
+    there, K = codes >= 0, len(rows.classes)
+    flat = np.bincount(own[there] * levels + codes[there], weights[there], minlength=K * levels)
+    count = np.asarray(flat, np.float64).reshape(K, levels)
+    return float((count * log_shares(count, np.ones(levels))[0]).sum()) - _price(rows, K * (levels - 1))
+
+
+def _price(rows: Rows, parameters: int) -> float:
+    return 0.5 * float(np.log(max(rows.counts().sum(), 1.0))) * parameters
+
+
+def _gaussian_of_whole(x: Array, rows: Rows) -> float:
+    """The same for a Gaussian on whole numbers: the probability of the unit interval about each, by Sheppard's rule."""
+    codes, weights = rows.part(0, len(rows))
+    total = 0.0
+    for c in range(len(rows.classes)):
+        here = (codes == c) & np.isfinite(x)
+        w, v = weights[here], x[here]
+        if w.sum() > 0:
+            mean = w @ v / w.sum()
+            var = w @ (v - mean) ** 2 / w.sum() + 1 / 12
+            total -= 0.5 * float(w @ ((v - mean) ** 2 / var + np.log(2 * np.pi * var)))
+    return total - _price(rows, 2 * len(rows.classes))

@@ -1,0 +1,386 @@
+"""Multivariate Gaussian: jointly normal columns with full covariances.
+
+Each class's own, one shared by all, or between (``tie``), plain or shrunk.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..family import Family, LeftOut, Scorer, least, register
+from ..stats import CLASS, PATTERN, Array, Stats
+from ..table import InputError, Matrix, Rows, block, is_sparse
+from .completion import FEW_ROWS, completed, spread_out
+from .gaussian import ROUNDING, SingularClassWarning, apart
+from .gaussian_scores import OwnScorer, SharedScorer
+from .holes import (
+    cells_of,
+    pairs_seen,
+)
+from .left_out import NOTHING_LEFT, Blend, Downdates, Scatter, varying
+from .matrix import SCATTER, SCATTER_FOURTH, SCATTER_POOLED, JointMoments, without_holes
+from .shrinkage import class_shrinkage, shrink_to_diagonal, shrink_to_identity
+from .tuning import LOO, Tuning, settled_covariance
+
+Sums = dict[str, Array]
+Flags = NDArray[np.bool_]
+
+
+MOST_SHRINKAGE = 0.8  # of correlations that few rows tell of
+_RANK_TOLERANCE = 1e-12  # share of a column's variance left after regression on the others: less is rounding
+
+
+@register
+@dataclass(frozen=True)
+class MultivariateGaussian(JointMoments):
+    """Jointly normal columns: Σ_c(tie) = ((1−tie)·S_c + tie·S) / ((1−tie)·n_c + tie·N), S_c = Σ(x−μ_c)(x−μ_c)ᵀ.
+
+    tie = 0 is quadratic, tie = 1 linear discriminant analysis.  ``shrinkage``: a number s gives (1−s)Σ + s·(tr Σ/p)·I;
+    ``"ledoit-wolf"`` and ``"oas"`` choose s for each class on standardised columns.  ``ridge`` r gives (1−r)Σ + r·I.
+    ``pool`` weighs the class covariances in the shared one (by default they weigh as many rows as they have), and
+    ``pooled`` keeps only the sums that a shared covariance needs.  Directions of a shared covariance whose variance,
+    in standardised columns, is below ``tolerance`` are left out.
+
+    ``target="diagonal"`` shrinks by a number towards the diagonal of Σ instead of a multiple of I.  Rows with missing
+    values are completed by EM on the sums of their patterns; ``holes="pairs"`` keeps the sums of pairs of columns
+    instead, which take less room and time and are less exact.  They also take the place of EM, with a warning, where
+    patterns are too many: their sums more than 2²⁴ numbers, or a hundred steps more than 2·10¹⁰ products.
+    """
+
+    tie: Any = 0.0
+    shrinkage: Any = 0.0
+    unbiased: bool = False
+    ridge: float = 0.0
+    pool: tuple[float, ...] | None = None
+    pooled: bool = False
+    tolerance: float = 0.0
+    target: str = "identity"
+    holes: str = "em"
+    tuning: Tuning | None = field(default=None, compare=False, repr=False)
+
+    key: ClassVar[str] = "multivariate_gaussian"
+    speaks: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.tie != LOO:
+            least(self, "tie", self.tie, 0.0, 1.0)
+        least(self, "ridge", self.ridge, 0.0, 1.0)
+        if isinstance(self.shrinkage, str):
+            if self.shrinkage not in ("ledoit-wolf", "oas", LOO):
+                raise ValueError(f"shrinkage={self.shrinkage!r}: a number in [0, 1], 'ledoit-wolf', 'oas' or 'loo'")
+        else:
+            least(self, "shrinkage", self.shrinkage, 0.0, 1.0)
+        if self.pooled and self.tie == LOO:
+            raise ValueError(
+                "MultivariateGaussian(tie='loo', pooled=True): how far to tie takes the sums of every class"
+            )
+        if self.target not in ("identity", "diagonal"):
+            raise ValueError(f"MultivariateGaussian(target={self.target!r}): 'identity' or 'diagonal'")
+        if self.holes not in ("em", "pairs"):
+            raise ValueError(f"MultivariateGaussian(holes={self.holes!r}): 'em' or 'pairs'")
+
+    @property
+    def statistic(self) -> tuple[Any, ...]:
+        """Which sums are kept depends on what the settings need."""
+        return (self.key, self._layout().name, self.holes)
+
+    def _layout(self) -> Any:
+        if self.shrinkage == "ledoit-wolf":
+            return SCATTER_FOURTH
+        return SCATTER_POOLED if self.pooled else SCATTER
+
+    # --- choosing
+
+    def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
+        """With the tie and the shrinkage that explain rows left out best, where that is asked for.
+
+        Rows with missing values help to make the sums, completed as with one shared covariance; the rows compared are
+        those without.
+        """
+        if LOO not in (self.tie, self.shrinkage):
+            return self
+        whole = np.flatnonzero(without_holes(X))
+        if not len(whole):
+            raise InputError("leave-one-out needs rows without missing values; set tie and shrinkage by hand")
+        return settled_covariance(self, X[whole], rows.some(whole), self.sums_to_tune(X, rows, columns))  # type: ignore[no-any-return]
+
+    def sums_to_tune(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
+        """The sums that settings are compared under: of all rows, completed as with one shared covariance."""
+        plain = replace(self, tie=1.0, shrinkage=0.0 if self.shrinkage == LOO else self.shrinkage)
+        stats = plain.collect(X, rows, columns)
+        return plain.completed(stats, columns) if _incomplete(stats) else stats
+
+    def settled_as(self, other: Family) -> Family:
+        """With the tie and the shrinkage that another has chosen."""
+        if not isinstance(other, MultivariateGaussian) or LOO not in (self.tie, self.shrinkage):
+            return self
+        tie, shrinkage = (b if a == LOO else a for a, b in ((self.tie, other.tie), (self.shrinkage, other.shrinkage)))
+        return replace(self, tie=tie, shrinkage=shrinkage, tuning=other.tuning)
+
+    def surely_valid(self, X: Matrix) -> bool:
+        """A finite sum of squares: no NaN, no infinity, nothing that overflows."""
+        x = (X.data if is_sparse(X) else X).reshape(-1)
+        return self.shrinkage != "ledoit-wolf" and x.dtype == np.float64 and bool(np.isfinite(x @ x))
+
+    # --- solve
+
+    def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:
+        """Scatter about the means, tied, shrunk and factored."""
+        stats = self.completed(stats, columns)
+        n, K, p = stats["n"], len(stats.axes[CLASS]), len(columns)
+        means, own, shared, total = self.covariances(stats)
+        flat = np.asarray(total <= 0.0)
+        classes = stats.axes[CLASS].labels
+        if self.tie == 1.0:
+            W, log_det, rank = self._whiten(shared, flat, "all classes together")
+            scorer = SharedScorer(means, shared, W, log_det, rank, columns, K * p + p * (p + 1) // 2)
+            scorer.tolerance = max(scorer.tolerance, self.tolerance)
+            return scorer
+        rank, parameters = p if self.ridge else int((~flat).sum()), K * p * (p + 3) // 2
+        factored = self._whiten_all(own, flat)
+        if factored is not None:
+            return OwnScorer(means, own, *factored, rank, columns, parameters)
+        mended = [c for c in range(K) if self._singular(own[c], flat)]
+        if mended:
+            own = own.copy()
+            own[mended] = [self._mended(own[c], shared, n[c], total, flat) for c in mended]
+            names = ", ".join(repr(classes[c]) for c in mended[:10]) + (" …" if len(mended) > 10 else "")
+            _warn(
+                f"The covariance matrix of class {names} is not full rank ({n[mended].min():g} rows, "
+                f"{int((~flat).sum())} columns that vary): it is mixed with the shared one, as p + 1 rows of that "
+                "would weigh beside its own; tie or shrinkage set this by hand"
+            )
+        whitened = [self._whiten(own[c], flat, f"class {classes[c]!r}") for c in range(K)]
+        whitenings = np.stack([w for w, _, _ in whitened])
+        log_dets = np.array([d for _, d, _ in whitened])
+        return OwnScorer(means, own, whitenings, log_dets, rank, columns, parameters)
+
+    def completed(self, stats: Stats, columns: Sequence[str]) -> Stats:
+        """The sums that complete rows are expected to have had, where some have missing values.
+
+        A shared covariance, plain, of p columns whose pairs are seen in n rows on average, fewer than ten times p, has
+        its correlations shrunk by ½(p/n − 1/10): the likelihood alone would take chance for correlation, and may have
+        no maximum.  An amount that is chosen from the data is chosen once EM has ended.
+        """
+        if not _incomplete(stats):
+            return stats
+        plain = SCATTER if self._layout() is SCATTER_FOURTH else self._layout()
+        family = self
+        if self.tie == 1.0 and not self.ridge and (isinstance(self.shrinkage, str) or not self.shrinkage):
+            p, seen = pairs_seen(stats)
+            amount = min(max(0.5 * (p / max(seen, 1.0) - 1 / FEW_ROWS), 0.0), MOST_SHRINKAGE)
+            family = replace(self, shrinkage=amount, target="diagonal")
+        n = cells_of(stats)[0] if self.unbiased and "part_n" in stats.sums else np.ones((1, 0))
+        if ((n <= 1) & (n.sum(axis=0) > 0)).any():  # n − 1 of no values would let a variance grow without end
+            family = replace(family, unbiased=False)
+        done = completed(stats, family._em_parameters, columns, plain, asked=self.holes == "pairs")
+        return done if isinstance(self.shrinkage, str) or self.shrinkage else _shrunk_sums(done, family.shrinkage)
+
+    def _em_parameters(self, stats: Stats) -> tuple[Array, Array]:
+        """Means and covariances as ``scorer`` takes them.  # → (K, p), (K, p, p) or (1, p, p)"""
+        means, own, shared, total = self.covariances(stats)
+        if self.tie == 1.0:
+            return means, spread_out(shared, stats["n"].sum())[None]
+        flat = np.asarray(total <= 0.0)
+        if self._whiten_all(own, flat) is None:
+            mend = [c for c in range(len(own)) if self._singular(own[c], flat)]
+            own = own.copy()
+            for c in mend:
+                own[c] = self._mended(own[c], shared, stats["n"][c], total, flat)
+        return means, np.stack([spread_out(cov, n) for cov, n in zip(own, stats["n"], strict=True)])
+
+    def _whiten_all(self, own: Array, flat: Flags) -> tuple[Array, Array] | None:
+        """W_c and log det Σ_c of all classes at once, where none is singular."""
+        if flat.any() and not self.ridge:
+            return None
+        scale = np.sqrt(np.einsum("cii->ci", own))
+        if not (scale > 0).all():
+            return None
+        L = _cholesky(own / scale[:, :, None] / scale[:, None, :], _RANK_TOLERANCE)
+        if L is None:
+            return None
+        W = np.stack([_inverse(factor) for factor in L]) / scale[:, None, :]
+        return W, 2 * (np.log(np.einsum("cii->ci", L)).sum(axis=1) + np.log(scale).sum(axis=1))
+
+    def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
+        """By rank-one downdates; rows that leave something singular are solved one by one.
+
+        So are all rows where some have missing values, for which EM has no such formula, and where classes weigh in the
+        shared covariance as a prior says.
+        """
+        if self.pool is not None or _incomplete(stats) or not without_holes(X).all():
+            return self.solved_without(X, rows, stats, columns)
+        out = self.left_out_by_shrinkage(X, rows, stats, [self.shrinkage])[0]
+        alone = np.zeros(len(rows), bool) if self.ridge else self._alone(X, rows, stats)
+        odd = np.flatnonzero(np.isnan(out).any(axis=1) | alone)
+        if len(odd):
+            out[odd] = self.solved_without(X[odd], rows.some(odd), stats, columns).log_density
+        return LeftOut(out)
+
+    def _alone(self, X: Matrix, rows: Rows, stats: Stats) -> Flags:
+        """Rows without which a column would not vary, and would say nothing."""
+        means, _, _, total, _ = self._scatters(stats)
+        n, w = stats["n"], rows.part(0, len(rows))[1][:, None]
+        N = n.sum()
+        far = block(X, 0, X.shape[0]).astype(np.float64) - n @ means / N
+        with np.errstate(all="ignore"):
+            share = w * far**2 / ((N - w) * total)  # of the sum of squares about the mean of all rows
+        return np.asarray((share > 1 - NOTHING_LEFT).any(axis=1))
+
+    def left_out_by_shrinkage(
+        self, X: Matrix, rows: Rows, stats: Stats, shrinkages: Sequence[float | str]
+    ) -> list[Array]:
+        """log p(x_i | c) without row i under several amounts of shrinkage; NaN where singular.  # → [(n, K)]"""
+        return self.downdates(X, rows, stats).log_densities(shrinkages)
+
+    def downdates(self, X: Matrix, rows: Rows, stats: Stats) -> Downdates:
+        """What leaving out each row does to the covariances, however much they are then shrunk."""
+        means, own, S, total = self._scatters(stats)[:4]
+        sums = {k: stats[k] for k in ("n", "x", "xx", "xxy", "xxyy") if k in stats.sums}
+        scatter = Scatter(means, own, S, sums, np.asarray(stats.origin), varying(total, self.ridge))
+        x = block(X, 0, X.shape[0]).astype(np.float64)
+        blend = Blend(self.tie, self.unbiased, self.ridge, self.target == "diagonal", self.tolerance)
+        return Downdates(scatter, blend, x, *rows.part(0, len(rows)))
+
+    def _scatters(self, stats: Stats) -> tuple[Array, Array, Array, Array, Array]:
+        """Means (K, p), Σ(x−μ)(x−μ)ᵀ of each class and of all, total variances (p,), and Σz/n."""
+        n, x, xx = stats["n"], stats["x"], stats["xx"]
+        shift = np.divide(x, n[:, None], out=np.zeros_like(x), where=n[:, None] > 0)
+        means = np.asarray(stats.origin) + shift
+        N = n.sum()
+        middle = n @ means / N
+        means = np.where(n[:, None] > 0, means, middle)
+        if xx.ndim == 2:
+            S = xx - shift.T @ x
+            squares, rounding = np.diagonal(S), ROUNDING * np.diagonal(xx)
+            own = np.zeros((0, *S.shape))
+        else:
+            own = xx - np.einsum("ci,cj->cij", shift, x)
+            diag = np.einsum("cii->ci", own)
+            diag[...] = np.where(diag > ROUNDING * np.einsum("cii->ci", xx), diag, 0.0)
+            S = own.sum(axis=0)
+            squares, rounding = np.diagonal(S), np.zeros(1)
+        within = np.where(squares > rounding, squares, 0.0)
+        between = apart(means, middle, np.asarray(stats.origin))
+        total = (within + n @ between) / N
+        return means, own, S, total, shift
+
+    def covariances(self, stats: Stats) -> tuple[Array, Array, Array, Array]:
+        """Means (K, p), Σ_c as the settings say (K, p, p), the shared Σ (p, p), total variances (p,)."""
+        means, own, S, total, shift = self._scatters(stats)
+        n, xx = stats["n"], stats["xx"]
+        less = (n > 0).astype(np.float64) if self.unbiased else np.zeros_like(n)
+        own, S = self._shrunk(stats, own, S, shift)
+        d = np.maximum(n - less, 0.0)
+        shared = S / (d.sum() or 1.0)
+        if self.pool is not None and xx.ndim == 3:
+            share = np.asarray(self.pool)[:, None, None]
+            shared = (share * np.divide(own, d[:, None, None], out=np.zeros_like(own), where=d[:, None, None] > 0)).sum(
+                0
+            )
+        if self.tie < 1.0:
+            denominator = (1 - self.tie) * d + self.tie * d.sum()
+            scatter = (1 - self.tie) * own + self.tie * S
+            own = np.divide(
+                scatter,
+                denominator[:, None, None],
+                out=np.zeros_like(own),
+                where=denominator[:, None, None] > 0,
+            )
+        return means, self._regular(own), self._regular(shared), total
+
+    def _shrunk(self, stats: Stats, own: Array, S: Array, shift: Array) -> tuple[Array, Array]:
+        """Scatter matrices shrunk class by class where the amount is chosen from the data."""
+        if not isinstance(self.shrinkage, str):
+            return own, S
+        how = self.shrinkage if "xxyy" in stats.sums and not _incomplete(stats) else "oas"
+        own = class_shrinkage(how, stats.sums, own, shift)
+        return own, own.sum(axis=0)
+
+    def _regular(self, cov: Array) -> Array:
+        """A fixed amount of shrinkage, then the ridge."""
+        if not isinstance(self.shrinkage, str) and self.shrinkage:
+            shrink = shrink_to_identity if self.target == "identity" else shrink_to_diagonal
+            cov = shrink(cov, self.shrinkage)
+        if self.ridge:
+            cov = (1 - self.ridge) * cov + self.ridge * np.eye(cov.shape[-1])
+        return cov
+
+    def _mended(self, cov: Array, shared: Array, n: float, total: Array, flat: Flags) -> Array:
+        """A singular Σ_c, mixed with the shared one; if that is singular too, with the variances of one row more."""
+        p = len(cov)
+        weight = (p + 1) / (n + p + 1)
+        cov = (1 - weight) * cov + weight * shared
+        if self._singular(cov, flat):
+            cov = cov + np.diag(np.where(flat, 0.0, total) / (n + p + 1))
+        return cov
+
+    def _standardised(self, cov: Array, flat: Flags) -> tuple[Array, Array, Flags]:
+        """Correlations of the columns that vary, their scales, and which they are."""
+        keep = np.ones(len(cov), dtype=bool) if self.ridge else ~flat
+        scale = np.sqrt(np.diagonal(cov)[keep])
+        scale = np.where(scale > 0, scale, 1.0)
+        return cov[np.ix_(keep, keep)] / scale[:, None] / scale, scale, keep
+
+    def _singular(self, cov: Array, flat: Flags) -> bool:
+        return _cholesky(self._standardised(cov, flat)[0], _RANK_TOLERANCE) is None
+
+    def _whiten(self, cov: Array, flat: Flags, who: str) -> tuple[Array, float, int]:
+        """W with WᵀW = Σ⁻¹, log det Σ and the rank; directions in which nothing varies are left out, which is said."""
+        R, scale, keep = self._standardised(cov, flat)
+        W = np.zeros(cov.shape)
+        L = _cholesky(R, max(_RANK_TOLERANCE, 2 * self.tolerance))
+        if L is not None:
+            W[np.ix_(keep, keep)] = _inverse(L) / scale
+            return W, float(2 * (np.log(np.diagonal(L)).sum() + np.log(scale).sum())), len(R)
+        values, vectors = np.linalg.eigh(R)
+        real = values > max(_RANK_TOLERANCE * values.max(initial=0.0), self.tolerance)
+        rank = int(real.sum())
+        if rank < len(R):
+            _warn(
+                f"The covariance matrix of {who} is not full rank (rank {rank} of {len(R)}): the directions in which "
+                "nothing varies are left out; shrinkage keeps them"
+            )
+        W[:rank, keep] = (vectors[:, real] / np.sqrt(values[real])).T / scale
+        return W, float(np.log(values[real]).sum() + 2 * np.log(scale).sum()), rank
+
+
+def _incomplete(stats: Stats) -> bool:
+    """Whether some rows have holes: they have no fourth moments, and OAS takes the place of Ledoit and Wolf."""
+    return "pair_n" in stats.sums or bool(len(stats.axes[PATTERN]))
+
+
+def _shrunk_sums(stats: Stats, amount: float | str) -> Stats:
+    """Sums about the same means with that share less of every product of two columns."""
+    if not amount:
+        return stats
+    n, x, xx = stats["n"], stats["x"], stats["xx"]
+    shift = np.divide(x, n[:, None], out=np.zeros_like(x), where=n[:, None] > 0)
+    means = shift.T @ x if xx.ndim == 2 else np.einsum("ci,cj->cij", shift, x)
+    return replace(stats, sums={**stats.sums, "xx": shrink_to_diagonal(xx - means, float(amount)) + means})
+
+
+def _cholesky(R: Array, tolerance: float) -> Array | None:
+    """The factor of a correlation matrix, or None where some column is a combination of the others."""
+    try:
+        L: Array = np.linalg.cholesky(R).astype(np.float64, copy=False)
+    except np.linalg.LinAlgError:
+        return None
+    return None if (np.diagonal(L, axis1=-2, axis2=-1) ** 2 < tolerance).any() else L
+
+
+def _inverse(L: Array) -> Array:
+    """L⁻¹ of a lower triangle: an eighth of the work of solving L W = I."""
+    from scipy.linalg.lapack import dtrtri
+
+    return np.asarray(dtrtri(L.T)[0].T) if len(L) else L
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, SingularClassWarning, stacklevel=2)

@@ -1,0 +1,283 @@
+"""A fitted model on one page: classes, fit to the rows it learned, and how well each column tells classes apart.
+
+Both come from sums.  The log-likelihood is Σ_c t_c·Θ_c − n_c·A_c, where log h(x) is 0 (else it needs the rows).  How
+well column j separates two classes is what it is expected to add to the log-odds of the true one,
+J_j(a, b) = E_a[part_j] − E_b[part_j]; over all columns that is Kullback and Leibler's divergence, both ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .explain import html_table
+from .families.categorical import CategoricalScorer, level_tables
+from .families.elementwise import Elementwise
+from .families.elementwise_scores import ElementwiseScorer
+from .families.gaussian import WarpedScorer
+from .families.gaussian_scores import DiagonalScorer, OwnScorer, SharedScorer
+from .families.multinomial import GAP, MultinomialScorer
+from .families.product import ProductScorer
+from .frame import Template
+from .stats import Array
+
+SHOWN = 12  # columns of the printed page
+
+# --- the log-likelihood of the rows learned, from their sums
+
+
+@singledispatch
+def likelihood(scorer: Any, stats: Any) -> Array | None:
+    """Σ log p(x | c) over the rows learned of each class, or in all; None: it takes the rows.  # → (K,) or (1,)"""
+    return None
+
+
+@likelihood.register
+def _(scorer: ElementwiseScorer, stats: Any) -> Array | None:
+    theta, A, zero, zero0 = scorer.natural
+    if type(scorer.family).log_base is not Elementwise.log_base:
+        return None  # log h(x) is no sum that is kept
+    if zero is not None and zero0 is not None and (zero.any() or zero0.any()):
+        return None
+    return np.asarray((stats["t"] * theta).sum(axis=(1, 2)) - (stats["n"] * A).sum(axis=1))
+
+
+@likelihood.register
+def _(scorer: DiagonalScorer, stats: Any) -> Array:
+    about = stats.about(scorer.means)
+    return -np.asarray((about["xx"] * scorer.root**2 + about["n"] * scorer.log_scale).sum(axis=1))
+
+
+@likelihood.register
+def _(scorer: SharedScorer, stats: Any) -> Array | None:
+    start = -0.5 * (scorer.log_det + scorer.rank * np.log(2 * np.pi))
+    if scorer.W.ndim == 1:
+        about = stats.about(scorer.means)
+        log_scale = np.where(scorer.W > 0, 0.5 * np.log(2 * np.pi) - np.log(np.where(scorer.W > 0, scorer.W, 1.0)), 0.0)
+        return -np.asarray((0.5 * about["xx"] * scorer.W**2 + about["n"] * log_scale).sum(axis=1))
+    if _has_holes(stats):
+        return None
+    about = stats.about(scorer.means)
+    squares = np.einsum("ki,...ij,kj->...", scorer.W, about["xx"], scorer.W)
+    return np.asarray(-0.5 * squares + (about["n"].sum() if squares.ndim == 0 else about["n"]) * start).reshape(-1)
+
+
+@likelihood.register
+def _(scorer: OwnScorer, stats: Any) -> Array | None:
+    if _has_holes(stats):
+        return None
+    about = stats.about(scorer.means)
+    squares = np.einsum("cki,cij,ckj->c", scorer.W, about["xx"], scorer.W, optimize=True)
+    return np.asarray(-0.5 * squares + about["n"] * scorer.start)
+
+
+def _has_holes(stats: Any) -> bool:
+    return "pair_n" in stats.sums or bool(stats["part_n"].any())
+
+
+@likelihood.register
+def _(scorer: WarpedScorer, stats: Any) -> Array | None:
+    inner = likelihood(scorer.inner, stats)
+    return None if inner is None else inner - (stats["x"] + stats["n"] * np.asarray(stats.origin)).sum(axis=1)
+
+
+@likelihood.register
+def _(scorer: CategoricalScorer, stats: Any) -> Array:
+    counts = level_tables(stats, scorer.levels)
+    return np.asarray(sum((n * t).sum(axis=1) for n, t in zip(counts, scorer.tables, strict=True)))
+
+
+@likelihood.register
+def _(scorer: MultinomialScorer, stats: Any) -> Array | None:
+    return None if len(stats.axes[GAP]) else np.asarray((stats["count"] * scorer.weights).sum(axis=1))
+
+
+@likelihood.register
+def _(scorer: ProductScorer, stats: Any) -> Array | None:
+    parts = [likelihood(s, part) for s, part in zip(scorer.scorers, stats.parts, strict=False)]
+    if any(part is None for part in parts):
+        return None
+    each = [part for part in parts if part is not None]
+    if any(len(part) != len(each[0]) for part in each):  # a pooled block has one sum for all classes
+        each = [part.sum(keepdims=True) for part in each]
+    return np.asarray(sum(each))
+
+
+# --- how well columns separate two classes
+
+
+@singledispatch
+def separation(scorer: Any, stats: Any, a: int, b: int) -> Array:
+    """E_a[part_j] − E_b[part_j] of every column of the model.  # → (p,)"""
+    raise NotImplementedError(f"{type(scorer).__name__} does not say how its columns separate classes")
+
+
+@separation.register
+def _(scorer: ElementwiseScorer, stats: Any, a: int, b: int) -> Array:
+    theta, _, zero, _ = scorer.natural
+    n, t = scorer.family.smooth(stats["n"], stats["t"])
+    with np.errstate(all="ignore"):
+        mean = np.nan_to_num(t / n[..., None])  # of T(x): the fit matches it
+        J = ((theta[a] - theta[b]) * (mean[a] - mean[b])).sum(axis=-1)
+    return np.asarray(J if zero is None else np.where((zero[a] != zero[b]).any(axis=-1), np.inf, J))
+
+
+@separation.register
+def _(scorer: DiagonalScorer, stats: Any, a: int, b: int) -> Array:
+    precise = 2 * scorer.root**2
+    var = np.maximum(scorer.variances, np.finfo(float).tiny)
+    apart = 0.5 * (scorer.means[a] - scorer.means[b]) ** 2 * (precise[a] + precise[b])
+    return np.where(scorer.flat, 0.0, apart + 0.5 * (var[a] / var[b] + var[b] / var[a]) - 1.0)
+
+
+@separation.register
+def _(scorer: SharedScorer, stats: Any, a: int, b: int) -> Array:
+    return np.asarray((scorer.weights[a] - scorer.weights[b]) * (scorer.means[a] - scorer.means[b]))
+
+
+@separation.register
+def _(scorer: OwnScorer, stats: Any, a: int, b: int) -> Array:
+    """part_j = u_j(½(Du)_j + c_j), u = x − m, D = P_b − P_a: E[uuᵀ] = Σ + ddᵀ, both classes being as far from m."""
+    P_a, P_b = (scorer.W[k].T @ scorer.W[k] for k in (a, b))
+    d = 0.5 * (scorer.means[b] - scorer.means[a])
+    slope = -(P_a + P_b) @ d
+    wider = np.einsum("ij,ij->i", P_b - P_a, scorer.sigma[a] - scorer.sigma[b])
+    return np.asarray(0.5 * wider - 2 * slope * d)
+
+
+@separation.register
+def _(scorer: WarpedScorer, stats: Any, a: int, b: int) -> Array:
+    return separation(scorer.inner, stats, a, b)
+
+
+@separation.register
+def _(scorer: CategoricalScorer, stats: Any, a: int, b: int) -> Array:
+    out = np.zeros(len(scorer.tables))
+    for j, (table, never) in enumerate(zip(scorer.tables, scorer.never, strict=True)):
+        p = np.where(never > 0, 0.0, np.exp(table))
+        J = ((table[a] - table[b]) * (p[a] - p[b])).sum()
+        out[j] = np.inf if (never[a] != never[b]).any() else J
+    return out
+
+
+@separation.register
+def _(scorer: MultinomialScorer, stats: Any, a: int, b: int) -> Array:
+    expected = scorer.centres
+    J = (scorer.weights[a] - scorer.weights[b]) * (expected[a] - expected[b])
+    return np.asarray(np.where((scorer.never[a] != scorer.never[b]) & (expected[a] != expected[b]), np.inf, J))
+
+
+@separation.register
+def _(scorer: ProductScorer, stats: Any, a: int, b: int) -> Array:
+    blocks = zip(scorer.scorers, scorer.blocks_of, stats.parts, strict=True)
+    return np.concatenate(
+        [k.power * separation(s, part, a, b) if k.power else np.zeros(len(k.columns)) for s, k, part in blocks]
+    )
+
+
+def separations(scorer: Any, stats: Any, prior: Array, owners: NDArray[np.int64] | None, width: int) -> Array:
+    """What each column is expected to add for the true class against another, both drawn from the prior.  # → (p,)"""
+    total, weight = np.zeros(width), 0.0
+    for a in range(len(prior)):
+        for b in range(a):
+            if prior[a] * prior[b] > 0:
+                J = separation(scorer, stats, a, b)
+                own = J if owners is None else np.bincount(owners, J, minlength=width)
+                total, weight = total + prior[a] * prior[b] * own, weight + 2 * prior[a] * prior[b]
+    return total / weight if weight else total
+
+
+# --- the page
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What a fitted model is: classes, parameters, fit, and how well each column tells the classes apart.
+
+    ``log_likelihood`` is None where it takes the rows: ``summary(X, y)``; ``by_class`` where it is known for all
+    classes together only.
+    """
+
+    model: str
+    classes: tuple[Hashable, ...]
+    prior: Array  # (K,)
+    rows: Array  # (K,)
+    n_parameters: int
+    log_likelihood: float | None
+    by_class: Array | None  # (K,)
+    of: str  # the rows that the log-likelihood is of
+    n: float  # how many
+    columns: Sequence[str]
+    separation: Array  # (p,)
+    centres: Array | None  # (K, p)
+    form: str = "dict"
+
+    @property
+    def aic(self) -> float | None:
+        """2·parameters − 2·log-likelihood."""
+        return None if self.log_likelihood is None else 2.0 * self.n_parameters - 2.0 * self.log_likelihood
+
+    @property
+    def bic(self) -> float | None:
+        """log(rows)·parameters − 2·log-likelihood."""
+        if self.log_likelihood is None:
+            return None
+        return float(np.log(self.n)) * self.n_parameters - 2.0 * self.log_likelihood
+
+    def to_frame(self) -> Any:
+        """A data frame (or dict) of the columns: how far each separates the classes, and its mean in each class."""
+        out: dict[str, NDArray[Any]] = {"column": np.array(list(map(str, self.columns)), dtype=object)}
+        out["separation"] = self.separation
+        for label, means in zip(self.classes, [] if self.centres is None else self.centres, strict=False):
+            out[f"mean in {label}"] = means
+        return Template(self.form, {}).make(out)
+
+    def _class_rows(self) -> list[list[str]]:
+        each = [None] * len(self.classes) if self.by_class is None else self.by_class
+        return [
+            [str(c), f"{p:.3f}", f"{n:g}", "" if v is None else f"{v:.2f}"]
+            for c, p, n, v in zip(self.classes, self.prior, self.rows, each, strict=True)
+        ]
+
+    def _column_rows(self) -> list[list[str]]:
+        top = np.argsort(-self.separation, kind="stable")[:SHOWN]
+        means = np.zeros((0, len(self.columns))) if self.centres is None else self.centres[:4]
+        return [[str(self.columns[j]), f"{self.separation[j]:.2f}", *(f"{m:.4g}" for m in means[:, j])] for j in top]
+
+    def _heads(self) -> tuple[list[str], list[str]]:
+        shown = [] if self.centres is None else self.classes[:4]
+        return ["class", "prior", "rows", "log-likelihood"], ["column", "separation", *(f"mean {c}" for c in shown)]
+
+    def _fit(self) -> str:
+        if self.log_likelihood is None:
+            return "log-likelihood, AIC and BIC take the rows: summary(X, y)"
+        return f"log-likelihood {self.log_likelihood:.2f}, AIC {self.aic:.2f}, BIC {self.bic:.2f} of {self.of}"
+
+    def _what(self) -> str:
+        size = f"{len(self.classes)} classes, {len(self.columns)} columns, {self.rows.sum():g} rows"
+        return f"{self.model}: {size}, {self.n_parameters} parameters"
+
+    def __repr__(self) -> str:
+        first, second = self._heads()
+        more = len(self.columns) - SHOWN
+        lines = [self._what(), self._fit(), "", *_aligned(first, self._class_rows())]
+        lines += ["", *_aligned(second, self._column_rows())]
+        return "\n".join([*lines, f"… and {more} columns more"] if more > 0 else lines)
+
+    def _repr_html_(self) -> str:
+        first, second = self._heads()
+        tables = html_table(first, self._class_rows()) + html_table(second, self._column_rows())
+        return f"<p>{self._what()}<br>{self._fit()}</p>{tables}"
+
+
+def _aligned(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    width = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
+    return [
+        "  ".join([row[0].ljust(width[0]), *(v.rjust(w) for v, w in zip(row[1:], width[1:], strict=True))]).rstrip()
+        for row in (head, *rows)
+    ]

@@ -1,0 +1,545 @@
+"""Explaining: what each column adds sums to the log-odds; summaries, figures and exports agree with predictions."""
+
+from __future__ import annotations
+
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from scipy import stats as scipy_stats
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
+
+import suffit
+from cases import CASES, data, with_holes
+from suffit.assumptions import box_m
+from suffit.families.gaussian_terms import along_the_way
+
+plt.switch_backend("Agg")
+ACCURACY = 1e-10
+LINEAR = {  # every case whose posterior is linear in x
+    "family-poisson", "family-geometric", "family-exponential", "family-multinomial", "MultinomialNB", "ComplementNB",
+    "ComplementNB-norm", "PoissonNB", "LDA", "LDA-eigen-auto", "LDA-lsqr", "GDA-diagonal-shared",
+    "GDA-spherical-shared", "GDA-shared", "GDA-oas", "GenerativeClassifier-shared",
+}  # fmt: skip
+LINEAR_IN_0_AND_1 = {"family-bernoulli"}  # BernoulliNB of the cases cuts at 2
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+def fitted(name: str, holes: bool = False, weighted: bool = False, k: int = 3):
+    case = CASES[name]
+    X, y = data(case, 7, k=k)
+    X = with_holes(X, 7) if holes else X
+    weight = np.random.default_rng(3).integers(1, 4, len(y)).astype(float) if weighted else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return case.make().fit(X, y, sample_weight=weight), X, y
+
+
+def assert_sums(model, X, classes=None):
+    """Prior, rest and parts add up to the total, and the total to the difference of log-probabilities."""
+    explained = model.explain(X, classes)
+    logs = model.predict_log_proba(X)
+    at = np.arange(len(logs))
+    with np.errstate(invalid="ignore"):
+        expected = logs[at, explained.first] - logs[at, explained.second]
+    parts = explained.parts.toarray() if sparse.issparse(explained.parts) else explained.parts
+    finite = np.isfinite(expected)
+    assert finite.any()
+    np.testing.assert_array_equal(np.isfinite(explained.total), finite)
+    np.testing.assert_array_equal(explained.total[~finite], expected[~finite])
+    largest = np.maximum(np.abs(parts).max(axis=1), np.abs(explained.rest))
+    size = np.maximum(1.0, np.maximum(largest, np.abs(expected)))[finite]
+    summed = (explained.prior + explained.rest + parts.sum(axis=1))[finite]
+    assert (np.abs(summed - expected[finite]) <= ACCURACY * size).all()
+    assert (np.abs(explained.total[finite] - expected[finite]) <= ACCURACY * size).all()
+    if classes is None:
+        assert (logs[at, explained.first] >= logs.max(axis=1) - 1e-12).all()
+    return explained
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("holes", [False, True], ids=["whole", "holes"])
+@pytest.mark.parametrize("name", CASES)
+def test_parts_sum_to_the_log_odds(name: str, holes: bool, weighted: bool):
+    model, X, _ = fitted(name, holes, weighted)
+    explained = assert_sums(model, X)
+    assert explained.parts.shape == X.shape
+    pair = tuple(model.classes_[[2, 0]].tolist())
+    asked = model.explain(X, pair)
+    assert {asked.labels[c] for c in asked.first} == {pair[0]}
+    turned = model.explain(X, pair[::-1])
+    np.testing.assert_allclose(asked.total, -turned.total, rtol=1e-9, atol=1e-9)
+    if "alpha=0" not in str(model.get_params()) and np.isfinite(asked.total).all():
+        assert_sums(model, X, pair)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_missing_values_add_nothing(name: str):
+    model, X, _ = fitted(name, holes=True)
+    gone = pd.isna(pd.DataFrame(X)).to_numpy()
+    assert gone.any()
+    informative = getattr(model, "missing", "ignore") == "informative"  # there a hole is evidence
+    assert (model.explain(X).parts[gone] == 0).all() != informative
+
+
+@pytest.mark.parametrize("holes", [False, True], ids=["whole", "holes"])
+@pytest.mark.parametrize("name", [n for n in CASES if "Generative" not in n and "ategorical" not in n])
+def test_sparse_rows_are_explained_beside_a_row_of_zeros(name: str, holes: bool):
+    model, X, _ = fitted(name, holes)
+    explained = assert_sums(model, sparse.csr_matrix(X))
+    assert sparse.issparse(explained.parts)
+    dense = model.explain(X)
+    finite = np.isfinite(dense.total)
+    size = np.maximum(1.0, np.abs(dense.parts[finite]).max(axis=1))
+    assert (np.abs(explained.total[finite] - dense.total[finite]) <= 1e-9 * size).all()
+
+
+def test_wide_sparse_rows_are_never_made_dense():
+    rng = np.random.default_rng(0)
+    X = sparse.random(300, 200_000, density=1e-4, format="csr", random_state=0)
+    X.data[:] = rng.integers(1, 4, X.nnz)
+    for model in (suffit.MultinomialNB(), suffit.BernoulliNB(), suffit.ComplementNB()):
+        explained = model.fit(X, rng.integers(0, 3, 300)).explain(X)
+        assert explained.parts.nnz <= X.nnz
+        assert len(explained.terms(0)) <= X[0].nnz + 2
+        frame = explained.to_frame(columns=["x5", "x7"])
+        assert list(frame.columns[:3]) == ["for", "against", "prior"]
+        assert frame.shape[1] <= 7
+
+
+def test_N8_log_odds_of_binary_features():
+    """α_j1 = log P(x_j=1|1)/P(x_j=1|0), α_j0 likewise; log-odds = Σ(α_j1 − α_j0)x_j + Σα_j0 + log prior odds."""
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 300)
+    X = (rng.random((300, 4)) < np.where(y[:, None], [0.8, 0.3, 0.5, 0.6], [0.2, 0.4, 0.5, 0.1])).astype(float)
+    model = suffit.BernoulliNB(alpha=1.0).fit(X, y)
+    present = np.stack([(X[y == c].sum(axis=0) + 1) / ((y == c).sum() + 2) for c in (0, 1)])
+    one, zero = np.log(present[1] / present[0]), np.log((1 - present[1]) / (1 - present[0]))
+    prior = np.log((y == 1).sum() / (y == 0).sum())
+    dense = model.explain(X, (1, 0))
+    np.testing.assert_allclose(dense.parts, np.where(X > 0, one, zero), atol=1e-12)
+    np.testing.assert_allclose(dense.total, X @ (one - zero) + zero.sum() + prior, atol=1e-12)
+    thin = model.explain(sparse.csr_matrix(X), (1, 0))
+    np.testing.assert_allclose(thin.parts.toarray(), X * (one - zero), atol=1e-12)
+    np.testing.assert_allclose(thin.rest, zero.sum(), atol=1e-12)
+    np.testing.assert_allclose(thin.prior, prior, atol=1e-12)
+
+
+def test_N8_categorical_parts_are_the_log_ratios_of_the_tables():
+    X = np.array([["a", "x"], ["a", "y"], ["b", "y"], ["b", "x"], ["a", "x"]], dtype=object)
+    model = suffit.CategoricalNB(alpha=0.5).fit(X, [0, 0, 1, 1, 1])
+    parts = model.explain(X[:1], (0, 1)).parts[0]
+    np.testing.assert_allclose(parts, [np.log((2.5 / 3) / (1.5 / 4)), np.log((1.5 / 3) / (2.5 / 4))], atol=1e-14)
+
+
+def test_shared_covariance_splits_about_the_middle_of_the_two_means():
+    X, y = load_iris(return_X_y=True)
+    model = suffit.LDA().fit(X, y)
+    S = sum((y == c).sum() * np.cov(X[y == c], rowvar=False, bias=True) for c in range(3)) / len(y)
+    means = np.stack([X[y == c].mean(axis=0) for c in range(3)])
+    w = np.linalg.solve(S, means[2] - means[0])
+    explained = model.explain(X, (2, 0))
+    np.testing.assert_allclose(explained.parts, w * (X - (means[2] + means[0]) / 2), rtol=1e-9, atol=1e-9)
+    assert not explained.rest.any()
+    middle = model.explain((means[[2]] + means[[0]]) / 2, (2, 0))
+    np.testing.assert_allclose(middle.parts, 0.0, atol=1e-10)
+
+
+def test_own_covariances_split_along_the_way():
+    """(x_j − m_j) ∫ ∂_j f(m + t(x − m)) dt, against a numerical integral of a numerical gradient."""
+    X, y = load_iris(return_X_y=True)
+    model = suffit.QDA().fit(X, y)
+    explained = model.explain(X[:5], (0, 1))
+    normal = [
+        scipy_stats.multivariate_normal(X[y == c].mean(axis=0), np.cov(X[y == c], rowvar=False, bias=True))
+        for c in (0, 1)
+    ]
+    middle = (normal[0].mean + normal[1].mean) / 2
+    for x, parts, rest in zip(X[:5], explained.parts, explained.rest, strict=True):
+        nodes, weights = np.polynomial.legendre.leggauss(3)
+        slope = np.zeros(4)
+        for t, w in zip((nodes + 1) / 2, weights / 2, strict=True):
+            for j in range(4):
+                step = np.eye(4)[j] * 1e-4
+                at = middle + t * (x - middle)
+                f = [n.logpdf(at + step) - n.logpdf(at - step) for n in normal]
+                slope[j] += w * (f[0] - f[1]) / 2e-4
+        np.testing.assert_allclose(parts, (x - middle) * slope, rtol=1e-5, atol=1e-5)
+        assert rest == pytest.approx(normal[0].logpdf(middle) - normal[1].logpdf(middle), abs=1e-8)
+
+
+def test_own_split_becomes_the_shared_one_where_covariances_are_equal():
+    rng = np.random.default_rng(0)
+    W = np.tril(rng.normal(size=(3, 3))) + 2 * np.eye(3)
+    a, b, x = rng.normal(size=(3, 3))
+    parts, rest = along_the_way(x[None], (a, W, -1.0), (b, W, -1.0))
+    np.testing.assert_allclose(parts[0], (W.T @ W @ (a - b)) * (x - (a + b) / 2), atol=1e-12)
+    assert rest == pytest.approx(0.0, abs=1e-12)
+
+
+def table(n: int = 300) -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(2)
+    sold = rng.random(n) < 0.5
+    frame = pd.DataFrame(
+        {
+            "area": np.where(rng.random(n) < 0.1, np.nan, np.exp(rng.normal(6.3 + 0.5 * sold, 0.4))),
+            "rooms": rng.poisson(2 + 1.5 * sold),
+            "garden": rng.random(n) < np.where(sold, 0.7, 0.3),
+            "city": np.where(rng.random(n) < np.where(sold, 0.6, 0.3), "Basel", rng.choice(["Bern", "Chur"], n)),
+            "total": rng.normal(size=n) + sold,
+        }
+    )
+    return frame, np.where(sold, "sold", "open")
+
+
+@pytest.mark.parametrize("settings", [{}, {"missing": "informative"}, {"structure": "naive"}], ids=str)
+def test_pooled_structures_add_up_by_the_column_of_the_table(settings):
+    X, y = table()
+    model = suffit.GenerativeClassifier(**settings).fit(X, y)
+    explained = assert_sums(model, X)
+    assert list(explained.columns) == ["area", "rooms", "garden", "city", "total"]
+    if not settings:
+        assert len(model.schema_.pieces) > len(model.schema_.plain().pieces)  # several structures, levels one-hot
+
+
+def test_frames_are_of_the_kind_that_was_given():
+    X, y = table()
+    model = suffit.GenerativeClassifier(structure="naive").fit(X, y)
+    frame = model.explain(X).to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert list(frame.columns) == ["for", "against", "prior", "area", "rooms", "garden", "city", "total", "(total)"]
+    numbers = frame[["prior", "area", "rooms", "garden", "city", "total"]].sum(axis=1)
+    np.testing.assert_allclose(numbers, frame["(total)"], atol=1e-10)
+    assert frame["for"].tolist() == model.predict(X).tolist()
+    assert isinstance(model.explain(pl.from_pandas(X)).table, pl.DataFrame)
+    assert isinstance(model.explain(X.to_dict("list")).table, dict)
+    one = suffit.GaussianNB().fit([[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1]).explain([[0.5]])
+    assert isinstance(one.table, pd.DataFrame)
+    with pytest.raises(ValueError, match="no column 'nonsense'"):
+        model.explain(X).to_frame(columns=["nonsense"])
+
+
+def test_why_names_the_things_that_decided():
+    X, y = table()
+    model = suffit.GenerativeClassifier(structure="naive").fit(X, y)
+    text = model.why({"area": [2000.0], "rooms": [None], "garden": [True], "city": ["Basel"], "total": [0.0]}, n=2)
+    lines = text.splitlines()
+    assert lines[0].startswith("sold rather than open: ")
+    assert "area = 2000 speaks for sold" in lines[1]
+    assert lines[-1].split("  ")[-1].endswith("others together")
+    values = [float(line.split()[0]) for line in lines[1:]]
+    explained = model.explain({"area": [2000.0], "rooms": [None], "garden": [True], "city": ["Basel"], "total": [0.0]})
+    assert sum(values) == pytest.approx(explained.total[0], abs=0.02)
+    assert "rooms (missing) says nothing" in explained.why(0, n=9)
+    assert text.splitlines()[0] in repr(explained)
+    assert "<td>sold</td>" in explained._repr_html_()
+
+
+def test_smoothing_of_0_gives_infinite_parts():
+    X = np.array([[1, 0], [1, 1], [0, 1], [0, 1]])
+    model = suffit.BernoulliNB(alpha=0.0).fit(X, ["a", "a", "b", "b"])
+    explained = model.explain([[1, 1], [0, 1]])
+    assert explained.total.tolist() == [np.inf, np.inf]
+    assert np.isposinf(explained.parts[:, 0]).all()
+    assert np.isfinite(explained.parts[:, 1]).all()
+    thin = model.explain(sparse.csr_matrix([[1, 1], [0, 1]]))
+    assert thin.total.tolist() == [np.inf, np.inf]
+    assert "more than a million to 1" in explained.why(0)
+
+
+def test_rows_far_out_are_explained_where_they_are_drawn_in():
+    X, y = load_iris(return_X_y=True)
+    for model in (suffit.QDA(), suffit.GaussianNB(), suffit.LDA()):
+        explained = model.fit(X, y).explain(np.array([[1e200, 1e200, -1e200, 1e200]]))
+        assert np.isfinite(explained.parts).all()
+        assert np.isfinite(explained.total).all()
+        thin = model.explain(sparse.csr_matrix([[1e200, 1e200, -1e200, 1e200], [5.0, 3.0, 1.0, 0.0]]))
+        assert np.isfinite(thin.total).all()
+
+
+@pytest.mark.parametrize("model", [suffit.LDA(), suffit.QDA(), suffit.GaussianNB(), suffit.GDA(tie=0.3)], ids=str)
+def test_parts_lose_no_digits_far_from_0(model):
+    X, y = data(CASES["LDA"], 7)
+    far = (X + 1e6).astype(np.float32)
+    explained = model.fit(far, y).explain(far)
+    logs = model.predict_log_proba(far)
+    at = np.arange(len(far))
+    size = np.maximum(1.0, np.abs(explained.parts).max(axis=1))
+    assert (np.abs(explained.total - logs[at, explained.first] + logs[at, explained.second]) <= 1e-11 * size).all()
+
+
+def test_bad_requests_are_refused_by_name():
+    X, y = load_iris(return_X_y=True)
+    model = suffit.LDA().fit(X, y)
+    with pytest.raises(ValueError, match=r"no class 'cat'; the classes are \[0, 1, 2\]"):
+        model.explain(X, (0, "cat"))
+    with pytest.raises(ValueError, match="two labels"):
+        model.explain(X, (0, 1, 2))
+    with pytest.raises(ValueError, match="two different classes"):
+        model.nomogram(X, (1, 1))
+    with pytest.raises(ValueError, match="features"):
+        model.explain(X[:, :2])
+    with pytest.raises(IndexError, match="3 rows"):
+        model.explain(X[:3]).why(3)
+    with pytest.raises(ValueError, match="one class"):
+        suffit.GaussianNB().fit([[1.0], [2.0]], ["a", "a"]).explain([[1.0]])
+    with pytest.raises(suffit.InputError, match="infinity"):
+        model.explain(np.full((1, 4), np.inf))
+    with pytest.raises(ValueError, match="without their labels"):
+        model.summary(X)
+
+
+# --- figures
+
+
+def test_waterfall_bars_sum_to_the_total():
+    X, y = load_iris(return_X_y=True)
+    explained = suffit.QDA().fit(X, y).explain(X)
+    for n in (2, 12):
+        ax = explained.plot(100, n=n).axes[0]
+        widths = [bar.get_width() for bar in ax.patches]
+        assert len(widths) == (3 if n == 2 else 6)
+        assert sum(widths) == pytest.approx(explained.total[100], abs=1e-10)
+        ends = [bar.get_x() + bar.get_width() for bar in ax.patches]
+        np.testing.assert_allclose(ends[:-1], [bar.get_x() for bar in ax.patches][1:], atol=1e-10)
+
+
+def curves_of(figure) -> dict[str, tuple[np.ndarray, list[str]]]:
+    """The line of each column: log-odds along it."""
+    ax = figure.axes[0]
+    names = [text.get_text() for text in ax.get_yticklabels()]
+    lines = [line for line in ax.lines if len(line.get_xdata()) > 1 and line.get_color() == "#2c6fbb"]
+    return {name: np.asarray(line.get_xdata()) for name, line in zip(names, lines, strict=False)}
+
+
+def test_nomogram_lines_are_the_parts():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.integers(0, 4, 200), "b": rng.choice(["x", "y", "z"], 200)})
+    y = np.where(rng.random(200) < 0.2 + 0.15 * X["a"] + 0.1 * (X["b"] == "x"), "yes", "no")
+    columns = {"a": suffit.Poisson(), "b": suffit.Categorical()}
+    model = suffit.GenerativeClassifier(columns).fit(X, y)
+    lines = curves_of(model.nomogram(X, ("yes", "no")))
+    row = pd.DataFrame({"a": [2], "b": ["z"]})
+    explained = model.explain(row, ("yes", "no"))
+    total = lines["a"][2] + lines["b"][2] + explained.prior[0]
+    assert total == pytest.approx(explained.total[0], abs=1e-10)
+
+
+def test_nomogram_draws_models_of_every_kind_and_says_what_it_holds():
+    X, y = load_iris(return_X_y=True)
+    title = suffit.LDA().fit(X, y).nomogram(classes=(2, 1)).axes[0].get_title(loc="left")
+    assert title == "2 against 1"
+    figure = suffit.QDA().fit(X, y).nomogram(X, (2, 1))
+    assert "other columns at their typical values" in figure.axes[0].get_title(loc="left")
+    assert "how wide the classes are" in [t.get_text() for t in figure.axes[0].get_yticklabels()]
+    words = sparse.random(100, 500, density=0.05, format="csr", random_state=0)
+    model = suffit.MultinomialNB().fit(words, np.arange(100) % 2)
+    figure = model.nomogram(words, most=5)
+    assert len(curves_of(figure)) == 5
+    documents = [[0, 0, 1], [2, 1], [2, 2, 2, 3], [0, 3, 0]]
+    spelled = suffit.MultinomialNB(input="sequences").fit(documents, ["a", "b", "b", "a"])
+    assert set(curves_of(spelled.nomogram(documents))) == {"word 0", "word 2"}  # the others say nothing
+    frame, labels = table()
+    pooled = suffit.GenerativeClassifier().fit(frame, labels)
+    assert len(curves_of(pooled.nomogram())) == 5
+
+
+def test_nomogram_keeps_to_the_columns_that_the_model_uses():
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    X = np.column_stack([np.ones(80), rng.normal(size=80) + 3 * y, rng.normal(size=80)])
+    with pytest.warns(suffit.LeftOutWarning, match="x0"):
+        model = suffit.GenerativeClassifier({"x1": "gaussian"}, structure="naive").fit(X, y)
+    lines = curves_of(model.nomogram(X))
+    assert list(lines) == ["x1", "x2"]
+    explained = model.explain(X, (0, 1))
+    assert list(explained.columns) == ["x1", "x2"]
+    low, high = np.quantile(X[:, 1], [0.01, 0.99])
+    inside = explained.parts[(X[:, 1] > low) & (X[:, 1] < high), 0]
+    assert lines["x1"].min() <= inside.min() + 0.1
+    assert lines["x1"].max() >= inside.max() - 0.1
+
+
+# --- summary
+
+
+@pytest.mark.parametrize("holes", [False, True], ids=["whole", "holes"])
+@pytest.mark.parametrize("name", CASES)
+def test_G5_summary_has_the_likelihood_of_the_model(name: str, holes: bool):
+    model, X, y = fitted(name, holes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        given, known = model.summary(X, y), model.summary()
+    assert given.aic == pytest.approx(model.aic(X, y), rel=1e-12)
+    assert given.bic == pytest.approx(model.bic(X, y), rel=1e-12)
+    assert given.by_class.sum() == pytest.approx(given.log_likelihood, rel=1e-10)
+    if known.log_likelihood is None:
+        assert "take the rows" in repr(known)
+    else:
+        assert known.aic == pytest.approx(model.aic(X, y), rel=1e-10)
+        assert known.bic == pytest.approx(model.bic(X, y), rel=1e-10)
+    assert given.separation.shape == (X.shape[1],)
+    assert given.model in repr(given)
+    assert "<table>" in given._repr_html_()
+
+
+def test_which_models_know_their_likelihood_from_sums():
+    known = {name for name in CASES if fitted(name)[0].summary().log_likelihood is not None}
+    rows = {name for name in CASES if "poisson" in name.lower() or "vonmises" in name}
+    assert set(CASES) - known == rows | {"GenerativeClassifier-counts", "GenerativeClassifier-mixed"}
+
+
+@pytest.mark.parametrize("name", [n for n in CASES if n not in ("BernoulliNB", "NaiveBayes-binned-counts")])
+def test_separation_is_what_a_column_is_expected_to_add(name: str):
+    """E_a[part] − E_b[part], by rows drawn from the model (BernoulliNB of the cases cuts at 2, and draws 0 and 1)."""
+    model, _, _ = fitted(name, k=2)
+    pair = model.classes_.tolist()
+    draws = 20_000
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        parts = [model.explain(model.sample(draws, y=c, random_state=1)[0], pair).parts for c in pair]
+    drawn = (parts[0].mean(axis=0) - parts[1].mean(axis=0)) / 2
+    error = np.sqrt(parts[0].var(axis=0) + parts[1].var(axis=0)) / np.sqrt(draws) / 2
+    separation = model.summary().separation
+    assert (np.abs(drawn - separation) <= 5 * error + 1e-9).all()
+    assert separation.sum() > 0
+
+
+def test_separation_of_shared_covariances_is_mahalanobis():
+    X, y = load_iris(return_X_y=True)
+    model = suffit.GDA(tie=1.0).fit(X[y > 0], y[y > 0])
+    S = np.mean([np.cov(X[y == c], rowvar=False, bias=True) for c in (1, 2)], axis=0)
+    d = X[y == 1].mean(axis=0) - X[y == 2].mean(axis=0)
+    assert model.summary().separation.sum() == pytest.approx(d @ np.linalg.solve(S, d) / 2, rel=1e-10)
+
+
+# --- to_sklearn
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("name", CASES)
+def test_to_sklearn_has_the_same_posterior(name: str, k: int):
+    model, X, y = fitted(name, k=k)
+    if name in LINEAR_IN_0_AND_1:
+        X = (X > 2).astype(float)
+        model = model.fit(X, y)
+    if name == "BernoulliNB":  # cuts at 2: linear in no column
+        with pytest.raises(suffit.InputError, match="not in the columns"):
+            model.to_sklearn()
+        return
+    if name not in LINEAR | LINEAR_IN_0_AND_1:
+        with pytest.raises(suffit.InputError, match=r"to_sklearn: .*logistic_form"):
+            model.to_sklearn()
+        return
+    exported = model.to_sklearn()
+    assert isinstance(exported, LogisticRegression)
+    assert exported.coef_.shape == (1 if k == 2 else 3, X.shape[1])
+    np.testing.assert_allclose(exported.predict_proba(X), model.predict_proba(X), rtol=1e-12, atol=1e-12)
+    assert exported.predict(X).tolist() == model.predict(X).tolist()
+
+
+def test_to_sklearn_is_a_warm_start():
+    X, y = load_iris(return_X_y=True)
+    warm = suffit.LDA().fit(X, y).to_sklearn(C=1e4, max_iter=5000)
+    cold = LogisticRegression(C=1e4, max_iter=5000).fit(X, y)
+    before = warm.coef_.copy()
+    warm.set_params(max_iter=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warm.fit(X, y)
+        stepped = LogisticRegression(C=1e4, max_iter=1).fit(X, y)
+    assert np.abs(warm.coef_ - before).max() < np.abs(stepped.coef_ - before).max()
+    loss = [-np.log(m.predict_proba(X)[np.arange(150), y]).mean() for m in (warm, stepped)]
+    assert loss[0] < loss[1]
+    assert cold.n_iter_[0] > 1
+
+
+def test_to_sklearn_of_a_table_weighs_left_out_columns_0():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    X = X.assign(constant=1.0)[["constant", *X.columns]]
+    shared = suffit.MultivariateGaussian(tie=1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = suffit.GenerativeClassifier({tuple(X.columns[1:]): shared, "constant": "drop"}).fit(X, y)
+    exported = model.to_sklearn()
+    assert (exported.coef_[:, 0] == 0).all()
+    np.testing.assert_allclose(exported.predict_proba(X), model.predict_proba(X), rtol=1e-12, atol=1e-12)
+
+
+# --- assumptions
+
+
+def test_box_m_is_the_published_number():
+    """Iris: R's heplots::boxM gives χ² = 140.94 on 20 degrees of freedom."""
+    X, y = load_iris(return_X_y=True)
+    found = suffit.check_assumptions(X, y).covariances
+    assert found is not None
+    assert round(found.chi2, 2) == 140.94
+    assert found.df == 20
+    assert found.p_chi2 < 2.2e-16
+
+
+def test_box_m_of_one_column_is_bartletts_test():
+    rng = np.random.default_rng(0)
+    groups = [rng.normal(size=n) * s for n, s in ((20, 1.0), (35, 1.5), (50, 1.2))]
+    variances = np.array([[[g.var(ddof=1)]] for g in groups])
+    found = box_m(variances, np.array([len(g) for g in groups]))
+    bartlett = scipy_stats.bartlett(*groups)
+    v = np.array([len(g) - 1 for g in groups])
+    c = 1 + ((1 / v).sum() - 1 / v.sum()) / 6  # Bartlett divides by this, Box multiplies by 2 − it
+    assert pytest.approx(bartlett.statistic * c, rel=1e-12) == found.M
+    assert found.chi2 == pytest.approx(found.M * (2 - c), rel=1e-12)
+
+
+def test_box_m_keeps_its_level():
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1, 2], 40)
+    p = [suffit.check_assumptions(rng.normal(size=(120, 3)), y).covariances.p_f for _ in range(200)]
+    assert scipy_stats.kstest(p, "uniform").pvalue > 0.001
+
+
+def test_assumptions_speak_for_the_model_that_made_the_rows():
+    rng = np.random.default_rng(4)
+    y = np.repeat(["a", "b"], 300)
+    shift = 2.0 * (y == "b")[:, None]
+    mixing = np.array([[1.0, 0.8, 0.0], [0.0, 0.6, 0.0], [0.0, 0.0, 1.0]])
+    z = rng.normal(size=(600, 3))
+    cases = {
+        "naive Bayes": z + shift,
+        "linear discriminant analysis": z @ mixing + shift,
+        "quadratic discriminant analysis": np.where(shift > 0, z @ mixing, z * 1.5) + shift,
+        "other families": np.exp(z + shift / 2),
+    }
+    for says, X in cases.items():
+        assert suffit.check_assumptions(X, y).speaks_for.startswith(says)
+    skewed = suffit.check_assumptions(np.exp(z + shift / 2), y)
+    assert "take logarithms" in skewed.speaks_for
+    assert "this speaks for other families" in repr(skewed)
+    assert "<table>" in skewed._repr_html_()
+
+
+def test_assumptions_of_awkward_tables():
+    X, y = table()
+    found = suffit.check_assumptions(X, y)
+    assert found.left_out == ("garden", "city")
+    tiny = suffit.check_assumptions(np.random.default_rng(0).normal(size=(9, 5)), np.arange(9) % 2)
+    assert tiny.covariances is None
+    assert "complete rows for 5 columns" in repr(tiny)
+    twice = np.repeat(np.random.default_rng(0).normal(size=(60, 1)), 2, axis=1)
+    assert "repeat each other" in suffit.check_assumptions(twice, np.arange(60) % 2).why_no_covariances
+    with pytest.raises(ValueError, match="3 rows and y 2 labels"):
+        suffit.check_assumptions([[1.0], [2.0], [3.0]], [0, 1])
+    with pytest.raises(suffit.InputError, match="no column holds numbers"):
+        suffit.check_assumptions({"a": ["x", "y"]}, [0, 1])
+    with pytest.raises(suffit.InputError, match="column 'x0': found inf in row 1"):
+        suffit.check_assumptions([[1.0], [np.inf], [3.0]], [0, 1, 0])
