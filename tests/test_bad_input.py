@@ -566,7 +566,7 @@ BAD_SETTINGS = {
         "alpha": [-1, "much", [1.0, 1.0, 1.0]],
         "min_categories": [0, -1, 2.5, "two", [2, 2]],
     },
-    PoissonNB: SMOOTHED,
+    PoissonNB: {**SMOOTHED},
     NaiveBayes: {
         "family": ["cauchy", "multinomial", "categorical", "multivariate_gaussian", 3, None, Gaussian],
         "priors": PRIOR,
@@ -610,6 +610,11 @@ BAD_SETTINGS = {
         "prior_smoothing": SMOOTHED["prior_smoothing"],
     },
 }
+
+
+for bad in BAD_SETTINGS.values():
+    bad["calibrate"] = ["platt", True, 1]
+BAD_SETTINGS[GenerativeClassifier]["select"] = ["best", True, 1]
 
 
 @pytest.mark.parametrize("make", BAD_SETTINGS)
