@@ -108,8 +108,22 @@ class Calibration:
         if not self.maps:
             return solution.posterior(X)
         plain = Solution(solution.classes, self.log_prior, solution.scorer, solution.columns, solution.power)
-        P = self.mapped(plain.posterior(X)) * np.exp(solution.log_prior - self.log_prior)
-        return np.asarray(P / P.sum(axis=1, keepdims=True))
+        return self._under(self.mapped(plain.posterior(X)), solution.log_prior)
+
+    def posterior_left_out(self, left: RowsLeftOut) -> Array:
+        """The same for rows left out, each under the prior without it."""
+        if not self.maps:
+            return left.posterior(self.power)
+        plain = RowsLeftOut(left.left, np.where(np.isneginf(left.log_prior), -np.inf, self.log_prior), left.rows)
+        return self._under(self.mapped(plain.posterior(self.power)), left.log_prior)
+
+    def _under(self, P: Array, log_prior: Array) -> Array:
+        """Mapped probabilities under another prior; a class that had none before counts as it is."""
+        with np.errstate(invalid="ignore"):
+            ratio = np.where(np.isneginf(self.log_prior), 1.0, np.exp(log_prior - self.log_prior))
+        P = P * np.where(np.isneginf(log_prior), 0.0, ratio)
+        total = P.sum(axis=1, keepdims=True)
+        return np.asarray(np.divide(P, total, out=np.exp(log_prior) * np.ones_like(P), where=total > 0))
 
     def __repr__(self) -> str:
         how = f"p(c) p(x|c)^{self.power:.3g}" if self.method == "temperature" else "a monotone map of each class"
@@ -122,7 +136,7 @@ class Calibration:
 
 def calibrated(method: str, without: RowsLeftOut, prior: Array) -> Calibration:
     """Fit a calibration on rows left out, for a model with this log prior."""
-    codes, weights = without.rows.part(0, len(without.rows))
+    codes, weights = without.rows.as_rows().part(0, len(without.rows))
     tells = np.flatnonzero((weights > 0) & np.isfinite(without.log_prior[np.arange(len(codes)), codes]))
     if not len(tells):
         raise InputError(

@@ -189,7 +189,8 @@ class Family(ABC):
             for i in range(len(rows)):
                 one = X[i : i + 1]
                 rest = stats - self.collect(one, rows.some(np.array([i])), columns)
-                scorer = family.scorer(rest.settled(stats, EMPTIED).trimmed(), columns)
+                rest = self.without_rounding(stats.like(rest), rest.settled(stats, EMPTIED))
+                scorer = family.scorer(rest.trimmed(), columns)
                 density.append(scorer.scores(one)[0] + scorer.log_base(one)[0])
                 impossible.append(scorer.impossible(one))
         some = [np.zeros((1, len(d))) if z is None else z for d, z in zip(density, impossible, strict=True)]
@@ -203,6 +204,10 @@ class Family(ABC):
     def running(self, stats: Stats) -> Running | None:
         """Running sums beside these; None where a family has none, and rows are kept to be added up together."""
         return None
+
+    def without_rounding(self, before: Any, after: Any) -> Any:
+        """Sums after a subtraction, with squares that are no more than the rounding of those before made 0."""
+        return after
 
     def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
         """Refuse a subtraction that cannot have been a forgetting: sums no set of rows could have."""

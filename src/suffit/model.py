@@ -66,7 +66,8 @@ class Model:
 
     def collected(self, X: Matrix, rows: Rows) -> Model:
         """A model of these rows alone, with the same settings; what the family chooses from data is fixed by then."""
-        family = self.family if self.stats is not None else self.family.settled(X, rows, self.columns)
+        with one_blas_thread(len(self.columns) < SMALL_MATRIX):
+            family = self.family if self.stats is not None else self.family.settled(X, rows, self.columns)
         counts = Stats(CLASS_COUNTS, {CLASS: rows.classes}, {"n": rows.counts()})
         stats = family.collect(X, rows, self.columns)
         return replace(self, family=family, counts=counts, stats=stats)._without_empty(keep=self.pinned)
@@ -113,7 +114,7 @@ class Model:
         after = replace(
             self,
             counts=counts.settled(before, EMPTIED),
-            stats=stats.settled(self.stats, EMPTIED),
+            stats=self.family.without_rounding(self.stats.like(stats), stats.settled(self.stats, EMPTIED)),
         )
         return after._without_empty(keep=self.pinned)
 
@@ -453,20 +454,19 @@ class RowScorer:
     """p(class | row) of one row at a time, without checks: see ``scorer()`` of the estimators."""
 
     def __init__(
-        self, solution: Solution, classes: NDArray[Any], mapped: Callable[[Array], Array] | None = None
+        self, solution: Solution, classes: NDArray[Any], posterior: Callable[[Matrix], Array] | None = None
     ) -> None:
         self.classes = classes
-        self._solution, self._mapped = solution, mapped  # mapped: what a calibration makes of probabilities
-        row: tuple[Any, tuple[Array, ...]] = solution._row if mapped is None else (None, ())
+        self._posterior = posterior or solution.posterior  # another where a calibration comes after
+        row: tuple[Any, tuple[Array, ...]] = solution._row if posterior is None else (None, ())
         self._kernel, self._parameters = row
 
     def __call__(self, row: NDArray[Any]) -> Array:
         """The probabilities, in the order of ``classes``."""
         if self._kernel is None:
-            P = self._solution.posterior(row[None])
-            return (P if self._mapped is None else self._mapped(P))[0]
+            return self._posterior(row[None])[0]
         out = np.empty(len(self.classes))
         self._kernel(row, *self._parameters, out)
         if math.isnan(out[0]):  # a hole that the kernel does not take, or a row too far out
-            return self._solution.posterior(row[None])[0]
+            return self._posterior(row[None])[0]
         return out

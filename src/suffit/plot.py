@@ -178,6 +178,8 @@ def plot_selection(selection: Any, ax: Any = None) -> Any:
     >>> plot_selection(model.selection_).get_xlabel()
     'alpha'
     """
+    if selection is None:
+        raise ValueError("plot_selection: nothing was chosen; set alpha, tie, shrinkage, select or structure to be")
     ax = _own_axes(ax)
     if not hasattr(selection, "criterion"):  # structures of a table
         names = [f"{t.name}: {t.settings}" if t.settings else t.name for t in selection.tried]
@@ -263,6 +265,8 @@ def plot_calibration(calibration: Any, ax: Any = None) -> Any:
     >>> plot_calibration(model.calibration_).get_ylabel()
     'share that is right'
     """
+    if calibration is None:
+        raise ValueError("plot_calibration: the model is not calibrated; set calibrate='temperature' or 'isotonic'")
     ax = _own_axes(ax)
     ax.plot([0, 1], [0, 1], color=GREY, lw=0.8, ls=":")
     for shown, ece, name, colour in (
@@ -284,6 +288,4 @@ def plot_calibration(calibration: Any, ax: Any = None) -> Any:
 
 
 def _own_axes(ax: Any) -> Any:
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(figsize=(6.5, 4.5), layout="constrained")[1] if ax is None else ax
+    return _pyplot().subplots(figsize=(6.5, 4.5), layout="constrained")[1] if ax is None else ax

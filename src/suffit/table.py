@@ -112,6 +112,12 @@ def check_stored(X: Any, columns: Sequence[str]) -> None:
             check_finite(np.array([[X.data[e]]], dtype=np.float64), [columns[j]], i)
 
 
+def as_rows(weights: Array) -> Array:
+    """Weights whose sum is no less than the number of rows they are worth (Kish): those of whole rows stay."""
+    total = weights.sum()
+    return weights * max(1.0, total / (weights @ weights)) if total > 0 else weights
+
+
 @dataclass(frozen=True)
 class Rows:
     """The labels and weights of some rows: class codes into ``classes`` and one weight per row."""
@@ -137,11 +143,13 @@ class Rows:
         return self.codes[start:stop], _ones[: stop - start]
 
     def weighty(self, most: int | None = None) -> NDArray[np.int64]:
-        """The rows that weigh anything; of more than ``most``, so many, evenly spaced."""
+        """The rows that weigh anything; of more than ``most``, so many, of every class by its share."""
         rows = np.arange(len(self)) if self.weights is None else np.flatnonzero(self.weights > 0)
         if most is None or len(rows) <= most:
             return rows
-        return np.asarray(rows[np.unique(np.linspace(0, len(rows) - 1, most).astype(np.int64))])
+        rows = np.random.default_rng(0).permutation(rows)  # neighbours may be alike, or classes alternate
+        rows = rows[np.argsort(self.codes[rows], kind="stable")]
+        return np.sort(rows[np.unique(np.linspace(0, len(rows) - 1, most).astype(np.int64))])
 
     def one_of_each(self) -> Rows:
         """What is left out at a time: a weight of 3 is three rows, of which one goes; less than 1 goes whole."""
@@ -151,6 +159,12 @@ class Rows:
         """Only these rows."""
         weights = None if self.weights is None else freeze(self.weights[which])
         return Rows(self.classes, freeze(self.codes[which]), weights)
+
+    def as_rows(self) -> Rows:
+        """Weights that are shares made to count as rows: (Σw)²/Σw² of them, where they sum to less."""
+        if self.weights is None or not self.weights.any():
+            return self
+        return replace(self, weights=freeze(as_rows(self.weights)))
 
     def with_weight(self) -> Rows:
         """The same rows on the classes that weigh anything; no other may have a row."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import check_cv
 
 from ..calibrate import Calibration, calibrated
 from ..decide import MOST_STEPS, SETTLED, Decisions, Rule, shifted_prior, whole_number
@@ -51,19 +52,21 @@ class GenerativeEstimator(Predictor):
         """p(class | x) of learned rows, each under the model without it: honest scores, with no rows held out."""
         left = self._left_out(X, y, sample_weight)
         calibration = self._fitted.calibration
-        return left.posterior() if calibration is None else calibration.mapped(left.posterior(calibration.power))
+        return left.posterior() if calibration is None else calibration.posterior_left_out(left)
 
-    def cross_val(self, X: Any, y: Any, cv: Any = 5, sample_weight: Any = None) -> CrossValidation:
+    def cross_val(self, X: Any, y: Any, cv: Any = 5, sample_weight: Any = None, groups: Any = None) -> CrossValidation:
         """K-fold cross-validation of these settings, without refits: all rows are added up, and each fold taken away.
 
-        ``cv`` is whatever scikit-learn takes: a number of (stratified) folds, a splitter, or pairs of index arrays.
+        ``cv`` is whatever scikit-learn takes: a number of (stratified) folds, a splitter (with ``groups``, where it
+        needs them), or pairs of index arrays.  A row may be tested once; where a split does not train on all other
+        rows, those it trains on are added up.
         What settings leave to the data (bins, amounts of smoothing, calibration) is chosen once, from all rows.  The
         estimator itself stays as it is.
         """
         model = clone(self).fit(X, y, sample_weight=sample_weight)
         data, labels, rows = model._read(X, y, sample_weight, model._read_X_known)
         model._check_rows_can_go()
-        return cross_validated(model, data, labels, rows, cv)
+        return cross_validated(model, data, rows, check_cv(cv, labels, classifier=True).split(data, labels, groups))
 
     def _check_rows_can_go(self) -> None:
         """Refuse where the sums are not those of the rows alone."""
@@ -283,6 +286,10 @@ class GenerativeEstimator(Predictor):
         """
         from .linear import as_logistic_regression, in_table, linear_weights
 
+        if self._fitted.maps:
+            raise InputError(
+                "to_sklearn: an isotonic calibration is not linear in x; use calibrate='temperature', or None"
+            )
         columns, owners = self._columns_of_model()
         weights, intercept = linear_weights(self._solved, columns, owners)
         weights = in_table(weights, columns, getattr(self, "_names_in", columns))

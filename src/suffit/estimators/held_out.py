@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import check_cv
 
 from ..calibrate import expected_calibration_error, log_loss
 from ..model import Model
 from ..stats import CLASS, Array
 from ..table import Codes, Rows
+
+Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class CrossValidation:
         )
 
 
-def cross_validated(model: Any, data: Any, labels: NDArray[Any], rows: Rows, cv: Any) -> CrossValidation:
+def cross_validated(model: Any, data: Any, rows: Rows, splits: Iterable[tuple[Places, Places]]) -> CrossValidation:
     """Every fold under the sums of all rows less its own, for a model fitted to them all."""
     fitted = model._fitted
     total: Model = fitted.model
@@ -41,16 +43,19 @@ def cross_validated(model: Any, data: Any, labels: NDArray[Any], rows: Rows, cv:
     proba = np.full((len(rows), len(index)), np.nan)
     fold = np.full(len(rows), -1)
     power = 1.0 if fitted.calibration is None else fitted.calibration.power
-    for f, (_, here) in enumerate(check_cv(cv, labels, classifier=True).split(np.zeros(len(rows)), labels)):
-        rest = total.forget(data[here], rows.some(here))
+    for f, (train, here) in enumerate(splits):
+        if (fold[here] >= 0).any():
+            row = int(here[np.argmax(fold[here] >= 0)])
+            raise ValueError(f"cross_val: cv tests row {row} more than once; give folds that do not overlap")
+        rest = _trained(total, data, rows, train, here)
         at = index.positions_of(rest.counts.axes[CLASS])
         n = np.zeros((1, len(index)))
         n[0, at] = rest.counts["n"]
-        P = rest.solved(model._prior_without(n)[0, at], power).posterior(data[here])
+        solution = rest.solved(model._prior_without(n)[0, at], power)
+        whole = fitted.maps and len(at) == len(index)  # maps are for all classes
+        P = fitted.calibration.posterior(solution, data[here]) if whole else solution.posterior(data[here])
         proba[here], fold[here] = 0.0, f
         proba[np.ix_(here, at)] = P
-    if fitted.maps:
-        proba[fold >= 0] = fitted.calibration.mapped(proba[fold >= 0])
     seen = np.flatnonzero(fold >= 0)
     codes: Codes = index.positions_of(rows.classes)[rows.codes[seen]].astype(np.int32)
     weights = rows.some(seen).part(0, len(seen))[1]
@@ -63,3 +68,15 @@ def cross_validated(model: Any, data: Any, labels: NDArray[Any], rows: Rows, cv:
         log_loss(proba[seen], codes, weights),
         expected_calibration_error(proba[seen], codes, weights),
     )
+
+
+def _trained(total: Model, data: Any, rows: Rows, train: Places, test: Places) -> Model:
+    """The model of a split's training rows: all less the tested ones, where those are the rest."""
+    train, test = (np.flatnonzero(a) if a.dtype == bool else a for a in (np.asarray(train), np.asarray(test)))
+    both = np.bincount(np.concatenate([train, test]), minlength=len(rows))
+    if (both == 1).all():
+        return total.forget(data[test], rows.some(test))
+    if not len(train):
+        raise ValueError("cross_val: cv has a split without rows to train on")
+    empty = Model.empty(total.family, total.columns)
+    return empty.learn(data[train], rows.some(train))

@@ -129,8 +129,10 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _settled_family(self, n_features: int) -> Family:
         """The family of the settings; that of the last fit, where they are the same and making one says nothing."""
         fitted: Fitted | None = self.__dict__.get("_fit")
-        if fitted is not None and fitted.model.family.speaks and self._settings_unchanged():
-            return fitted.model.family
+        family: Any = None if fitted is None else fitted.model.family
+        chosen = getattr(family, "tuning", None) is not None  # from other rows
+        if family is not None and family.speaks and not chosen and self._settings_unchanged():
+            return family  # type: ignore[no-any-return]
         return self._family(n_features)
 
     def _settings_unchanged(self) -> bool:

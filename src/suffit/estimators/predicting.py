@@ -145,8 +145,7 @@ class Predictor(Learner):
         the model takes missing values) at its word.
         """
         fitted = self._fitted
-        calibration = fitted.calibration if fitted.maps else None
-        return RowScorer(fitted.solution, fitted.classes, calibration.mapped if calibration else None)
+        return RowScorer(fitted.solution, fitted.classes, fitted.posterior if fitted.maps else None)
 
 
 def generator(random_state: Any) -> np.random.Generator:

@@ -228,14 +228,15 @@ class GenerativeClassifier(GenerativeEstimator):
         """Learn a first batch, and return it as the model reads it."""
         frame, labels, rows = self._read_table(X, y, sample_weight)
         declared = self._declared(classes, rows) if classes is not None else ()
-        self._seen = choose(frame, rows, self.columns, X, self.missing, self.unknown)
+        alike = rows.as_rows()  # what the weights are worth, where they are shares
+        self._seen = choose(frame, alike, self.columns, X, self.missing, self.unknown)
         self._selection = None
         if self.select == "loo" and len(rows.classes) > 1:
-            self._seen, self._selection = columns_that_help(self._seen.plain(), frame, rows)
+            self._seen, self._selection = columns_that_help(self._seen.plain(), frame, alike)
         self._plain = self._seen.plain()
         self._asked = {name: getattr(self, name) for name in SETTLED}
         if self.structure == "auto" and isinstance(self.columns, str) and len(rows.classes) > 1:
-            self._seen, self._selection = select(self._plain, frame, rows)
+            self._seen, self._selection = select(self._plain, frame, alike)
         self._template = frame.like
         self._names_in = frame.names
         self.__dict__.pop("_said_extra", None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -83,6 +83,24 @@ def apart(means: Array, middle: Array, origin: Array) -> Array:
     """(μ_c − μ)², 0 where that is rounding: of the mean, or of the origin that sums are about.  # (…, K, p)"""
     rounding = SAME_MEAN * (np.abs(middle) + np.abs(origin).max(axis=-2, keepdims=True, initial=0.0))
     return np.where(np.abs(means - middle) > rounding, (means - middle) ** 2, 0.0)
+
+
+def settle_equal(n: Array, x: Array, xx: Array, origin: Array, before: Array) -> tuple[Array, Array, Array]:
+    """Sums and origins where a subtraction has left values that are all equal, but for rounding.  # (…, K, p)
+
+    Such a cell is about its value, which is 0, or that of another class, where rounding is all between.
+    """
+    shift = np.divide(x, n, out=np.zeros_like(x), where=n > 0)
+    still = (n > 0) & (before > 0) & (xx - shift * x <= ROUNDING * before)
+    if not still.any():
+        return x, xx, origin
+    means = origin + shift
+    near = 64 * ROUNDING * (np.sqrt(before) + np.abs(origin))
+    value = np.where(np.abs(means) <= near, 0.0, means)
+    for k in range(means.shape[-2]):
+        other = value[..., k : k + 1, :]
+        value = np.where(still & (np.abs(value - other) <= near), other, value)
+    return np.where(still, 0.0, x), np.where(still, 0.0, xx), np.where(still, value, origin)
 
 
 @register
@@ -210,6 +228,11 @@ class Gaussian(Elementwise):
             origin = np.divide(x, N, out=np.zeros((K, p)), where=N > 0)
         return Stats(MOMENTS, axes, moments, about)
 
+    def without_rounding(self, before: Stats, after: Stats) -> Stats:
+        """Cells that do not vary any more are about their value, with sums of 0."""
+        x, xx, origin = settle_equal(after["n"], after["x"], after["xx"], np.asarray(after.origin), before["xx"])
+        return replace(after, sums={**after.sums, "x": x, "xx": xx}, origin=origin)
+
     def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
         """No cell can have a negative number of rows or negative squares."""
         super().check_forgotten(before, after, columns)
@@ -305,7 +328,8 @@ class Gaussian(Elementwise):
             gone = n[each, codes] <= 0
             sx[each, codes] = np.where(gone, 0.0, sx[each, codes] - w * z)
             sxx[each, codes] = np.where(gone, 0.0, np.maximum(sxx[each, codes] - w * z * z, 0.0))
-            means, variances, flat, _ = self.solved_moments(n, sx, sxx, origin)
+            sx, sxx, about = settle_equal(n, sx, sxx, origin, stats["xx"])
+            means, variances, flat, _ = self.solved_moments(n, sx, sxx, about)
             used = (present & ~flat)[:, None]  # (b, 1, p)
             var = np.maximum(variances, np.finfo(float).tiny)
             each_log = 0.5 * ((x[:, None] - means) ** 2 / var + np.log(2 * np.pi * var))

@@ -7,6 +7,7 @@ of their pattern, or of pairs of columns.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -18,7 +19,7 @@ from ..kernels.threads import COPY_CELLS, cores, every, in_order, one_blas_threa
 from ..stats import CLASS, FEATURE, PATTERN, Array, Coarser, Index, Layout, Stats, layout
 from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
 from .elementwise import never_learned
-from .gaussian import origin_of, warn_few_digits
+from .gaussian import origin_of, settle_equal, warn_few_digits
 from .holes import (
     ROOM,
     cells_of,
@@ -227,6 +228,27 @@ class JointMoments(Family):
                 plain = np.divide(1.0, w, out=np.zeros_like(w), where=w > 0)
                 out["xxy"][c] += Z2.T @ (Zc * np.sqrt(plain))
                 out["xxyy"][c] += Z2.T @ (Z2 * plain)
+
+    def without_rounding(self, before: Stats, after: Stats) -> Stats:
+        """Columns that do not vary any more are about their value, with sums of 0."""
+        if "pair_n" in after.sums:
+            return after
+        n, xx = np.broadcast_to(after["n"][:, None], after["x"].shape), after["xx"]
+        squares, was = (np.broadcast_to(np.einsum("...jj->...j", a), n.shape) for a in (xx, before["xx"]))
+        if xx.ndim == 2:  # of all classes together: each is given what the others leave
+            shift = np.divide(after["x"], n, out=np.zeros_like(after["x"]), where=n > 0)
+            squares = squares - (shift * after["x"]).sum(axis=0) + shift * after["x"]
+        x, left, origin = settle_equal(n, after["x"], squares, np.asarray(after.origin), was)
+        gone = (left == 0) & (squares != 0)
+        if not gone.any():
+            return after
+        if xx.ndim == 2:  # a column goes where it varies in no class
+            gone = np.broadcast_to(gone.all(axis=0), gone.shape)
+            x, origin = np.where(gone, x, after["x"]), np.where(gone, origin, np.asarray(after.origin))
+        off = gone if xx.ndim == 3 else gone[0]
+        cross = off[..., :, None] | off[..., None, :]
+        products = {k: np.where(cross, 0.0, after[k]) for k in ("xx", "xxy", "xxyy") if k in after.sums}
+        return replace(after, sums={**after.sums, "x": x, **products}, origin=origin)
 
     def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
         """No class can have negative squares, or less than no rows of a pattern."""

@@ -216,14 +216,15 @@ class MultivariateGaussian(JointMoments):
         """
         if self.pool is not None or _incomplete(stats) or not without_holes(X).all():
             return self.solved_without(X, rows, stats, columns)
-        out = self.left_out_by_shrinkage(X, rows, stats, [self.shrinkage])[0]
-        alone = np.zeros(len(rows), bool) if self.ridge else self._alone(X, rows, stats)
-        odd = np.flatnonzero(np.isnan(out).any(axis=1) | alone)
+        out = np.full((len(rows), len(stats["n"])), np.nan)
+        told = np.flatnonzero(~self.alone(X, rows, stats)) if not self.ridge else np.arange(len(rows))
+        out[told] = self.left_out_by_shrinkage(X[told], rows.some(told), stats, [self.shrinkage])[0]
+        odd = np.flatnonzero(np.isnan(out).any(axis=1))
         if len(odd):
             out[odd] = self.solved_without(X[odd], rows.some(odd), stats, columns).log_density
         return LeftOut(out)
 
-    def _alone(self, X: Matrix, rows: Rows, stats: Stats) -> Flags:
+    def alone(self, X: Matrix, rows: Rows, stats: Stats) -> Flags:
         """Rows without which a column would not vary, and would say nothing."""
         means, _, _, total, _ = self._scatters(stats)
         n, w = stats["n"], rows.part(0, len(rows))[1][:, None]

@@ -84,6 +84,11 @@ class Product(Family):
         assert total is not None
         return total
 
+    def without_rounding(self, before: Bundle, after: Bundle) -> Bundle:
+        """Every block."""
+        parts = zip(self.blocks, before.parts, after.parts, strict=True)
+        return Bundle(tuple(b.family.without_rounding(was, now) for b, was, now in parts))
+
     def check_forgotten(self, before: Bundle, after: Bundle, columns: Sequence[str]) -> None:  # type: ignore[override]
         """Every block."""
         for b, was, now in zip(self.blocks, before.parts, after.parts, strict=True):
@@ -153,8 +158,10 @@ class ProductScorer(Scorer):
         return ((scorer, X.part(i)) for i, scorer in enumerate(self.scorers))
 
     def log_base(self, X: Any) -> Array:
-        """Σ_b log h(x_b)."""
-        return np.asarray(np.sum([s.log_base(part) for s, part in self._each(X)], axis=0))
+        """Σ_b power_b · log h(x_b)."""
+        powers = [b.power for b in self.blocks_of]
+        parts = [p * s.log_base(part) for p, (s, part) in zip(powers, self._each(X), strict=True) if p]
+        return np.asarray(np.sum(parts, axis=0)) if parts else np.zeros(len(X))
 
     def impossible(self, X: Any) -> Array | None:
         """Events of probability 0 in all blocks."""

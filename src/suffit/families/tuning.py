@@ -206,6 +206,9 @@ def covariance_losses(family: Any, X: Matrix, rows: Rows, stats: Any) -> list[tu
     """Every tie and shrinkage that a jointly normal family leaves open, its row losses, and the rows' weights."""
     ties = TIES if family.tie == LOO else (family.tie,)
     amounts = SHRINKAGES if family.shrinkage == LOO else (family.shrinkage,)
+    told = np.flatnonzero(~replace(family, tie=1.0, shrinkage=0.0).alone(X, rows.one_of_each(), stats))
+    if 0 < len(told) < len(rows):  # without such a row a column would not vary: no setting is better for it
+        X, rows = X[told], rows.some(told)
     out = []
     for tie in ties:
         one = replace(family, tie=tie, shrinkage=0.0)
@@ -224,7 +227,8 @@ def settled_covariance(family: Any, X: Matrix, rows: Rows, stats: Any) -> Any:
     taken = min(trials, key=lambda t: (round(t.loss, 9), -t.settings["tie"], -amount(t.settings["shrinkage"])))
     if not np.isfinite(taken.loss):
         raise InputError(
-            "no tie and shrinkage that was tried leaves the covariances without a row invertible; set shrinkage by hand"
+            "no tie and shrinkage that was tried leaves the covariances without a row invertible; set shrinkage to a "
+            "number, or to 'loo'"
         )
     return replace(family, **taken.settings, tuning=Tuning(LEFT_OUT, tuple(trials), taken))
 
