@@ -265,3 +265,107 @@ def test_settings_changed_before_a_forget_hold_for_the_next_batch():
     X, y = two_classes(60)
     model = suffit.GDA().fit(X, y).set_params(tie=0.5).forget(X[:3], y[:3]).partial_fit(X[:3], y[:3])
     assert_same(model, suffit.GDA(tie=0.5).fit(X, y), rtol=1e-10)
+
+
+def test_every_fit_chooses_its_settings_anew():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 120)
+    X = rng.normal(size=(120, 3)) + 0.8 * y[:, None]
+    z = rng.integers(0, 3, 150)
+    Z = rng.normal(size=(150, 3)) * np.array([0.3, 1.0, 3.0])[z][:, None]
+    for make in (
+        lambda: suffit.GDA("auto", tie="loo"),
+        lambda: suffit.GDA(tie="loo", shrinkage="loo"),
+        lambda: suffit.LDA(solver="lsqr", shrinkage="loo"),
+    ):
+        np.testing.assert_array_equal(make().fit(X, y).fit(Z, z).predict_proba(Z), make().fit(Z, z).predict_proba(Z))
+
+
+def test_rows_that_are_looked_at_are_of_all_classes():
+    rows = suffit.table.Rows(suffit.stats.Index.range(2), np.arange(10_000, dtype=np.int32) % 2)
+    assert np.bincount(rows.codes[rows.weighty(5000)]).tolist() == [2500, 2500]
+
+
+def test_cross_val_trains_on_what_a_split_says():
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 200)
+    X = rng.normal(size=(200, 3)) + 0.8 * y[:, None]
+    train, test = np.arange(20), np.arange(100, 150)
+    found = suffit.GaussianNB().cross_val(X, y, cv=[(train, test)])
+    expected = suffit.GaussianNB().fit(X[train], y[train]).predict_proba(X[test])
+    np.testing.assert_allclose(found.proba[test], expected, atol=1e-9)
+    assert np.isnan(found.proba[:100]).all()
+    with pytest.raises(ValueError, match="tests row 100 more than once"):
+        suffit.GaussianNB().cross_val(X, y, cv=[(train, test), (train, test)])
+    with pytest.raises(ValueError, match="without rows to train on"):
+        suffit.GaussianNB().cross_val(X, y, cv=[(np.arange(0), test)])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "make",
+    [
+        suffit.GaussianNB,
+        suffit.LDA,
+        suffit.QDA,
+        lambda: suffit.GDA("diagonal", tie=1.0),
+        lambda: suffit.GDA(tie=0.5),
+        lambda: suffit.GDA(shrinkage="ledoit-wolf"),
+    ],
+)
+@pytest.mark.parametrize("n", [40, 90, 130, 200])
+def test_a_column_that_only_one_row_has(make, n):
+    """Without that row the column is constant: left out or forgotten, the model is that of the others."""
+    rng = np.random.default_rng(n)
+    y = rng.integers(0, 2, n)
+    X = np.c_[rng.normal(size=(n, 2)) + y[:, None], np.arange(n) == 3]
+    rest = np.arange(n) != 3
+    model, others = make().fit(X, y), make().fit(X[rest], y[rest])
+    np.testing.assert_allclose(model.loo_predict_proba(X, y)[3], others.predict_proba(X[3:4])[0], atol=1e-9)
+    model.forget(X[3:4], y[3:4])
+    np.testing.assert_allclose(model.predict_proba(X[rest]), others.predict_proba(X[rest]), atol=1e-9)
+
+
+def test_a_column_that_only_one_row_has_does_not_decide_the_covariance():
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 2, 150)
+    X = rng.normal(size=(150, 4)) @ rng.normal(size=(4, 4)) + y[:, None]
+    odd = np.c_[X, np.arange(150) == 7]
+    assert suffit.GDA(tie="loo").fit(odd, y).selection_.taken.loss < 1
+    without, beside = (suffit.GDA("auto", tie=1.0).fit(Z, y).selection_.taken for Z in (X, odd))
+    assert beside.settings == without.settings
+
+
+def test_isotonic_maps_under_another_prior():
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 300)
+    X = rng.normal(size=(300, 3)) + 0.8 * y[:, None]
+    model = suffit.GaussianNB(calibrate="isotonic").fit(X, y).with_prior([0.9, 0.1])
+    np.testing.assert_allclose(model.scorer()(X[0]), model.predict_proba(X[:1])[0], atol=1e-12)
+    never = suffit.GaussianNB(priors=[0, 1], calibrate="isotonic").fit(X, y)
+    np.testing.assert_array_equal(never.predict_proba(X), np.repeat([[0.0, 1.0]], 300, axis=0))
+    with pytest.raises(ValueError, match="isotonic"):
+        suffit.GDA(tie=1.0, calibrate="isotonic").fit(X, y).to_sklearn()
+
+
+def test_weights_that_are_shares_count_as_rows():
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, 2, 200)
+    X = rng.normal(size=(200, 3)) + 0.8 * y[:, None]
+    shares = np.full(200, 1 / 200)
+    for make in (lambda: suffit.GaussianNB(calibrate="temperature"), lambda: suffit.GaussianNB(calibrate="isotonic")):
+        plain, weighed = make().fit(X, y), make().fit(X, y, sample_weight=shares)
+        np.testing.assert_allclose(weighed.predict_proba(X), plain.predict_proba(X), atol=1e-9)
+    table = suffit.GenerativeClassifier().fit(X, y)
+    weighed = suffit.GenerativeClassifier().fit(X, y, sample_weight=shares)
+    np.testing.assert_allclose(weighed.predict_proba(X), table.predict_proba(X), atol=1e-6)
+
+
+def test_the_joint_density_of_a_pool_left_out_is_that_of_a_refit():
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 60)
+    X = rng.gamma(2.0, 1.0, size=(60, 3)) + 0.8 * y[:, None]
+    model = suffit.GenerativeClassifier().fit(X, y)
+    rest = np.arange(60) != 4
+    others = suffit.GenerativeClassifier(columns=model.schema_).fit(X[rest], y[rest])
+    np.testing.assert_allclose(model.loo_log_joint(X, y)[4], others.predict_joint_log_proba(X[4:5])[0], rtol=1e-9)

@@ -56,7 +56,12 @@ class Coding:
     def numbers(self, frame: Frame, column: str) -> Array:
         """# → (n, 1), (n, levels) or (n, bins); NaN where missing, or at a level never seen"""
         x = self._numbers(frame, column)
-        return x / np.asarray(self.scales) if self.scales else x
+        if not self.scales:
+            return x
+        with np.errstate(over="ignore"):
+            scaled = x / np.asarray(self.scales)
+        far = np.isinf(scaled) & np.isfinite(x)  # as far out as numbers go
+        return np.where(far, np.copysign(np.finfo(np.float64).max, x), scaled) if far.any() else scaled
 
     def _numbers(self, frame: Frame, column: str) -> Array:
         if self.levels:

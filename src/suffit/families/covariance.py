@@ -14,7 +14,18 @@ from ..table import InputError, Matrix, Rows
 from .gaussian import Gaussian
 from .matrix import without_holes
 from .multivariate import MultivariateGaussian
-from .tuning import LEFT_OUT, LOO, Trial, Tuning, amount, covariance_losses, losses_left_out, mean_loss, some_rows
+from .tuning import (
+    LEFT_OUT,
+    LOO,
+    Trial,
+    Tuning,
+    amount,
+    covariance_losses,
+    losses_left_out,
+    mean_loss,
+    some_rows,
+    without_lone_rows,
+)
 
 
 @dataclass(frozen=True)
@@ -58,8 +69,10 @@ class AnyGaussian(Family):
         whole = np.flatnonzero(without_holes(X))
         if not len(whole):
             raise InputError("covariance='auto' needs rows without missing values; set it by hand")
-        here, few = some_rows(X[whole], rows.some(whole))
-        tried = [*self._full(X, rows, columns, here, few), *self._apart(X, rows, columns, here, few)]
+        full = MultivariateGaussian(tie=self.tie, shrinkage=self.shrinkage, unbiased=self.unbiased)
+        stats = full.sums_to_tune(X, rows, columns)
+        here, few = without_lone_rows(full, *some_rows(X[whole], rows.some(whole)), stats)
+        tried = [*self._full(full, stats, here, few), *self._apart(X, rows, columns, here, few)]
         best = min(tried, key=lambda c: c.trial.loss)
         if not np.isfinite(best.trial.loss):
             raise InputError("every structure that was tried has a singular covariance; set shrinkage by hand")
@@ -68,11 +81,10 @@ class AnyGaussian(Family):
         tuning = Tuning(LEFT_OUT, tuple(c.trial for c in tried), taken.trial)
         return replace(taken.family, tuning=tuning)
 
-    def _full(self, X: Matrix, rows: Rows, columns: Sequence[str], here: Matrix, few: Rows) -> Iterator[Candidate]:
+    def _full(self, full: MultivariateGaussian, stats: Stats, here: Matrix, few: Rows) -> Iterator[Candidate]:
         """Full covariances, under every tie and shrinkage that is open."""
-        full = MultivariateGaussian(tie=self.tie, shrinkage=self.shrinkage, unbiased=self.unbiased)
-        p, K = X.shape[1], len(rows.classes)
-        for trial, losses, weights in covariance_losses(full, here, few, full.sums_to_tune(X, rows, columns)):
+        p, K = here.shape[1], len(few.classes)
+        for trial, losses, weights in covariance_losses(full, here, few, stats):
             own = 1 + (K - 1) * (1 - trial.settings["tie"])  # covariances, between one and K
             named = replace(trial, settings={"covariance": "full", **trial.settings})
             yield Candidate(replace(full, **trial.settings), named, losses, weights, own * p * (p + 1) / 2)

@@ -202,13 +202,16 @@ def dirichlet_evidence(count: Array, alpha: float) -> float:
     return float(each.sum() + whole.sum())
 
 
+def without_lone_rows(family: Any, X: Matrix, rows: Rows, stats: Any) -> tuple[Matrix, Rows]:
+    """The rows without which every column still varies: without the others no setting is better than another."""
+    told = np.flatnonzero(~replace(family, tie=1.0, shrinkage=0.0).alone(X, rows.one_of_each(), stats))
+    return (X[told], rows.some(told)) if 0 < len(told) < len(rows) else (X, rows)
+
+
 def covariance_losses(family: Any, X: Matrix, rows: Rows, stats: Any) -> list[tuple[Trial, Array, Array]]:
     """Every tie and shrinkage that a jointly normal family leaves open, its row losses, and the rows' weights."""
     ties = TIES if family.tie == LOO else (family.tie,)
     amounts = SHRINKAGES if family.shrinkage == LOO else (family.shrinkage,)
-    told = np.flatnonzero(~replace(family, tie=1.0, shrinkage=0.0).alone(X, rows.one_of_each(), stats))
-    if 0 < len(told) < len(rows):  # without such a row a column would not vary: no setting is better for it
-        X, rows = X[told], rows.some(told)
     out = []
     for tie in ties:
         one = replace(family, tie=tie, shrinkage=0.0)
@@ -223,7 +226,8 @@ def settled_covariance(family: Any, X: Matrix, rows: Rows, stats: Any) -> Any:
 
     Of settings with the same loss, that with fewer parameters to learn is taken: tied more, then shrunk more.
     """
-    trials = [trial for trial, *_ in covariance_losses(family, *some_rows(X, rows), stats)]
+    here, few = without_lone_rows(family, *some_rows(X, rows), stats)
+    trials = [trial for trial, *_ in covariance_losses(family, here, few, stats)]
     taken = min(trials, key=lambda t: (round(t.loss, 9), -t.settings["tie"], -amount(t.settings["shrinkage"])))
     if not np.isfinite(taken.loss):
         raise InputError(
