@@ -244,8 +244,14 @@ class GenerativeEstimator(Predictor):
 
     def why(self, X: Any, n: int = 5, classes: Any = None) -> str:
         """The ``n`` things that decided about one row, in words."""
-        one = isinstance(X, np.ndarray) and X.ndim == 1
-        return self.explain(X[None] if one else X, classes).why(0, n)
+        if hasattr(X, "to_frame") and np.ndim(X) == 1:  # a row of a data frame
+            X = X.to_frame().T
+        elif isinstance(X, np.ndarray | list | tuple) and np.ndim(X) == 1:
+            X = np.asarray(X)[None]
+        explanation = self.explain(X, classes)
+        if len(explanation.total) != 1:
+            raise ValueError(f"why: one row, please, found {len(explanation.total)}; explain(X).why(i) tells of row i")
+        return explanation.why(0, n)
 
     def nomogram(self, X: Any = None, classes: Any = None, most: int = 12) -> Any:
         """What each column adds to the log-odds of two classes over its range, as one picture (needs matplotlib).

@@ -35,7 +35,8 @@ class GaussianNB(GenerativeEstimator):
     prior_smoothing : float, default 0
         Added to every class count before the shares are taken (1: Laplace).
     calibrate : {"temperature", "isotonic"} or None, default None
-        Fit a calibration of the probabilities on rows left out, at ``fit``: see ``calibration_``.
+        Fit a calibration of the probabilities on rows left out, at ``fit``: see ``calibration_``.  Batches need
+        ``recalibrate``.
 
     Examples
     --------
@@ -140,7 +141,8 @@ class BernoulliNB(SmoothedNB):
     fit_prior, class_prior, prior_smoothing
         The class prior: class shares (smoothed), uniform where ``fit_prior=False``, or as given.
     calibrate : {"temperature", "isotonic"} or None, default None
-        Fit a calibration of the probabilities on rows left out, at ``fit``: see ``calibration_``.
+        Fit a calibration of the probabilities on rows left out, at ``fit``: see ``calibration_``.  Batches need
+        ``recalibrate``.
 
     Examples
     --------
@@ -258,7 +260,8 @@ class NaiveBayes(GenerativeEstimator):
     prior_smoothing : float, default 0
         Added to every class count before the shares are taken.
     calibrate : {"temperature", "isotonic"} or None, default None
-        Fit a calibration of the probabilities on rows left out, at ``fit``: see ``calibration_``.
+        Fit a calibration of the probabilities on rows left out, at ``fit``: see ``calibration_``.  Batches need
+        ``recalibrate``.
 
     Examples
     --------

@@ -38,7 +38,8 @@ class QuadraticDiscriminantAnalysis(WithCovarianceEstimator):
     covariance_estimator : object with ``fit`` and ``covariance_``, optional
     prior_smoothing : float, default 0
     calibrate : {"temperature", "isotonic"} or None, default None
-        Fit a calibration of the probabilities on rows left out, at ``fit``: see ``calibration_``.
+        Fit a calibration of the probabilities on rows left out, at ``fit``: see ``calibration_``.  Batches need
+        ``recalibrate``.
 
     Examples
     --------

@@ -67,7 +67,8 @@ class GenerativeClassifier(GenerativeEstimator):
     prior_smoothing : float, default 0
         Added to every class count before the shares are taken.
     calibrate : {"temperature", "isotonic"} or None, default None
-        Fit a calibration of the probabilities on rows left out, at ``fit``: see ``calibration_``.
+        Fit a calibration of the probabilities on rows left out, at ``fit``: see ``calibration_``.  Batches need
+        ``recalibrate``.
 
     Examples
     --------
