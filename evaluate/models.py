@@ -129,12 +129,16 @@ MODELS: dict[str, Factory] = {
     "random forest": lambda: dense(RandomForestClassifier(100, random_state=0)),
     "gradient boosting": lambda: dense(HistGradientBoostingClassifier(random_state=0)),
     "suffit GaussianNB": lambda: dense(suffit.GaussianNB()),
+    "suffit GaussianNB, calibrated": lambda: dense(suffit.GaussianNB(calibrate="temperature")),
     "suffit LDA": lambda: dense(suffit.LDA()),
     "suffit LDA, shrinkage": lambda: dense(suffit.LDA(solver="lsqr", shrinkage="auto")),
     "suffit QDA": lambda: dense(suffit.QDA()),
     "suffit QDA, shrinkage": lambda: dense(suffit.GDA(shrinkage="oas")),
     "suffit GenerativeClassifier": lambda: suffit.GenerativeClassifier(),
     "suffit GenerativeClassifier, naive": lambda: suffit.GenerativeClassifier(structure="naive"),
+    "suffit GenerativeClassifier, naive, calibrated": lambda: suffit.GenerativeClassifier(
+        structure="naive", calibrate="temperature"
+    ),
 }
 KNOCK_OUT: dict[str, Factory] = {
     "suffit GenerativeClassifier": MODELS["suffit GenerativeClassifier"],
