@@ -101,6 +101,11 @@ def holes(classifier: Any) -> Pipeline:
     return make_pipeline(OneHotWithHoles(), classifier)
 
 
+def pooled(classifier: Any) -> Pipeline:
+    """Means for what is missing in the very columns that ``holes`` gives: only the imputing differs."""
+    return make_pipeline(OneHotWithHoles(), StandardScaler(), SimpleImputer(), classifier)
+
+
 def iterative(classifier: Any) -> Pipeline:
     """Every column predicted from others, round and round, before the classifier.
 
@@ -145,6 +150,7 @@ KNOCK_OUT: dict[str, Factory] = {
     "suffit LDA, holes": lambda: holes(suffit.LDA()),
     "suffit GDA tied, OAS, holes": lambda: holes(suffit.GDA(tie=1, shrinkage="oas")),
     "mean + sklearn LDA": MODELS["sklearn LDA"],
+    "mean, rare levels pooled + sklearn LDA": lambda: pooled(discriminant_analysis.LinearDiscriminantAnalysis()),
     "iterative + sklearn LDA": lambda: iterative(discriminant_analysis.LinearDiscriminantAnalysis()),
     "mean + logistic regression": MODELS["logistic regression"],
     "mean + GaussianNB, calibrated": MODELS["sklearn GaussianNB, calibrated"],
