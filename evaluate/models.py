@@ -101,6 +101,11 @@ def holes(classifier: Any) -> Pipeline:
     return make_pipeline(OneHotWithHoles(), classifier)
 
 
+def pooled(classifier: Any) -> Pipeline:
+    """Means for what is missing in the very columns that ``holes`` gives: only the imputing differs."""
+    return make_pipeline(OneHotWithHoles(), StandardScaler(), SimpleImputer(), classifier)
+
+
 def iterative(classifier: Any) -> Pipeline:
     """Every column predicted from others, round and round, before the classifier.
 
@@ -129,18 +134,23 @@ MODELS: dict[str, Factory] = {
     "random forest": lambda: dense(RandomForestClassifier(100, random_state=0)),
     "gradient boosting": lambda: dense(HistGradientBoostingClassifier(random_state=0)),
     "suffit GaussianNB": lambda: dense(suffit.GaussianNB()),
+    "suffit GaussianNB, calibrated": lambda: dense(suffit.GaussianNB(calibrate="temperature")),
     "suffit LDA": lambda: dense(suffit.LDA()),
     "suffit LDA, shrinkage": lambda: dense(suffit.LDA(solver="lsqr", shrinkage="auto")),
     "suffit QDA": lambda: dense(suffit.QDA()),
     "suffit QDA, shrinkage": lambda: dense(suffit.GDA(shrinkage="oas")),
     "suffit GenerativeClassifier": lambda: suffit.GenerativeClassifier(),
     "suffit GenerativeClassifier, naive": lambda: suffit.GenerativeClassifier(structure="naive"),
+    "suffit GenerativeClassifier, naive, calibrated": lambda: suffit.GenerativeClassifier(
+        structure="naive", calibrate="temperature"
+    ),
 }
 KNOCK_OUT: dict[str, Factory] = {
     "suffit GenerativeClassifier": MODELS["suffit GenerativeClassifier"],
     "suffit LDA, holes": lambda: holes(suffit.LDA()),
     "suffit GDA tied, OAS, holes": lambda: holes(suffit.GDA(tie=1, shrinkage="oas")),
     "mean + sklearn LDA": MODELS["sklearn LDA"],
+    "mean, rare levels pooled + sklearn LDA": lambda: pooled(discriminant_analysis.LinearDiscriminantAnalysis()),
     "iterative + sklearn LDA": lambda: iterative(discriminant_analysis.LinearDiscriminantAnalysis()),
     "mean + logistic regression": MODELS["logistic regression"],
     "mean + GaussianNB, calibrated": MODELS["sklearn GaussianNB, calibrated"],

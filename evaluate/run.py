@@ -136,7 +136,7 @@ def evaluate(arguments: argparse.Namespace) -> int:
     report.show(result, names, chosen, shares)
     print(f"{time.perf_counter() - start:.0f} s")
     if arguments.report:
-        report.write(arguments.quick)
+        report.write()
     return 0
 
 
@@ -172,7 +172,7 @@ def main(words: Sequence[str] | None = None) -> int:
     kind.add_argument("--repeats", type=int, help="repeats of the five folds (2; 1 with --quick)")
     kind.add_argument("--knock-out", nargs="+", type=proportion, metavar="SHARE", help="remove these shares of cells")
     kind.add_argument("--resume", action="store_true", help="only what the results do not have yet")
-    kind.add_argument("--report", action="store_true", help="write docs/evaluation.md and its pictures")
+    kind.add_argument("--report", action="store_true", help="write docs/evaluation.md, of full runs where there are")
     kind.set_defaults(run=evaluate)
     kind = kinds.add_parser("friedman", help="Friedman's six simulated settings; writes a table into docs/tuning.md")
     kind.add_argument("--repeats", type=int, help=f"training sets of each setting ({friedman.REPEATS})")

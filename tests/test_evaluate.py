@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from evaluate import folds, metrics, models, report, run, tables
+from evaluate import folds, metrics, models, notes, report, run, summaries, tables
 
 
 @pytest.fixture
@@ -218,6 +218,7 @@ def test_the_reason_when_the_folder_is_empty(tmp_path, monkeypatch, capsys):
 
 def test_a_run_from_end_to_end(folder, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(run, "PROCESSES", 1)
+    monkeypatch.delitem(models.MODELS, "suffit GaussianNB, calibrated")  # whose name holds the other's
     monkeypatch.setitem(models.MODELS, "suffit Broken", Broken)
     words = ["--quick", "--models", "suffit gaussiannb", "class shares", "broken"]
     assert run.main(["tables", *words]) == 0
@@ -235,12 +236,13 @@ def test_a_run_from_end_to_end(folder, tmp_path, monkeypatch, capsys):
     assert table["rank_loss"].tolist() == [1, 2.5, 2.5]
     assert table["wins_loss"].tolist() == [2, 0, 0]
     assert "2 tables" in capsys.readouterr().out
-    page = report.page(result, None, quick=True)
+    page = report.page(result, None)
     assert "suffit Broken: every table. `ValueError: no way at all`" in page
 
 
 def test_a_second_run_of_one_table_keeps_the_other(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(run, "PROCESSES", 1)
+    monkeypatch.delitem(models.MODELS, "suffit GaussianNB, calibrated")  # whose name holds the other's
     run.main(["tables", "--quick", "--models", "class shares"])
     run.main(["tables", "--quick", "--models", "suffit gaussiannb", "--tables", "plain"])
     result = json.loads((tmp_path / "results" / "tables-quick.json").read_text())
@@ -293,7 +295,7 @@ def test_a_model_that_does_not_end_is_too_slow_and_its_tables_are_in_no_average(
     assert report.too_slow(result["rows"]) == ["plain"]
     whole = next(row for row in result["rows"] if row["table"] == "mixed")
     assert report.summary(result["rows"])["log_loss"].tolist() == [whole["log_loss"]]
-    page = report.page(result, None, quick=True)
+    page = report.page(result, None)
     assert "for a fold there: plain." in page
     assert "suffit Slow: plain. `too slow: more than 0.05 s for one fold`" in page
 
@@ -309,6 +311,52 @@ def test_knock_out(folder, tmp_path, monkeypatch):
     assert whole < holed
     assert (tmp_path / "evaluation-knock-out.png").exists()
     assert "## Cells knocked out" in (tmp_path / "evaluation.md").read_text()
+
+
+def rows_of(losses, fit=1.0):
+    """Rows of results from {(model, table, share): log-loss}; accuracy is 1 minus it."""
+    return [
+        {"table": table, "share": share, "model": model, "log_loss": loss, "accuracy": 1 - loss, "fit": fit}
+        for (model, table, share), loss in losses.items()
+    ]
+
+
+def test_against_counts_tables_and_averages_differences():
+    mine = rows_of({("mine", "a", 0.0): 0.1, ("mine", "b", 0.0): 0.5, ("mine", "c", 0.0): 0.2}, fit=3.0)
+    other = rows_of({("other", "a", 0.0): 0.4, ("other", "b", 0.0): 0.4, ("other", "c", 0.0): 0.2})
+    row = summaries.against(mine + other, "mine").loc["other"]
+    assert (row["better"], row["righter"], row["as_right"], row["time"]) == (1, 1, 1, 3)
+    assert row["loss_mean"] == pytest.approx((-0.3 + 0.1 + 0) / 3)
+    assert row["loss_median"] == 0
+    assert row["right_mean"] == pytest.approx((0.3 - 0.1 + 0) / 3)
+
+
+def test_tables_behind_logistic_regression_are_named_with_the_gap():
+    losses = {(notes.OURS, "labor", 0.0): 0.5, (notes.OURS, "b", 0.0): 0.1}
+    losses |= {("logistic regression", "labor", 0.0): 0.2, ("logistic regression", "b", 0.0): 0.3}
+    lines = notes.behind({"rows": rows_of(losses)})
+    assert [line for line in lines if line.startswith("| b ")] == []
+    assert lines[-1].startswith("| labor | 0.500 | 0.200 | +0.300 | the smallest table")
+
+
+def test_what_holes_cost_is_counted_against_the_model_itself():
+    exact, mean = report.EXACT[0], report.IMPUTED[0]
+    losses = {(exact, "a", 0.0): 0.3, (exact, "a", 0.5): 0.4, (exact, "b", 0.0): 0.3, (exact, "b", 0.5): 0.35}
+    losses |= {(mean, "a", 0.0): 0.1, (mean, "a", 0.5): 0.35, (mean, "b", 0.0): 0.4, (mean, "b", 0.5): 0.6}
+    result = {"rows": rows_of(losses), "tables": {"a": {}, "b": {}}}
+    assert summaries.lost(result["rows"]).loc[(exact, "a"), 0.5] == pytest.approx(0.1)
+    assert f"| {mean} | +0.225 (+0.225) |" in report.losses(result)
+    assert report.duels(result)[-1] == f"| {exact} | {mean} | 50% | 1 | -0.100 | -0.100 | 2 |"  # lower on b only
+
+
+def test_the_page_is_made_from_full_results_where_there_are_any(tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "RESULTS", tmp_path)
+    assert report.latest(False) is None
+    (tmp_path / "tables-quick.json").write_text('{"run": "quick"}')
+    assert report.latest(False) == {"run": "quick"}
+    (tmp_path / "tables.json").write_text('{"run": "full"}')
+    assert report.latest(False) == {"run": "full"}
+    assert report.latest(True) is None
 
 
 def test_names_that_are_not_there(folder):
