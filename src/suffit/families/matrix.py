@@ -120,8 +120,6 @@ class JointMoments(Family):
                 else:
                     for name, a in part.items():
                         total[name] += a
-        if total is not None:  # the products were taken for one triangle
-            total["xx"] += np.swapaxes(np.tril(total["xx"], -1), -1, -2)
         axes = {CLASS: rows.classes, FEATURE: Index.range(X.shape[1]), PATTERN: Index(())}
         whole = Stats(self._layout(), axes, {**self._zeros(*origin.shape), **(total or {})}, origin)
         gaps = np.concatenate(holed) if holed else np.zeros(0, np.int64)
@@ -192,7 +190,7 @@ class JointMoments(Family):
         return out, start + np.flatnonzero(gap)
 
     def _strip_sums(self, X: Matrix, rows: Rows, origin: Array, start: int, stop: int) -> Sums:
-        """The same of complete rows; of Σzzᵀ the lower triangle."""
+        """The same of complete rows."""
         K, p = origin.shape
         out = {k: a for k, a in self._zeros(K, p).items() if not k.startswith("part_")}
         by_class = 1 if out["xx"].ndim == 2 else K
@@ -205,14 +203,15 @@ class JointMoments(Family):
         return out
 
     def _add_strip(self, x: Array, codes: Codes, weights: Array, origin: Array, Z: Array, out: Sums) -> None:
-        """Z = √w·z, and ZᵀZ of all rows, or of each class's rows after sorting them by class: its lower triangle."""
-        from scipy.linalg.blas import dsyrk
+        """Z = √w·z, and ZᵀZ of all rows, or of each class's rows after sorting them by class.
 
+        By NumPy, which takes SYRK for it and lets other threads run; SciPy's own SYRK does not.
+        """
         from ..kernels.moments import centre_rows, places_by_class
 
         if out["xx"].ndim == 2:
             centre_rows(x, np.arange(len(x)), codes, weights, origin, Z, out["n"], out["x"])
-            dsyrk(1.0, Z.T, beta=1.0, c=out["xx"].T, overwrite_c=True)
+            out["xx"] += Z.T @ Z
             return
         place, ends = np.empty(len(x), np.int64), np.empty(len(origin), np.int64)
         places_by_class(codes, place, ends)
@@ -221,7 +220,7 @@ class JointMoments(Family):
             if a == b:
                 continue
             Zc = Z[a:b]
-            dsyrk(1.0, Zc.T, beta=1.0, c=out["xx"][c].T, overwrite_c=True)
+            out["xx"][c] += Zc.T @ Zc
             if "xxyy" in out:
                 w = weights[codes == c, None]
                 Z2 = Zc * Zc  # w z²
