@@ -47,10 +47,7 @@ def expected_calibration_error(P: Array, c: Codes, weights: Array | None = None)
     >>> round(expected_calibration_error(P, np.array([0] * 8 + [1] * 2)), 6)  # right 8 times in 10, 90 % sure
     0.1
     """
-    confidence, right = P.max(1), P.argmax(1) == c
-    w = np.ones(len(c)) if weights is None else weights
-    gap = np.bincount(_bins(confidence), weights=w * (right - confidence), minlength=BINS)
-    return float(np.abs(gap).sum() / w.sum())
+    return reliability(P, c, weights).error
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +57,11 @@ class Reliability:
     confidence: Array
     accuracy: Array
     weight: Array
+
+    @property
+    def error(self) -> float:
+        """How far sureness is from the truth, on average over the rows."""
+        return float(self.weight @ np.abs(self.accuracy - self.confidence) / self.weight.sum())
 
 
 def reliability(P: Array, c: Codes, weights: Array | None = None) -> Reliability:
@@ -94,10 +96,18 @@ class Calibration:
     rows: int
     log_loss_before: float
     log_loss_after: float
-    ece_before: float
-    ece_after: float
     before: Reliability
     after: Reliability
+
+    @property
+    def ece_before(self) -> float:
+        """The calibration error without it."""
+        return self.before.error
+
+    @property
+    def ece_after(self) -> float:
+        """The calibration error with it."""
+        return self.after.error
 
     def mapped(self, P: Array) -> Array:
         """Probabilities under ``log_prior`` through the maps of the classes, made to sum to 1 again."""
@@ -152,12 +162,11 @@ def calibrated(method: str, without: RowsLeftOut, prior: Array) -> Calibration:
 
     before, after = posterior(1.0, slice(None)), np.empty_like(scores)
     power, maps = _fitted(method, scores, log_prior, before, codes, weights)
-    fold = np.arange(len(tells)) % FOLDS
-    for f in range(FOLDS):
+    folds = min(FOLDS, len(tells))
+    fold = np.arange(len(tells)) % folds
+    for f in range(folds):
         here = np.flatnonzero(fold == f)
-        if not len(here):
-            continue
-        rest = np.flatnonzero(fold != f) if len(tells) > FOLDS else here
+        rest = np.flatnonzero(fold != f) if folds > 1 else here  # a single row has no other
         one, shapes = _fitted(method, scores[rest], log_prior[rest], before[rest], codes[rest], weights[rest])
         P = posterior(one, here)
         after[here] = _mapped(P, shapes) if shapes else P
@@ -169,8 +178,6 @@ def calibrated(method: str, without: RowsLeftOut, prior: Array) -> Calibration:
         len(tells),
         log_loss(before, codes, weights),
         log_loss(after, codes, weights),
-        expected_calibration_error(before, codes, weights),
-        expected_calibration_error(after, codes, weights),
         reliability(before, codes, weights),
         reliability(after, codes, weights),
     )

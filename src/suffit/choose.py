@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from .families import Binned, Categorical, Gaussian, MultivariateGaussian
 from .family import Family, LeftOut
 from .frame import LEVEL_KIND, NUMBER, WHOLE, Frame
+from .kernels.threads import one_blas_thread
 from .model import Model
 from .powers import bounded, powers
 from .schema import Coding, Piece, Schema
@@ -123,7 +124,7 @@ def _only(schema: Schema, names: Sequence[str]) -> tuple[Piece, ...]:
     for piece in schema.pieces:
         here = tuple(n for n in piece.columns if n in names)
         if here and piece.reads != "holes":
-            pieces.append(replace(piece, columns=here))
+            pieces.append(piece.only(here))
     return tuple(pieces)
 
 
@@ -284,7 +285,7 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection]
         return schema, Selection((), ((NAIVE, "", 1.0),), np.nan)
     tried: list[Tried] = []
     best: list[tuple[Structure, Array, Tried]] = []
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), one_blas_thread():
         warnings.simplefilter("ignore")
         for structure in structures(schema, frame, rows):
             options = _options(structure, held, log_prior)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
@@ -105,6 +105,14 @@ class Piece:
         if self.reads == "codings":
             return tuple(name for name, c in zip(self.columns, self.codings, strict=True) for _ in c.names(name))
         return self.columns
+
+    def only(self, columns: Iterable[str]) -> Piece:
+        """The same piece with some of its columns."""
+        kept = set(columns)
+        codings = tuple(
+            k for c, k in zip(self.columns, self.codings, strict=False) if c in kept
+        )  # none, or one for each
+        return replace(self, columns=tuple(c for c in self.columns if c in kept), codings=codings)
 
     def matrix(self, frame: Frame) -> Matrix:
         """The block's columns of these rows."""

@@ -50,7 +50,7 @@ def columns_that_help(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema,
     few = rows.some(look)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        parts = [Part(i, c, _left_out(replace_columns(schema.pieces[i], c), frame, rows, look)) for i, c in units]
+        parts = [Part(i, c, _left_out(schema.pieces[i].only(c), frame, rows, look)) for i, c in units]
 
     def loss(scores: Array) -> float:
         return loss_left_out(LeftOut(scores), few, counts)
@@ -74,18 +74,10 @@ def _units(piece: Piece) -> list[tuple[str, ...]]:
     return [piece.columns] if isinstance(piece.family, MultivariateGaussian) else [(c,) for c in piece.columns]
 
 
-def replace_columns(piece: Piece, columns: Sequence[str]) -> Piece:
-    """The same piece with some of its columns."""
-    codings = (
-        tuple(k for c, k in zip(piece.columns, piece.codings, strict=True) if c in columns) if piece.codings else ()
-    )
-    return replace(piece, columns=tuple(columns), codings=codings)
-
-
 def _left_out(piece: Piece, frame: Frame, rows: Rows, look: Places) -> Array:
     X = piece.matrix(frame)
     model = Model.empty(piece.family, piece.names).learn(X, rows)
-    without = model.left_out(X[look], rows.some(look), lambda n: np.zeros(n.shape), one=True)
+    without = model.left_out(X[look], rows.some(look), np.zeros_like, one=True)
     return bounded(without.left)
 
 
@@ -95,7 +87,7 @@ def _without(schema: Schema, gone: Sequence[Part]) -> Schema:
         left = {c for p in gone if p.piece == i for c in p.columns}
         stay = [c for c in piece.columns if c not in left]
         if stay:
-            pieces.append(replace_columns(piece, stay))
+            pieces.append(piece.only(stay))
     used = {c for piece in pieces for c in piece.columns}
     choices = tuple(
         c if c.column in used or c.family == LEFT_OUT else replace(c, family=LEFT_OUT, reason=REASON)

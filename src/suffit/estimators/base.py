@@ -24,11 +24,7 @@ from ..table import InputError, Matrix, Rows
 from .fitted import log_prior
 from .held_out import CrossValidation, cross_validated
 from .predicting import Predictor
-from .reading import (
-    Prior,
-    checked_prior,
-    read_weight,
-)
+from .reading import Prior, checked_prior, read_weight
 
 CALIBRATION_ROWS = 5000  # rows left out that a calibration is fitted on, where there are more
 

@@ -79,25 +79,23 @@ class Downdates:
 
     def log_densities(self, shrinkages: Sequence[float | str]) -> list[Array]:
         """log p(x_i | k) without row i, for each amount of shrinkage; NaN where a matrix is singular.  # → [(n, K)]"""
-        K = len(self.scatter.means)
-        out = [np.full((len(self.x), K), np.nan) for _ in shrinkages]
-        for i, s in enumerate(shrinkages):
-            if isinstance(s, str):
-                out[i] = self._chosen(s)
-        for k in range(K):
-            for i, s in enumerate(shrinkages):
-                if isinstance(s, str):
-                    continue
-                if self.blend.diagonal and s:
-                    out[i][:, k] = self._one_by_one(k, s)
-                    continue
-                which = (k if self.blend.tie < 1.0 else 0, not (s or self.blend.ridge))
-                if which not in self._factors:
-                    self._factors[which] = Factored(self.matrix(k), which[1], self.blend.tolerance)
-                out[i][:, k] = self._by_factor(k, s, self._factors[which])
+        classes = range(len(self.scatter.means))
+        out = [
+            self._chosen(s) if isinstance(s, str) else np.stack([self._of_class(k, s) for k in classes], axis=1)
+            for s in shrinkages
+        ]
         for a in out:
             a[self.gone] = 0.0  # a class without rows: its prior says so
         return out
+
+    def _of_class(self, k: int, s: float) -> Array:
+        """log p(x_i | k) of every row, the covariances shrunk by s.  # → (n,)"""
+        if self.blend.diagonal and s:
+            return self._one_by_one(k, s)
+        which = (k if self.blend.tie < 1.0 else 0, not (s or self.blend.ridge))
+        if which not in self._factors:
+            self._factors[which] = Factored(self.matrix(k), which[1], self.blend.tolerance)
+        return self._by_factor(k, s, self._factors[which])
 
     def _far(self, k: int) -> Array:
         """x_i − μ_k, from the mean without row i."""
