@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .families import Binned, Categorical, Gaussian, MultivariateGaussian
+from .families.left_out import Downdates
 from .family import Family, LeftOut
 from .frame import LEVEL_KIND, NUMBER, WHOLE, Frame
 from .kernels.threads import one_blas_thread
@@ -31,11 +32,12 @@ from .stats import Array
 from .table import Matrix, Rows
 
 Places = NDArray[np.int64]
-Families = Sequence[MultivariateGaussian]
 
 NAIVE = "naive"
 FOLDS = 5
-MOST_ROWS = 20_000  # rows that structures are compared on, where there are more
+MOST_ROWS = 20_000  # rows whose sums structures are compared by, where there are more
+MOST_POOLED = 2_000  # rows that their powers are fitted on
+MOST_COMPARED = 1_000  # of these, rows that settings are compared on
 MOST_COLUMNS = 400  # numbers in a joint block; more levels than make these are left to themselves
 MOST_ROOM = 1 << 23  # numbers that the sums of a joint block may take
 MOST_WORK = 1e10  # products that factoring a joint block may take, for all ways in which rows have holes
@@ -191,11 +193,15 @@ def _scrambled(bits: Any) -> Any:
 
 
 class Held:
-    """Scores of rows under models that have not seen them, for one piece after another."""
+    """Scores of some rows under models that have not seen them, for one piece after another."""
 
     def __init__(self, frame: Frame, rows: Rows, folds: Places) -> None:
         self.frame, self.rows, self.folds = frame, rows, folds
-        self.where = [np.flatnonzero(folds == f) for f in range(FOLDS)]
+        pooled = rows.weighty(MOST_POOLED)
+        compared = rows.some(pooled).weighty(MOST_COMPARED)
+        self.look = np.concatenate([pooled[compared], np.delete(pooled, compared)])  # each against all other rows
+        self.compared = len(compared)  # the first ones
+        self.few = rows.some(self.look)
         self.tell = self._telling()
         self._kept: dict[Any, Array] = {}
 
@@ -205,62 +211,73 @@ class Held:
         by_fold = np.zeros((FOLDS, len(self.rows.classes)))
         np.add.at(by_fold, (self.folds, codes), weights)
         elsewhere = (by_fold.sum(axis=0) - by_fold)[self.folds, codes] > 0
-        return Rows(self.rows.classes, codes, np.where(elsewhere, weights, 0.0))
+        return Rows(self.rows.classes, codes, np.where(elsewhere, weights, 0.0)).some(self.look)
 
     def scores(self, piece: Piece) -> Array:
-        """log p(x | c) of every row, up to a constant per row.  # → (n, K)
+        """log p(x | c) of the rows compared, up to a constant per row.  # → (n, K)
 
-        Each under the sums of all others; where the classes choose the bins, under bins and sums of the other folds.
+        Each under the sums of all others; where the classes choose the bins, under bins and sums of rows held out.
         """
         key = (piece.family, piece.columns, piece.reads, piece.codings)
         if key not in self._kept:
             X = piece.matrix(self.frame)
             if isinstance(piece.family, Binned):
-                self._kept[key] = self.over(self.models(piece, X), [None])[0]
+                self._kept[key] = self.over(self.models(piece, X))
             else:
                 model = Model.empty(piece.family, piece.names).learn(X, self.rows)
-                self._kept[key] = bounded(model.left_out(X, self.rows, np.zeros_like, one=True).left)
+                left = model.left_out(X[self.look], self.few, np.zeros_like, one=True).left
+                self._kept[key] = bounded(left)
         return self._kept[key]
 
-    def joint_scores(self, piece: Piece, X: Array, many: bool) -> Callable[[Families], list[Array]]:
-        """The scores under several settings of a joint piece: leave-one-out, or by folds where rows have holes."""
+    def joint_scores(self, piece: Piece, X: Array, many: bool) -> Callable[[MultivariateGaussian, int], Array]:
+        """The scores of the first rows under settings of a joint piece: leave-one-out, or held out if some have holes.
+
+        # → (n, K)
+        """
         if np.isnan(X).any():
             models = [(_completed(model), here, x) for model, here, x in self.models(piece, X)]
-            return lambda families: self.over(models, families)
+
+            def held_out(family: MultivariateGaussian, first: int) -> Array:
+                inside = [here < first for _, here, _ in models]
+                part = [(model, here[i], x[i]) for (model, here, x), i in zip(models, inside, strict=True) if i.any()]
+                return self.over(part, family)[:first]
+
+            return held_out
         stats = replace(_joint(), pooled=many).collect(X, self.rows, piece.names)
-        made: dict[float, Any] = {}
+        made: dict[float, Downdates] = {}
 
-        def scores(families: Families) -> list[Array]:
-            out: list[Array] = []
-            for family in families:
-                if family.tie not in made:
-                    made[family.tie] = family.downdates(X, self.rows.one_of_each(), stats)
-                out.append(bounded(LeftOut(made[family.tie].log_densities([family.shrinkage])[0])))
-            return out
+        def left_out(family: MultivariateGaussian, first: int) -> Array:
+            if family.tie not in made:
+                made[family.tie] = family.downdates(X[self.look], self.few.one_of_each(), stats)
+            return bounded(LeftOut(made[family.tie].of_first(first).log_densities([family.shrinkage])[0]))
 
-        return scores
+        return left_out
 
     def models(self, piece: Piece, X: Matrix) -> list[tuple[Model, Places, Matrix]]:
-        """For every fold: the model of all other folds, the fold's rows, and their columns."""
+        """Models of some rows, which of the rows compared they have not seen, and their columns.
+
+        One of all rows that are not compared, where they are as many; else, for every fold, one of the other folds.
+        """
+        compared = np.zeros(len(self.rows), bool)
+        compared[self.look] = True
+        apart = [compared] if 2 * len(self.look) <= len(self.rows) else [self.folds == f for f in range(FOLDS)]
         out = []
-        for f, here in enumerate(self.where):
-            if len(here) and len(here) < len(self.folds):
-                others = np.flatnonzero(self.folds != f)
+        for held in apart:
+            here, others = np.flatnonzero(held[self.look]), np.flatnonzero(~held)
+            if len(here) and len(others):
                 model = Model.empty(piece.family, piece.names).learn(X[others], self.rows.some(others))
-                out.append((model, here, X[here]))
+                out.append((model, here, X[self.look[here]]))
         return out
 
-    def over(self, models: list[tuple[Model, Places, Matrix]], families: Sequence[Family | None]) -> list[Array]:
-        """The scores of all rows under several settings of a family that keep the same sums; None: as it is."""
-        out = [np.zeros((len(self.rows), len(self.rows.classes))) for _ in families]
+    def over(self, models: list[tuple[Model, Places, Matrix]], family: Family | None = None) -> Array:
+        """The scores of all rows under models, or another setting of their family that keeps the same sums."""
+        out = np.zeros((len(self.look), len(self.rows.classes)))
         for model, here, X in models:
             places = np.array([self.rows.classes.position[c] for c in model.classes])
-            for family, scores in zip(families, out, strict=True):
-                solved = replace(model, family=family or model.family).solved(np.zeros(len(model.classes)))
-                known = solved.scores(X)
-                scores[here] = known.min(axis=1, keepdims=True)  # of classes that no other fold has
-                scores[np.ix_(here, places)] = known
-        return [bounded(LeftOut(s)) for s in out]
+            known = replace(model, family=family or model.family).solved(np.zeros(len(model.classes))).scores(X)
+            out[here] = known.min(axis=1, keepdims=True)  # of classes that no other fold has
+            out[np.ix_(here, places)] = known
+        return bounded(LeftOut(out))
 
 
 def _completed(model: Model) -> Model:
@@ -284,54 +301,62 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection]
     if not held.tell.counts().any():
         return schema, Selection((), ((NAIVE, "", 1.0),), np.nan)
     tried: list[Tried] = []
-    best: list[tuple[Structure, Array, Tried]] = []
+    best: list[tuple[Structure, Array, Tried]] = []  # each with the best of what was tried
     with warnings.catch_warnings(), one_blas_thread():
         warnings.simplefilter("ignore")
         for structure in structures(schema, frame, rows):
-            options = _options(structure, held, log_prior)
-            tried += [t for _, _, t in options]
-            best.append(min(options, key=lambda option: round(option[2].loss, 9)))
+            taken, scores, attempts = _settled(structure, held, log_prior)
+            tried += attempts
+            best.append((taken, scores, min(attempts, key=lambda t: round(t.loss, 9))))
     return _pooled(schema, best, log_prior, held.tell, tried)
 
 
-def _options(structure: Structure, held: Held, log_prior: Array) -> list[tuple[Structure, Array, Tried]]:
-    """A structure under several settings, with the scores of rows left out: how far tied first, then how far shrunk.
+def _settled(structure: Structure, held: Held, log_prior: Array) -> tuple[Structure, Array, list[Tried]]:
+    """A structure under the best of several settings, the scores of rows left out, and what was tried.
 
-    Covariances are tied less and less while that helps.  With p numbers and n rows that have both of a pair,
-    correlations err by about 1/√n each, and shrinkage is no less than p/2n.
+    How far tied first, less and less while that helps, then how far shrunk.  With p numbers and n rows that have both
+    of a pair, correlations err by about 1/√n each, and shrinkage is no less than p/2n.
     """
     alone = [held.scores(p) for i, p in enumerate(structure.pieces) if i != structure.joint]
-    rest = np.sum(alone, axis=0) if alone else np.zeros((len(held.rows), len(held.rows.classes)))
+    rest = np.sum(alone, axis=0) if alone else np.zeros((len(held.look), len(held.rows.classes)))
+    first, every = held.compared, len(held.look)
+    tell = held.tell.part(0, first)
 
-    def option(pieces: tuple[Piece, ...], settings: str, scores: Array) -> tuple[Structure, Array, Tried]:
-        beta, loss = powers([scores], log_prior, *held.tell.part(0, len(held.tell)))
-        return replace(structure, pieces=pieces), scores, Tried(structure.name, settings, loss, float(beta[0]))
+    def tried(settings: str, scores: Array, start: float | None = None) -> Tried:
+        beta, loss = powers([scores], log_prior, *tell, start=start)
+        return Tried(structure.name, settings, loss, float(beta[0]))
 
     if structure.joint is None:
-        return [option(structure.pieces, "", rest)]
+        return structure, rest, [tried("", rest[:first])]
     at, piece = structure.joint, structure.pieces[structure.joint]
     many = len(held.rows.classes) * len(piece.names) ** 2 > MOST_ROOM
     base = replace(_joint(), pooled=many)
     piece, X = _scaled(replace(piece, family=base), piece.matrix(held.frame), held.rows)
     scores_of = held.joint_scores(piece, X, many)
-    found: list[tuple[Structure, Array, Tried]] = []
+    found: list[tuple[MultivariateGaussian, Array, Tried]] = []
 
-    def attempt(families: Sequence[MultivariateGaussian]) -> MultivariateGaussian:
-        for family, scores in zip(families, scores_of(families), strict=True):
-            pieces = (*structure.pieces[:at], replace(piece, family=family), *structure.pieces[at + 1 :])
-            settings = f"tie={family.tie:g}, shrinkage={family.shrinkage:g}"
-            found.append(option(pieces, settings, scores + rest))
-        best = min(found, key=lambda option: round(option[2].loss, 9))
-        return best[0].pieces[at].family  # type: ignore[return-value]
+    def attempt(tie: float, shrinkage: float) -> MultivariateGaussian:
+        family = replace(base, tie=tie, shrinkage=shrinkage)
+        scores = scores_of(family, first) + rest[:first]
+        start = found[-1][2].power if found else None
+        found.append((family, scores, tried(f"tie={tie:g}, shrinkage={shrinkage:g}", scores, start)))
+        return best()[0]
+
+    def best() -> tuple[MultivariateGaussian, Array, Tried]:
+        return min(found, key=lambda one: round(one[2].loss, 9))
 
     least = min(SHRINKAGES[-1], len(piece.names) / (2 * _seen_together(X, held.rows)))
-    first, *others = dict.fromkeys(max(s, least) for s in SHRINKAGES)
+    usual, *others = dict.fromkeys(max(s, least) for s in SHRINKAGES)
     for tie in TIES if not many else TIES[:1]:
-        best = attempt([replace(base, tie=tie, shrinkage=first)])
-        if best.tie != tie:
+        family = attempt(tie, usual)
+        if family.tie != tie:
             break
-    attempt([replace(best, shrinkage=s) for s in others])
-    return found
+    for shrinkage in others:
+        attempt(family.tie, shrinkage)
+    family, scores, _ = best()
+    pieces = (*structure.pieces[:at], replace(piece, family=family), *structure.pieces[at + 1 :])
+    scores = scores if first == every else scores_of(family, every) + rest
+    return replace(structure, pieces=pieces), scores, [t for _, _, t in found]
 
 
 def _seen_together(X: Array, rows: Rows) -> float:

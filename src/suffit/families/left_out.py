@@ -9,6 +9,7 @@ of M_k (Sherman and Morrison).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,6 +49,9 @@ class Blend:
     tolerance: float = 0.0  # a direction of correlations with less variance is left out: such rows are not for here
 
 
+BY_ROW = ("x", "codes", "weights", "d", "squares", "grown", "over", "taken", "left", "gone", "own_taken")
+
+
 class Downdates:
     """What leaving out each row does to the matrix of each class."""
 
@@ -71,6 +75,13 @@ class Downdates:
         self.left, self.gone, self.own_taken = left, n <= 0, a
         self._factors: dict[tuple[int, bool], Factored] = {}
 
+    def of_first(self, n: int) -> Downdates:
+        """The same for the first n rows only."""
+        part = copy(self)
+        for name in BY_ROW:
+            setattr(part, name, getattr(self, name)[:n])
+        return part
+
     def matrix(self, k: int) -> Array:
         """M_k, before anything is left out."""
         t, s = self.blend.tie, self.scatter
@@ -79,23 +90,19 @@ class Downdates:
 
     def log_densities(self, shrinkages: Sequence[float | str]) -> list[Array]:
         """log p(x_i | k) without row i, for each amount of shrinkage; NaN where a matrix is singular.  # → [(n, K)]"""
-        classes = range(len(self.scatter.means))
-        out = [
-            self._chosen(s) if isinstance(s, str) else np.stack([self._of_class(k, s) for k in classes], axis=1)
-            for s in shrinkages
-        ]
+        out = [self._chosen(s) if isinstance(s, str) else self._shrunk(s) for s in shrinkages]
         for a in out:
             a[self.gone] = 0.0  # a class without rows: its prior says so
         return out
 
-    def _of_class(self, k: int, s: float) -> Array:
-        """log p(x_i | k) of every row, the covariances shrunk by s.  # → (n,)"""
+    def _shrunk(self, s: float) -> Array:
+        """log p(x_i | k), the covariances shrunk by s.  # → (n, K)"""
+        classes = range(len(self.scatter.means))
         if self.blend.diagonal and s:
-            return self._one_by_one(k, s)
-        which = (k if self.blend.tie < 1.0 else 0, not (s or self.blend.ridge))
-        if which not in self._factors:
-            self._factors[which] = Factored(self.matrix(k), which[1], self.blend.tolerance)
-        return self._by_factor(k, s, self._factors[which])
+            return np.stack([self._one_by_one(k, s) for k in classes], axis=1)
+        if self.blend.tie == 1.0:
+            return self._by_factor(0, len(classes), s)
+        return np.concatenate([self._by_factor(k, 1, s) for k in classes], axis=1)
 
     def _far(self, k: int) -> Array:
         """x_i − μ_k, from the mean without row i."""
@@ -104,18 +111,27 @@ class Downdates:
         return far[:, self.scatter.keep]
 
     @np.errstate(all="ignore")  # what is singular is NaN
-    def _by_factor(self, k: int, s: float, factor: Factored) -> Array:
-        """In the eigenvectors of M_k = QΛQᵀ, where shrinking towards a multiple of I adds to Λ."""
+    def _by_factor(self, k: int, alike: int, s: float) -> Array:
+        """In the eigenvectors of M_k = QΛQᵀ, where shrinking towards a multiple of I adds to Λ.
+
+        For the classes from k on, ``alike`` of them, that have this matrix.
+        """
         from ..kernels.left_out import downdated_scores
 
-        out, r, b = np.empty(len(self.x)), self.blend.ridge, self.taken[:, k]
-        alpha = (1 - r) * (1 - s) / self.over[:, k]
-        trace = factor.trace - b * self.squares
-        gamma = (1 - r) * s * trace / (self.x.shape[1] * self.over[:, k]) + r
+        r, b, over = self.blend.ridge, self.taken[:, k], self.over[:, k]
+        which = (k, not (s or r))
+        if which not in self._factors:
+            self._factors[which] = Factored(self.matrix(k), which[1], self.blend.tolerance)
+        factor = self._factors[which]
+        alpha = (1 - r) * (1 - s) / over
+        gamma = (1 - r) * s * (factor.trace - b * self.squares) / (self.x.shape[1] * over) + r
+        i = int(np.argmax(over))
+        usual = alpha[i] * factor.values + gamma[i]
         x, means = factor.rotated(self.x, self.scatter)
-        arrays = (self.codes, self.grown, alpha, gamma, b, factor.values)
+        arrays = (self.codes, self.grown, alpha, gamma, b, factor.values, usual)
+        out = np.empty((len(x), alike))
         downdated_scores(x, means, k, *(freeze(a) for a in arrays), factor.least_left, out)
-        return out - 0.5 * (factor.log_scale + len(factor.values) * LOG_2PI)
+        return out - 0.5 * (factor.log_scale + np.log(usual).sum() + len(usual) * LOG_2PI)
 
     def _one_by_one(self, k: int, s: float) -> Array:
         """The same with a matrix for every row: shrinking towards the diagonal changes more than one direction."""
@@ -193,15 +209,15 @@ class Factored:
         self.values, self.vectors = np.maximum(values, 0.0), vectors / scale[:, None]
         self.trace = float(np.trace(M))
         self.log_scale = 2 * float(np.log(scale).sum())
-        self._rotated: tuple[Array, Array] | None = None
+        self._rotated: dict[int, tuple[Array, Array]] = {}
 
     def rotated(self, x: Array, scatter: Scatter) -> tuple[Array, Array]:
         """Rows and class means in the eigenvectors, about the middle of the means.  # → (n, p), (K, p)"""
-        if self._rotated is None:
+        if len(x) not in self._rotated:
             middle = scatter.means.mean(axis=0)
             both = (((a - middle)[:, scatter.keep] @ self.vectors) for a in (x, scatter.means))
-            self._rotated = freeze(next(both)), freeze(next(both))
-        return self._rotated
+            self._rotated[len(x)] = freeze(next(both)), freeze(next(both))
+        return self._rotated[len(x)]
 
 
 def _normal(each: Array, z: Array) -> Array:

@@ -6,30 +6,48 @@ import numpy as np
 
 from .compiled import fast
 
+FACTORS = 16  # of a determinant, about 1 each, that are multiplied before a logarithm is taken
+
 
 @fast
-def downdated_scores(x, means, k, codes, grown, alpha, gamma, taken, values, least_left, out):  # type: ignore[no-untyped-def]
-    """−½(Σ v²/h + b (Σ uv/h)²/(1 − b Σ u²/h) + Σ log h + log(1 − b Σ u²/h)), h = α·λ + γ, b = α·taken.
+def downdated_scores(x, means, first, codes, grown, alpha, gamma, taken, values, usual, least_left, out):  # type: ignore[no-untyped-def]
+    """−½(Σ v²/h + b (Σ uv/h)²/(1 − b Σ u²/h) + Σ log(h/usual) + log(1 − b Σ u²/h)), h = α·λ + γ, b = α·taken.
 
-    u is the row's distance from the mean of its own class, v that from the mean of class k without the row; NaN where
-    1 − b Σ u²/h is not above ``least_left``.
+    For classes that share a matrix: those from ``first`` on, as many as ``out`` has columns.  u is the row's distance
+    from the mean of its own class, v that from the mean of class k without the row; NaN where 1 − b Σ u²/h is not above
+    ``least_left``.
     """
     n, p = x.shape
+    u, u_h, inverse, ratio = np.empty(p), np.empty(p), np.empty(p), np.empty(p)
     for i in range(n):
-        c = codes[i]
-        u_u, u_v, v_v, log_det, product = 0.0, 0.0, 0.0, 0.0, 1.0
+        c, a, g = codes[i], alpha[i], gamma[i]
+        u_u, log_det = 0.0, 0.0
         for j in range(p):
-            h = alpha[i] * values[j] + gamma[i]
-            u = x[i, j] - means[c, j]
-            v = grown[i] * u if c == k else x[i, j] - means[k, j]
-            u_u += u * u / h
-            u_v += u * v / h
-            v_v += v * v / h
-            product *= h
-            if j % 4 == 3:  # one logarithm for four factors
-                log_det += np.log(product)
-                product = 1.0
-        log_det += np.log(product)
-        b = alpha[i] * taken[i]
+            h = a * values[j] + g
+            ratio[j] = h / usual[j]
+            inverse[j] = 1.0 / h
+            u[j] = x[i, j] - means[c, j]
+            u_h[j] = u[j] * inverse[j]
+            u_u += u[j] * u_h[j]
+        for start in range(0, p, FACTORS):
+            product = 1.0
+            for j in range(start, min(start + FACTORS, p)):
+                product *= ratio[j]
+            log_det += np.log(product)
+        b = a * taken[i]
         left = 1.0 - b * u_u
-        out[i] = -0.5 * (v_v + b * u_v * u_v / left + log_det + np.log(left)) if left > least_left else np.nan
+        if not left > least_left:
+            out[i] = np.nan
+            continue
+        log_det += np.log(left)
+        b /= left
+        for k in range(out.shape[1]):
+            u_v, v_v = 0.0, 0.0
+            if first + k == c:
+                u_v, v_v = grown[i] * u_u, grown[i] * grown[i] * u_u
+            else:
+                for j in range(p):
+                    v = x[i, j] - means[first + k, j]
+                    u_v += v * u_h[j]
+                    v_v += v * v * inverse[j]
+            out[i, k] = -0.5 * (v_v + b * u_v * u_v + log_det)
