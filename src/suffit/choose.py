@@ -43,8 +43,10 @@ MOST_ROOM = 1 << 23  # numbers that the sums of a joint block may take
 MOST_WORK = 1e10  # products that factoring a joint block may take, for all ways in which rows have holes
 SEEN_OFTEN = 3  # rows a level needs to have a number of its own in a joint block
 BINS = 5
+MOSTLY = 2 / 3  # a share of a column's values, in every class, that is there: the rest are few
 TIES = (1.0, 0.5, 0.1, 0.0)
-SHRINKAGES = (0.1, 0.01, 0.3, 0.8)  # the first is tried with every tie, the others with the best
+SHRINKAGE = 0.1  # tried with every tie; with the best, more or less of it
+LESS, MORE = (0.01,), (0.3, 0.8)
 WORTH = 0.02  # a structure with less power than this in the pool is left out of it
 
 
@@ -131,7 +133,7 @@ def _only(schema: Schema, names: Sequence[str]) -> tuple[Piece, ...]:
 
 
 def _joint() -> MultivariateGaussian:
-    return MultivariateGaussian(tie=1.0, shrinkage=SHRINKAGES[0], holes="pairs")
+    return MultivariateGaussian(tie=1.0, shrinkage=SHRINKAGE, holes="pairs")
 
 
 def _scaled(piece: Piece, X: Array, rows: Rows) -> tuple[Piece, Array]:
@@ -192,6 +194,14 @@ def _scrambled(bits: Any) -> Any:
     return bits ^ (bits >> np.uint64(31))
 
 
+@dataclass(frozen=True)
+class Joint:
+    """Scores of rows under settings of a joint piece that has not seen them."""
+
+    compared: Callable[[MultivariateGaussian], Array]  # of the rows that settings are compared on  # → (n, K)
+    pooled: Callable[[MultivariateGaussian], Array]  # of those that powers are fitted on  # → (n, K)
+
+
 class Held:
     """Scores of some rows under models that have not seen them, for one piece after another."""
 
@@ -229,29 +239,37 @@ class Held:
                 self._kept[key] = bounded(left)
         return self._kept[key]
 
-    def joint_scores(self, piece: Piece, X: Array, many: bool) -> Callable[[MultivariateGaussian, int], Array]:
-        """The scores of the first rows under settings of a joint piece: leave-one-out, or held out if some have holes.
+    def joint(self, piece: Piece, X: Array, many: bool) -> Joint:
+        """Settings of a joint piece, compared by leave-one-out, or by rows held out where many values are missing.
 
-        # → (n, K)
+        Few missing values are filled with the mean of their column while settings are compared, and then left out.
         """
-        if np.isnan(X).any():
+        holes = np.isnan(X)
+        some = bool(holes.any())
+        if some and self._present(holes).min() < MOSTLY:
             models = [(_completed(model), here, x) for model, here, x in self.models(piece, X)]
-
-            def held_out(family: MultivariateGaussian, first: int) -> Array:
-                inside = [here < first for _, here, _ in models]
-                part = [(model, here[i], x[i]) for (model, here, x), i in zip(models, inside, strict=True) if i.any()]
-                return self.over(part, family)[:first]
-
-            return held_out
-        stats = replace(_joint(), pooled=many).collect(X, self.rows, piece.names)
+            return Joint(lambda family: self.over(models, family)[: self.compared], lambda f: self.over(models, f))
+        whole = np.where(holes, np.nanmean(X, axis=0), X) if some else X
+        stats = replace(_joint(), pooled=many).collect(whole, self.rows, piece.names)
         made: dict[float, Downdates] = {}
 
         def left_out(family: MultivariateGaussian, first: int) -> Array:
             if family.tie not in made:
-                made[family.tie] = family.downdates(X[self.look], self.few.one_of_each(), stats)
+                made[family.tie] = family.downdates(whole[self.look], self.few.one_of_each(), stats)
             return bounded(LeftOut(made[family.tie].of_first(first).log_densities([family.shrinkage])[0]))
 
-        return left_out
+        def pooled(family: MultivariateGaussian) -> Array:
+            if some:
+                return self.over(self.models(replace(piece, family=family), X))
+            return left_out(family, len(self.look))
+
+        return Joint(lambda family: left_out(family, self.compared), pooled)
+
+    def _present(self, holes: NDArray[np.bool_]) -> Array:
+        """The share of each class's rows that have a value, for every column.  # → (K, p)"""
+        codes, weights = self.rows.part(0, len(self.rows))
+        member = np.equal.outer(np.arange(len(self.rows.classes)), codes) * weights
+        return member @ ~holes / member.sum(axis=1, keepdims=True)
 
     def models(self, piece: Piece, X: Matrix) -> list[tuple[Model, Places, Matrix]]:
         """Models of some rows, which of the rows compared they have not seen, and their columns.
@@ -319,44 +337,42 @@ def _settled(structure: Structure, held: Held, log_prior: Array) -> tuple[Struct
     """
     alone = [held.scores(p) for i, p in enumerate(structure.pieces) if i != structure.joint]
     rest = np.sum(alone, axis=0) if alone else np.zeros((len(held.look), len(held.rows.classes)))
-    first, every = held.compared, len(held.look)
-    tell = held.tell.part(0, first)
 
     def tried(settings: str, scores: Array, start: float | None = None) -> Tried:
-        beta, loss = powers([scores], log_prior, *tell, start=start)
+        beta, loss = powers([scores], log_prior, *held.tell.part(0, held.compared), start=start)
         return Tried(structure.name, settings, loss, float(beta[0]))
 
     if structure.joint is None:
-        return structure, rest, [tried("", rest[:first])]
+        return structure, rest, [tried("", rest[: held.compared])]
     at, piece = structure.joint, structure.pieces[structure.joint]
     many = len(held.rows.classes) * len(piece.names) ** 2 > MOST_ROOM
     base = replace(_joint(), pooled=many)
     piece, X = _scaled(replace(piece, family=base), piece.matrix(held.frame), held.rows)
-    scores_of = held.joint_scores(piece, X, many)
-    found: list[tuple[MultivariateGaussian, Array, Tried]] = []
+    joint = held.joint(piece, X, many)
+    found: list[tuple[MultivariateGaussian, Tried]] = []
 
     def attempt(tie: float, shrinkage: float) -> MultivariateGaussian:
         family = replace(base, tie=tie, shrinkage=shrinkage)
-        scores = scores_of(family, first) + rest[:first]
-        start = found[-1][2].power if found else None
-        found.append((family, scores, tried(f"tie={tie:g}, shrinkage={shrinkage:g}", scores, start)))
-        return best()[0]
+        scores = joint.compared(family) + rest[: held.compared]
+        start = found[-1][1].power if found else None
+        found.append((family, tried(f"tie={tie:g}, shrinkage={shrinkage:g}", scores, start)))
+        return min(found, key=lambda one: round(one[1].loss, 9))[0]
 
-    def best() -> tuple[MultivariateGaussian, Array, Tried]:
-        return min(found, key=lambda one: round(one[2].loss, 9))
-
-    least = min(SHRINKAGES[-1], len(piece.names) / (2 * _seen_together(X, held.rows)))
-    usual, *others = dict.fromkeys(max(s, least) for s in SHRINKAGES)
+    least = min(MORE[-1], len(piece.names) / (2 * _seen_together(X, held.rows)))
+    usual = max(SHRINKAGE, least)
     for tie in TIES if not many else TIES[:1]:
-        family = attempt(tie, usual)
-        if family.tie != tie:
+        best = attempt(tie, usual)
+        if best.tie != tie:
             break
-    for shrinkage in others:
-        attempt(family.tie, shrinkage)
-    family, scores, _ = best()
-    pieces = (*structure.pieces[:at], replace(piece, family=family), *structure.pieces[at + 1 :])
-    scores = scores if first == every else scores_of(family, every) + rest
-    return replace(structure, pieces=pieces), scores, [t for _, _, t in found]
+    for way in (MORE, LESS):
+        for shrinkage in dict.fromkeys(max(s, least) for s in way):
+            if shrinkage != usual and attempt(best.tie, shrinkage).shrinkage != shrinkage:
+                break
+        best = min(found, key=lambda one: round(one[1].loss, 9))[0]
+        if best.shrinkage != usual:
+            break
+    pieces = (*structure.pieces[:at], replace(piece, family=best), *structure.pieces[at + 1 :])
+    return replace(structure, pieces=pieces), joint.pooled(best) + rest, [t for _, t in found]
 
 
 def _seen_together(X: Array, rows: Rows) -> float:

@@ -49,7 +49,7 @@ class Blend:
     tolerance: float = 0.0  # a direction of correlations with less variance is left out: such rows are not for here
 
 
-BY_ROW = ("x", "codes", "weights", "d", "squares", "grown", "over", "taken", "left", "gone", "own_taken")
+BY_ROW = ("x", "centred", "codes", "weights", "d", "squares", "grown", "over", "taken", "left", "gone", "own_taken")
 
 
 class Downdates:
@@ -65,6 +65,8 @@ class Downdates:
         some = left > 0
         self.d = x - scatter.means[codes]
         self.squares = np.einsum("ij,ij->i", self.d, self.d)
+        middle = scatter.means.mean(axis=0)
+        self.centred, self.middling = ((a - middle)[:, scatter.keep] for a in (x, scatter.means))
         self.grown = np.divide(before, left, out=np.ones_like(before), where=some)  # g
         a = np.where(some, weights * self.grown, 0.0)
         count = np.maximum(n - (n > 0), 0.0) if blend.unbiased else n
@@ -127,7 +129,7 @@ class Downdates:
         gamma = (1 - r) * s * (factor.trace - b * self.squares) / (self.x.shape[1] * over) + r
         i = int(np.argmax(over))
         usual = alpha[i] * factor.values + gamma[i]
-        x, means = factor.rotated(self.x, self.scatter)
+        x, means = factor.rotated(self.centred, self.middling)
         arrays = (self.codes, self.grown, alpha, gamma, b, factor.values, usual)
         out = np.empty((len(x), alike))
         downdated_scores(x, means, k, *(freeze(a) for a in arrays), factor.least_left, out)
@@ -211,12 +213,10 @@ class Factored:
         self.log_scale = 2 * float(np.log(scale).sum())
         self._rotated: dict[int, tuple[Array, Array]] = {}
 
-    def rotated(self, x: Array, scatter: Scatter) -> tuple[Array, Array]:
-        """Rows and class means in the eigenvectors, about the middle of the means.  # → (n, p), (K, p)"""
+    def rotated(self, x: Array, means: Array) -> tuple[Array, Array]:
+        """Rows and class means in the eigenvectors.  # → (n, p), (K, p)"""
         if len(x) not in self._rotated:
-            middle = scatter.means.mean(axis=0)
-            both = (((a - middle)[:, scatter.keep] @ self.vectors) for a in (x, scatter.means))
-            self._rotated[len(x)] = freeze(next(both)), freeze(next(both))
+            self._rotated[len(x)] = freeze(x @ self.vectors), freeze(means @ self.vectors)
         return self._rotated[len(x)]
 
 
