@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,12 @@ from .families import Bernoulli, Binned, Categorical, Gamma, Gaussian, LogNormal
 from .families.elementwise import Elementwise
 from .families.simplex import log_shares
 from .family import Family, family_named
-from .frame import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, READABLE, TRUTH, Frame
+from .frame import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, NUMBER, READABLE, TRUTH, WHOLE, ArrayColumn, Frame
 from .schema import LEFT_OUT, Choice, Piece, Schema, shown
 from .stats import Array
 from .table import InputError, Rows, check_finite
 
-LOOK_AT = 20_000  # rows that the choice of families rests on, where there are more
+LOOK_AT = 2_000  # rows that the choice of families rests on, where there are more
 FEW_LEVELS = 30  # whole numbers of no more distinct values than this may be levels
 LARGEST_COUNT = 1_000  # whole numbers up to this may be counts of events
 OWN_VALUE = 0.5  # a column of levels with more distinct values than this share of its rows names the rows
@@ -97,13 +98,14 @@ def choose(
     by_name = {name: wish for wish in wishes for name in wish.columns}
     if frame.n_rows == 1 and not all(name in by_name and by_name[name].family != "auto" for name in frame.names):
         raise InputError("one sample (n_samples=1) of one class is not enough to tell what its columns are")
+    evidence = Evidence(few, few_rows)
     choices: list[Choice] = []
     grouped: dict[Any, tuple[Family, str, bool, list[str]]] = {}
     for name in frame.names:
         wish = by_name.get(name)
         kind = few.columns[name].kind()
         if wish is None or wish.family == "auto":
-            family, reason = auto_family(few, name, kind, few_rows, frame, rows)
+            family, reason = auto_family(few, name, kind, few_rows, frame, rows, evidence)
         elif wish.family == DROP:
             family, reason = None, "as asked"
         else:
@@ -177,11 +179,12 @@ def _unreadable(name: str, kind: str) -> InputError:
 
 
 def auto_family(
-    few: Frame, name: str, kind: str, rows: Rows, frame: Frame, all_rows: Rows
+    few: Frame, name: str, kind: str, rows: Rows, frame: Frame, all_rows: Rows, evidence: Evidence
 ) -> tuple[Family | None, str]:
     """The family that the values of one column speak for, and why; None: the column is left out.
 
-    ``few`` rows are looked at; what would leave a column out is judged on all of them.
+    ``few`` rows are looked at; what would leave a column out, and what a family could not have, is judged on all of
+    them.
     """
     if kind == EMPTY and frame.columns[name].holes().all():
         return None, "no value is there"
@@ -195,24 +198,24 @@ def auto_family(
             spread = _spread(frame, name, all_rows)
         return _for_levels(*spread)
     x = few.columns[name].numbers()
-    there = x[np.isfinite(x)]
-    same = bool((there == there[:1]).all())
-    if same or np.isinf(x).any() or (len(there) > FEW_LEVELS and len(np.unique(there)) == len(there)):
-        every = frame.columns[name].numbers()
-        check_finite(every[:, None], [name])
+    every = frame.columns[name].numbers()
+    check_finite(every[:, None], [name])
+    if all_rows.weights is not None:
         every = every[all_rows.weighty()]
-        present = every[~np.isnan(every)]
-        if (present == present[:1]).all():
-            return None, f"every value is {present[0]:g}"
-        if _running(present, all_rows):
-            return None, "a running number: it names the rows rather than telling of them"
-        if same:  # a rare other value is not among the few
-            x, there, rows = every, present, all_rows.some(all_rows.weighty())
+    present = every[~np.isnan(every)]
+    there = x[~np.isnan(x)]
+    if (present == present[:1]).all():
+        return None, f"every value is {present[0]:g}"
+    if _running(present, all_rows):
+        return None, "a running number: it names the rows rather than telling of them"
+    if (there == there[:1]).all():  # a rare other value is not among the few
+        x, rows = every, all_rows.some(all_rows.weighty())
+        evidence = Evidence(replace(frame, columns={name: ArrayColumn(x)}, n_rows=len(x)), rows)
     if kind == TRUTH:
         return Bernoulli(), "yes or no"
-    if (there == np.round(there)).all():
-        return _for_whole_numbers(x, there, rows)
-    return _for_numbers(x, there, rows)
+    if (present == np.round(present)).all():
+        return _for_whole_numbers(name, x, present, rows, evidence)
+    return _for_numbers(name, present, evidence)
 
 
 def _spread(frame: Frame, name: str, rows: Rows) -> tuple[int, float]:
@@ -239,15 +242,16 @@ def _for_levels(distinct: int, present: float) -> tuple[Family | None, str]:
     return Categorical(), f"{distinct} levels"
 
 
-def _for_whole_numbers(x: Array, there: Array, rows: Rows) -> tuple[Family | None, str]:
-    distinct = np.unique(there)
-    if len(distinct) == 2 and set(distinct) == {0.0, 1.0}:
+def _for_whole_numbers(name: str, x: Array, every: Array, rows: Rows, evidence: Evidence) -> tuple[Family | None, str]:
+    low, high = every.min(), every.max()
+    distinct = np.unique(x[~np.isnan(x)])
+    if low == 0.0 and high == 1.0:
         return Bernoulli(), "only 0 and 1"
-    tries: dict[str, tuple[Family, float]] = {"gaussian": (_gaussian(), _gaussian_of_whole(x, rows))}
-    if distinct[0] >= 0 and distinct[-1] <= LARGEST_COUNT:
-        tries["poisson"] = (Poisson(), explained(x, rows, Poisson()))
+    tries: dict[str, tuple[Family, float]] = {"gaussian": (_gaussian(), evidence.of(name, _gaussian()))}
+    if low >= 0 and high <= LARGEST_COUNT:
+        tries["poisson"] = (Poisson(), evidence.of(name, Poisson()))
     if len(distinct) <= FEW_LEVELS:
-        codes = np.where(np.isfinite(x), np.searchsorted(distinct, np.nan_to_num(x)), -1).astype(np.int32)
+        codes = np.where(np.isnan(x), -1, np.searchsorted(distinct, x)).astype(np.int32)
         tries["categorical"] = (Categorical(), _explained_levels(codes, len(distinct), rows))
     best = max(tries, key=lambda k: tries[k][1])
     others = ", ".join(f"{k} {v[1] - tries[best][1]:.0f}" for k, v in tries.items() if k != best)
@@ -255,12 +259,12 @@ def _for_whole_numbers(x: Array, there: Array, rows: Rows) -> tuple[Family | Non
     return tries[best][0], what[best] + (f" (log-likelihood less price, beside: {others})" if others else "")
 
 
-def _for_numbers(x: Array, there: Array, rows: Rows) -> tuple[Family | None, str]:
-    if not len(there) or there.min() <= 0:
+def _for_numbers(name: str, every: Array, evidence: Evidence) -> tuple[Family | None, str]:
+    if every.min() <= 0:
         return _gaussian(), "numbers"
-    base = explained(x, rows, _gaussian())
+    base = evidence.of(name, _gaussian())
     rivals: dict[str, Elementwise] = {"log-normal": LogNormal(smoothing=1e-9), "gamma": Gamma()}
-    scores = {k: explained(x, rows, f) for k, f in rivals.items()}
+    scores = {k: evidence.of(name, f) for k, f in rivals.items()}
     best = max(scores, key=lambda k: scores[k])
     if scores[best] > base + SURELY:
         return rivals[best], f"positive numbers, {best} by {scores[best] - base:.0f} of log-likelihood"
@@ -271,29 +275,67 @@ def _gaussian() -> Gaussian:
     return Gaussian(smoothing=1e-9)
 
 
-def explained(x: Array, rows: Rows, family: Elementwise) -> float:
-    """Log-likelihood of a column given the classes, less ½·log(rows) for every parameter (BIC)."""
-    there = np.isfinite(x)
-    codes, weights = (a[there] for a in rows.part(0, len(rows)))
-    x, K = x[there, None], len(rows.classes)
+class Evidence:
+    """How well families explain columns of numbers, less ½·log(rows) for every parameter (BIC).
+
+    All columns that a family could have are looked at together, when the first of them is asked for.
+    """
+
+    def __init__(self, frame: Frame, rows: Rows) -> None:
+        self.frame, self.rows = frame, rows
+        self._found: dict[tuple[Family, bool], dict[str, float]] = {}
+
+    @cached_property
+    def _columns(self) -> dict[bool, tuple[list[str], Array]]:
+        """The columns of numbers that are not all whole, and those that are."""
+        numbers = {n: c.numbers() for n, c in self.frame.columns.items() if c.kind() in (NUMBER, WHOLE)}
+        whole = {n: bool((np.isnan(x) | (x == np.round(x))).all()) for n, x in numbers.items()}
+        out = {}
+        for kind in (False, True):
+            names = [n for n in numbers if whole[n] == kind]
+            out[kind] = names, np.column_stack([numbers[n] for n in names]) if names else np.empty((len(self.rows), 0))
+        return out
+
+    def of(self, name: str, family: Elementwise) -> float:
+        """The log-likelihood of one column given the classes, less the price."""
+        for kind, (names, X) in self._columns.items():
+            if name in names:
+                key = (family, kind)
+                if key not in self._found:
+                    could = np.flatnonzero(~family.outside(X).any(axis=0))
+                    values = explained(X[:, could], self.rows, family, whole=kind)
+                    self._found[key] = {names[j]: v for j, v in zip(could, values.tolist(), strict=True)}
+                return self._found[key].get(name, -np.inf)
+        raise KeyError(name)
+
+
+def explained(X: Array, rows: Rows, family: Elementwise, whole: bool = False) -> Array:
+    """Log-likelihood of columns given the classes, less ½·log(rows) for every parameter (BIC).  # (n, p) → (p,)
+
+    Of ``whole`` numbers, that of the unit interval about each: for a Gaussian, by Sheppard's rule.
+    """
+    codes, weights = rows.part(0, len(rows))
+    there, K = ~np.isnan(X), len(rows.classes)
+    member = np.equal.outer(np.arange(K), codes) * weights  # (K, n)
+    each = there * weights[:, None]
 
     def by_class(a: Array) -> Array:
-        return np.asarray(np.bincount(codes, weights * a, minlength=K)[:, None], np.float64)
+        return member @ np.where(there, a, 0.0)
 
-    n = by_class(np.ones(len(x)))
+    n = member @ there
+    x = np.where(there, X, 1.0)
     if isinstance(family, Gaussian):
-        z = np.asarray(family.warp(x))[:, 0]
-        z = z - z.mean()
-        means, variances, _, _ = family.solved_moments(n, by_class(z), by_class(z * z), np.zeros((K, 1)))
-        v = variances[codes, 0]
-        value = -0.5 * float(weights @ ((z - means[codes, 0]) ** 2 / v + np.log(2 * np.pi * v)))
+        z = np.asarray(family.warp(x))
+        z = z - (each * z).sum(axis=0) / np.maximum(each.sum(axis=0), np.finfo(float).tiny)
+        means, variances, _, _ = family.solved_moments(n, by_class(z), by_class(z * z), np.zeros((K, X.shape[1])))
+        v = variances[codes] + whole / 12
+        value = -0.5 * (each * ((z - means[codes]) ** 2 / v + np.log(2 * np.pi * v))).sum(axis=0)
     else:
-        T = family.T(x)[:, 0]  # (n, order)
-        t = np.stack([by_class(T[:, o]) for o in range(family.order)], axis=-1)
+        T = family.T(x)  # (n, p, order)
+        t = np.stack([by_class(T[:, :, o]) for o in range(family.order)], axis=-1)
         natural = family.natural(n, t)
-        value = float((t * natural.theta).sum() - (n * natural.A).sum())
-    value += float(weights @ family.log_base(x)[:, 0])
-    return value - _price(rows, K * family.order)
+        value = (t * natural.theta).sum(axis=(0, 2)) - (n * natural.A).sum(axis=0)
+    return np.asarray(value + (each * family.log_base(x)).sum(axis=0) - _price(rows, K * family.order))
 
 
 def _explained_levels(codes: NDArray[np.int32], levels: int, rows: Rows) -> float:
@@ -307,17 +349,3 @@ def _explained_levels(codes: NDArray[np.int32], levels: int, rows: Rows) -> floa
 
 def _price(rows: Rows, parameters: int) -> float:
     return 0.5 * float(np.log(max(rows.counts().sum(), 1.0))) * parameters
-
-
-def _gaussian_of_whole(x: Array, rows: Rows) -> float:
-    """The same for a Gaussian on whole numbers: the probability of the unit interval about each, by Sheppard's rule."""
-    codes, weights = rows.part(0, len(rows))
-    total = 0.0
-    for c in range(len(rows.classes)):
-        here = (codes == c) & np.isfinite(x)
-        w, v = weights[here], x[here]
-        if w.sum() > 0:
-            mean = w @ v / w.sum()
-            var = w @ (v - mean) ** 2 / w.sum() + 1 / 12
-            total -= 0.5 * float(w @ ((v - mean) ** 2 / var + np.log(2 * np.pi * var)))
-    return total - _price(rows, 2 * len(rows.classes))

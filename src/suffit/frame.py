@@ -67,7 +67,7 @@ class ArrayColumn:
         if self.values.dtype.kind == "O":
             return kind_of(self.values.tolist())
         kind = _KINDS.get(self.values.dtype.kind, MIXED)
-        if kind == NUMBER and np.isnan(self.values).all():
+        if kind == NUMBER and np.isnan(self.values[:1]).all() and np.isnan(self.values).all():
             return EMPTY
         return kind
 
@@ -348,9 +348,18 @@ def _from_native(X: Any) -> Frame:
         name: s.to_native().type if form == "pyarrow" else s.to_native().dtype
         for name, s in zip(names, series, strict=True)
     }
-    columns: dict[str, Column] = {name: SeriesColumn(s) for name, s in zip(names, series, strict=True)}
+    columns = {name: _from_series(s) for name, s in zip(names, series, strict=True)}
     _check_size(len(frame), len(names))
     return Frame(columns, len(frame), Template(form, types), X)
+
+
+def _from_series(series: Any) -> Column:
+    """A column of a data frame; as an array where that is what it is."""
+    if series.implementation.is_pandas():
+        values = series.to_native()
+        if isinstance(values.dtype, np.dtype) and values.dtype.kind in "biuf":
+            return ArrayColumn(values.to_numpy())
+    return SeriesColumn(series)
 
 
 def _from_dict(X: Mapping[Any, Any]) -> Frame:
