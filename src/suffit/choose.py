@@ -46,7 +46,8 @@ BINS = 5
 MOSTLY = 2 / 3  # a share of a column's values, in every class, that is there: the rest are few
 TIES = (1.0, 0.5, 0.1, 0.0)
 SHRINKAGE = 0.1  # tried with every tie; with the best, more or less of it
-LESS, MORE = (0.01,), (0.3, 0.8)
+LESS, MORE = 0.01, (0.3, 0.8)
+FEW_OTHERS = 10  # times fewer columns that are no numbers make no difference between numbers joint and all joint
 WORTH = 0.02  # a structure with less power than this in the pool is left out of it
 
 
@@ -102,7 +103,7 @@ def structures(schema: Schema, frame: Frame, rows: Rows) -> list[Structure]:
     if numeric:
         bins = Piece(Binned(), tuple(numeric), "numbers")
         found.append(Structure("naive, binned", (*_only(schema, rest), bins, *holes)))
-    if len(numeric) > 1 and rest:
+    if len(numeric) > 1 and len(rest) * FEW_OTHERS >= len(numeric):
         joint = Piece(_joint(), tuple(numeric), "codings", (Coding(),) * len(numeric))
         found.append(Structure("numbers joint", (*_only(schema, rest), joint, *holes), len(_only(schema, rest))))
     codings = {n: _level_coding(frame, n, rows) if n in levels else Coding() for n in schema.used}
@@ -351,28 +352,30 @@ def _settled(structure: Structure, held: Held, log_prior: Array) -> tuple[Struct
     joint = held.joint(piece, X, many)
     found: list[tuple[MultivariateGaussian, Tried]] = []
 
-    def attempt(tie: float, shrinkage: float) -> MultivariateGaussian:
+    def helps(tie: float, shrinkage: float) -> bool:
+        """Try these; whether they are the best so far."""
         family = replace(base, tie=tie, shrinkage=shrinkage)
         scores = joint.compared(family) + rest[: held.compared]
         start = found[-1][1].power if found else None
         found.append((family, tried(f"tie={tie:g}, shrinkage={shrinkage:g}", scores, start)))
+        return best() is family
+
+    def best() -> MultivariateGaussian:
         return min(found, key=lambda one: round(one[1].loss, 9))[0]
 
     least = min(MORE[-1], len(piece.names) / (2 * _seen_together(X, held.rows)))
     usual = max(SHRINKAGE, least)
     for tie in TIES if not many else TIES[:1]:
-        best = attempt(tie, usual)
-        if best.tie != tie:
+        if not helps(tie, usual):
             break
-    for way in (MORE, LESS):
-        for shrinkage in dict.fromkeys(max(s, least) for s in way):
-            if shrinkage != usual and attempt(best.tie, shrinkage).shrinkage != shrinkage:
-                break
-        best = min(found, key=lambda one: round(one[1].loss, 9))[0]
-        if best.shrinkage != usual:
+    for shrinkage in MORE:
+        if shrinkage > usual and not helps(best().tie, shrinkage):
             break
-    pieces = (*structure.pieces[:at], replace(piece, family=best), *structure.pieces[at + 1 :])
-    return replace(structure, pieces=pieces), joint.pooled(best) + rest, [t for _, t in found]
+    if best().shrinkage == usual > least:
+        helps(best().tie, max(LESS, least))
+    taken = best()
+    pieces = (*structure.pieces[:at], replace(piece, family=taken), *structure.pieces[at + 1 :])
+    return replace(structure, pieces=pieces), joint.pooled(taken) + rest, [t for _, t in found]
 
 
 def _seen_together(X: Array, rows: Rows) -> float:
