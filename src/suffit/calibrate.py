@@ -11,7 +11,7 @@ probability nearest to what came true.  No row is held out, nothing is fitted an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -117,14 +117,13 @@ class Calibration:
         """p(c | x) of a solution that has the power already: mapped under the prior of the maps, and that exchanged."""
         if not self.maps:
             return solution.posterior(X)
-        plain = Solution(solution.classes, self.log_prior, solution.scorer, solution.columns, solution.power)
-        return self._under(self.mapped(plain.posterior(X)), solution.log_prior)
+        return self._under(self.mapped(solution.under(self.log_prior).posterior(X)), solution.log_prior)
 
     def posterior_left_out(self, left: RowsLeftOut) -> Array:
         """The same for rows left out, each under the prior without it."""
         if not self.maps:
             return left.posterior(self.power)
-        plain = RowsLeftOut(left.left, np.where(np.isneginf(left.log_prior), -np.inf, self.log_prior), left.rows)
+        plain = replace(left, log_prior=np.where(np.isneginf(left.log_prior), -np.inf, self.log_prior))
         return self._under(self.mapped(plain.posterior(self.power)), left.log_prior)
 
     def _under(self, P: Array, log_prior: Array) -> Array:
@@ -158,7 +157,7 @@ def calibrated(method: str, without: RowsLeftOut, prior: Array) -> Calibration:
     rows = Rows(without.rows.classes, codes, weights)
 
     def posterior(power: float, here: Any) -> Array:
-        return RowsLeftOut(LeftOut(scores[here]), log_prior[here], rows).posterior(power)
+        return RowsLeftOut(LeftOut(scores[here]), log_prior[here], rows, without.lapse).posterior(power)
 
     before, after = posterior(1.0, slice(None)), np.empty_like(scores)
     power, maps = _fitted(method, scores, log_prior, before, codes, weights)

@@ -4,8 +4,9 @@ Every row is scored by the sums of all the others (leave-one-out, in closed form
 chosen by the class and joint columns with holes, the sums are those of all folds but the row's own; which fold a row is
 in depends on its values alone, so that neither the order of the rows, nor repeating a row instead of giving it weight,
 nor the names of the columns change anything.
-Structures are compared, and pooled, by the log-loss of p(c | x) ∝ p(c) Π_m p_m(x | c)^β_m on the rows left out: β below
-1 takes back the over-confidence of a wrong model.
+Structures are compared, and pooled, by the log-loss of (1 − ε)·q(c | x) + ε·p(c), q ∝ p(c) Π_m p_m(x | c)^β_m, on the
+rows left out: β below 1 takes back the over-confidence of a wrong model, and the lapse ε is the chance that a row is an
+exception, whose columns say nothing of its class.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from .family import Family, LeftOut
 from .frame import LEVEL_KIND, NUMBER, WHOLE, Frame
 from .kernels.threads import one_blas_thread
 from .model import Model
-from .powers import bounded, powers
+from .powers import bounded, pooled
 from .schema import Coding, Piece, Schema
 from .stats import Array
 from .table import Matrix, Rows
@@ -63,10 +64,11 @@ class Tried:
 
 @dataclass(frozen=True)
 class Selection:
-    """What was tried, and what was taken: the structures of the pool with their powers."""
+    """What was tried, and what was taken: the structures of the pool with their powers, and the lapse."""
 
     tried: tuple[Tried, ...]
     pool: tuple[tuple[str, str, float], ...]
+    lapse: float
     loss: float
 
     def __repr__(self) -> str:
@@ -76,7 +78,7 @@ class Selection:
             mark = " *" if (t.name, t.settings) in taken else ""
             rows.append(f"{t.name:<24}{t.settings:<34}{t.loss:9.4f}{t.power:8.2f}{mark}")
         powers = ", ".join(f"{name} {power:.2f}" for name, _, power in self.pool)
-        return "\n".join([*rows, f"pool: {powers}; log-loss {self.loss:.4f}"])
+        return "\n".join([*rows, f"pool: {powers}; lapse {self.lapse:.2g}; log-loss {self.loss:.4f}"])
 
 
 @dataclass(frozen=True)
@@ -318,7 +320,7 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection]
         log_prior = np.log(counts / counts.sum())
     held = Held(frame, rows, folds_of(frame, schema, rows))
     if not held.tell.counts().any():
-        return schema, Selection((), ((NAIVE, "", 1.0),), np.nan)
+        return schema, Selection((), ((NAIVE, "", 1.0),), 0.0, np.nan)
     tried: list[Tried] = []
     best: list[tuple[Structure, Array, Tried]] = []  # each with the best of what was tried
     with warnings.catch_warnings(), one_blas_thread():
@@ -340,8 +342,8 @@ def _settled(structure: Structure, held: Held, log_prior: Array) -> tuple[Struct
     rest = np.sum(alone, axis=0) if alone else np.zeros((len(held.look), len(held.rows.classes)))
 
     def tried(settings: str, scores: Array, start: float | None = None) -> Tried:
-        beta, loss = powers([scores], log_prior, *held.tell.part(0, held.compared), start=start)
-        return Tried(structure.name, settings, loss, float(beta[0]))
+        found = pooled([scores], log_prior, *held.tell.part(0, held.compared), start=start)
+        return Tried(structure.name, settings, found.loss, float(found.powers[0]))
 
     if structure.joint is None:
         return structure, rest, [tried("", rest[: held.compared])]
@@ -389,14 +391,15 @@ def _pooled(
 ) -> tuple[Schema, Selection]:
     """Powers for the best of every structure together; those that add nothing are left out."""
     kept = best
-    beta, loss = powers([s for _, s, _ in kept], log_prior, *rows.part(0, len(rows)))
+    beta, lapse, loss = pooled([s for _, s, _ in kept], log_prior, *rows.part(0, len(rows)))
     while len(kept) > 1 and beta.min() < WORTH:
         weak = int(np.argmin(beta))
         kept = [k for m, k in enumerate(kept) if m != weak]
-        beta, loss = powers([s for _, s, _ in kept], log_prior, *rows.part(0, len(rows)))
+        beta, lapse, loss = pooled([s for _, s, _ in kept], log_prior, *rows.part(0, len(rows)))
     by_name = {s.name: float(b) for (s, _, _), b in zip(kept, beta, strict=True)}
     plain = tuple(replace(p, power=by_name.get(NAIVE, 0.0)) for p in schema.pieces)  # kept in any case: the density
     others = tuple(replace(p, power=by_name[s.name]) for s, _, _ in kept if s.name != NAIVE for p in s.pieces)
     pieces = (*plain, *others)
     pool = tuple((t.name, t.settings, float(b)) for (_, _, t), b in zip(kept, beta, strict=True))
-    return replace(schema, pieces=pieces, n_plain=len(plain)), Selection(tuple(tried), pool, loss)
+    found = replace(schema, pieces=pieces, n_plain=len(plain), lapse=lapse)
+    return found, Selection(tuple(tried), pool, lapse, loss)

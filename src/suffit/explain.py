@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import log_softmax
+from scipy.special import softmax
 
 from .family import Terms
 from .frame import Frame, Template
 from .kernels.threads import row_blocks
-from .model import Solution
+from .model import Solution, lapsed
 from .stats import Array
 from .table import Codes, Matrix, is_missing, is_sparse
 
@@ -24,15 +24,17 @@ AT_ONCE = 1 << 20  # terms of so many cells are made together
 DRAWN_IN = 16  # times that a row too far out is drawn in, as predictions have it
 SHOWN_ROWS, SHOWN_COLUMNS = 10, 8  # of the table in a notebook
 REST = {"spread": "how wide the classes are", "zeros": "a row of zeros"}  # what belongs to no column, in words
+LAPSE = "the chance of an exception"
 CERTAIN = 1e6  # odds beyond this are said as "more than"
 
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """log p(a | x)/p(b | x) = prior + Σ_j what column j adds (+ rest), for every row and two classes a, b.
+    """log p(a | x)/p(b | x) = prior + Σ_j what column j adds (+ rest + lapse), for every row and two classes a, b.
 
     ``rest`` belongs to no column: how wide the classes are (joint columns with a covariance for each class), or what a
-    row of zeros would say (sparse rows).  A missing value adds 0.
+    row of zeros would say (sparse rows).  ``lapse`` takes back what cannot be known of a row that may be an exception
+    (models of whole tables).  A missing value adds 0.
 
     >>> from suffit import GaussianNB
     >>> model = GaussianNB().fit([[1.0, 5.0], [2.0, 4.0], [6.0, 5.0], [7.0, 4.0]], ["low", "low", "high", "high"])
@@ -48,6 +50,7 @@ class Explanation:
     prior: Array  # (n,)
     rest: Array  # (n,)
     parts: Matrix  # (n, p), dense or CSR
+    lapse: Array  # (n,): what the chance takes back that a row is an exception
     total: Array  # (n,)
     columns: Sequence[str]
     rest_name: str
@@ -78,6 +81,8 @@ class Explanation:
         out[free("prior")] = self.prior
         if self.rest.any():
             out[free(self.rest_name)] = self.rest
+        if self.lapse.any():
+            out[free("lapse")] = self.lapse
         parts = self.parts[:, places]
         parts = parts.toarray() if is_sparse(parts) else parts
         out |= {str(self.columns[j]): parts[:, i] for i, j in enumerate(places)}
@@ -99,6 +104,8 @@ class Explanation:
         found = [("prior", float(self.prior[i]))]
         if self.rest.any():
             found.append((REST[self.rest_name], float(self.rest[i])))
+        if self.lapse.any():
+            found.append((LAPSE, float(self.lapse[i])))
         found += [(self._said(i, int(j)), float(v)) for j, v in zip(places, values, strict=True)]
         found.sort(key=lambda term: -abs(term[1]))
         if n is None or len(found) <= n + 1:
@@ -165,13 +172,22 @@ class Explanation:
     def _repr_html_(self) -> str:
         size = np.asarray(abs(self.parts[:SHOWN_ROWS]).sum(axis=0)).reshape(-1)
         top = np.argsort(-size, kind="stable")[:SHOWN_COLUMNS]
-        names = ["for", "against", "prior", self.rest_name, *(str(self.columns[j]) for j in top), "others", "total"]
+        names = [
+            "for",
+            "against",
+            "prior",
+            self.rest_name,
+            "lapse",
+            *(str(self.columns[j]) for j in top),
+            "others",
+            "total",
+        ]
         rows = []
         for i in range(min(len(self), SHOWN_ROWS)):
             line = self.parts[[i], :]
             line = (line.toarray() if is_sparse(line) else line)[0]
             others = float(np.delete(line, top).sum())
-            numbers = [self.prior[i], self.rest[i], *line[top], others, self.total[i]]
+            numbers = [self.prior[i], self.rest[i], self.lapse[i], *line[top], others, self.total[i]]
             labels = (self.labels[self.first[i]], self.labels[self.second[i]])
             rows.append([*map(str, labels), *(f"{v:+.2f}" for v in numbers)])
         return html_table(names, rows)
@@ -215,7 +231,9 @@ def explain_rows(
         raise ValueError(f"explain: the model has one class, {solution.classes[0]!r}, and nothing to decide")
     wanted = None if classes is None else pair_of(classes, solution.classes)
     scores = solution.scores(X)
-    first, second = _leading(scores) if wanted is None else (np.full(len(scores), c, np.int32) for c in wanted)
+    posterior = lapsed(softmax(scores, axis=1), solution.log_prior, solution.lapse)
+    sure = scores if not solution.lapse else posterior
+    first, second = _leading(sure) if wanted is None else (np.full(len(scores), c, np.int32) for c in wanted)
     blocks = row_blocks(len(scores), 1 if is_sparse(X) else max(X.shape[1], 1), AT_ONCE)
     terms = [_terms(solution, X[s:e], first[s:e], second[s:e], owners, len(columns)) for s, e in blocks]
     beside_zeros = is_sparse(terms[0][0])
@@ -229,12 +247,15 @@ def explain_rows(
         prior = np.where(np.isnan(prior), 0.0, prior)  # neither class is possible
         total = _over_columns(parts) + rest + prior
     total = np.where(events > 0, -np.inf, np.where(events < 0, np.inf, total))
-    at = np.arange(len(scores))
-    posterior = np.exp(log_softmax(scores, axis=1))
+    at, lapse = np.arange(len(scores)), np.zeros(len(scores))
+    if solution.lapse:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            odds = np.log(posterior[at, first]) - np.log(posterior[at, second])
+        lapse, total = np.where(np.isfinite(odds - total), odds - total, 0.0), np.where(np.isnan(odds), total, odds)
     shown = X.frame if hasattr(X, "frame") else X
     return Explanation(
         solution.classes, first, second, np.stack([posterior[at, first], posterior[at, second]], axis=1), prior, rest,
-        parts, total, columns, "zeros" if beside_zeros else "spread", shown, form,
+        parts, lapse, total, columns, "zeros" if beside_zeros else "spread", shown, form,
     )  # fmt: skip
 
 

@@ -146,6 +146,7 @@ class Family(ABC):
     """How a block of columns is distributed given the class."""
 
     key: ClassVar[str]
+    lapse: ClassVar[float] = 0.0  # the chance that the columns of a row say nothing of its class
     speaks: ClassVar[bool] = False  # whether solving may warn or refuse: a fit then solves at once, else when asked
 
     @property

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+from scipy.special import log_softmax, logsumexp, softmax
 
 from .family import EMPTIED, Family, LeftOut, Scorer, Terms
 from .forms import LogisticForm
@@ -175,7 +175,7 @@ class Model:
         n[np.abs(n) <= EMPTIED * self.counts["n"]] = 0.0
         with one_blas_thread(len(self.columns) < SMALL_MATRIX):
             left = self.family.left_out(X, gone, self.sums, self.columns)
-        return RowsLeftOut(left, prior(n), rows)
+        return RowsLeftOut(left, prior(n), rows, self.family.lapse)
 
     def check_learned(self, X: Matrix, rows: Rows) -> None:
         """Refuse rows that cannot all have been learned: what a forgetting of them would refuse."""
@@ -202,7 +202,7 @@ class Model:
         # Small matrices gain nothing from BLAS threads, which then keep spinning on cores that the next call needs.
         with one_blas_thread(len(self.columns) < SMALL_MATRIX):
             scorer = self.family.scorer(self.sums, self.columns)
-        return Solution(self.classes, log_prior, scorer, self.columns, power)
+        return Solution(self.classes, log_prior, scorer, self.columns, power, self.family.lapse)
 
 
 class Solution:
@@ -215,10 +215,16 @@ class Solution:
         scorer: Scorer,
         columns: Sequence[str],
         power: float = 1.0,
+        lapse: float = 0.0,
     ) -> None:
         self.classes, self.log_prior, self.columns = classes, freeze(log_prior), columns
         self.power = power  # of p(x | c) in posteriors; densities are as they are
+        self.lapse = lapse  # the chance that x says nothing of c, likewise
         self.scorer: Any = scorer  # of the family's own kind: estimators read its parameters
+
+    def under(self, log_prior: Array) -> Solution:
+        """The same under another prior."""
+        return Solution(self.classes, log_prior, self.scorer, self.columns, self.power, self.lapse)
 
     @property
     def n_parameters(self) -> int:
@@ -270,13 +276,17 @@ class Solution:
             quick = self._few(X)
             if quick is not None:
                 return quick
-        return self._normalised(X, _to_posterior)
+        return lapsed(self._normalised(X, _to_posterior), self.log_prior, self.lapse)
 
     def log_posterior(self, X: Matrix) -> Array:
         """log p(c | x), exact even where p is all but 1.  # → (n, K)"""
         from .kernels.scores import to_log_posterior
 
-        return self._normalised(X, to_log_posterior)
+        out = self._normalised(X, to_log_posterior)
+        if not self.lapse:
+            return out
+        with np.errstate(divide="ignore"):
+            return np.logaddexp(math.log1p(-self.lapse) + out, math.log(self.lapse) + log_softmax(self.log_prior))
 
     def _normalised(self, X: Matrix, normalise: Callable[[Array, Array], bool]) -> Array:
         """Scores and normalises block by block; rows without a finite score are looked at on their own."""
@@ -317,7 +327,7 @@ class Solution:
 
     @cached_property
     def _row(self) -> tuple[Any, tuple[Array, ...]]:
-        return self.scorer.row_kernel(self.log_prior) if self.power == 1.0 else (None, ())
+        return self.scorer.row_kernel(self.log_prior) if self.power == 1.0 and not self.lapse else (None, ())
 
     def log_joint(self, X: Matrix, checked: bool = False, first_row: int = 0) -> Array:
         """log p(x, c) = log p(x | c) + log p(c).  # → (n, K)"""
@@ -373,6 +383,9 @@ class Solution:
         limited = self.scorer.impossible(X[:1]) is not None
         out = np.empty(X.shape[0], np.int32)
         for a, b in self._slices(X):
+            if self.lapse:
+                out[a:b] = self.posterior(X[a:b]).argmax(axis=1)
+                continue
             if limited:
                 out[a:b] = self.scores(X[a:b], checked=True, first_row=a).argmax(axis=1)
                 continue
@@ -420,6 +433,7 @@ class RowsLeftOut:
     left: LeftOut
     log_prior: Array
     rows: Rows  # with codes into the classes of the columns
+    lapse: float = 0.0  # the chance that x says nothing of c
 
     def log_joint(self) -> Array:
         """log p(x, c); −∞ where something is impossible, or a class has no other row.  # → (n, K)"""
@@ -434,7 +448,12 @@ class RowsLeftOut:
             joint[self.left.impossible > fewest] = -np.inf
         joint -= joint.max(axis=1, keepdims=True)
         p = np.exp(joint)
-        return np.asarray(p / p.sum(axis=1, keepdims=True))
+        return lapsed(p / p.sum(axis=1, keepdims=True), self.log_prior, self.lapse)
+
+
+def lapsed(P: Array, log_prior: Array, lapse: float) -> Array:
+    """p(c | x) of rows that are an exception now and then, of which their class is all but unknown."""
+    return (1 - lapse) * P + lapse * softmax(log_prior, axis=-1) if lapse else P
 
 
 def _to_posterior(scores: Array, log_prior: Array) -> bool:

@@ -217,10 +217,11 @@ class Schema:
     pieces: tuple[Piece, ...]
     choices: tuple[Choice, ...]
     n_plain: int | None = None  # how many pieces, the first ones, are the naive structure; None: all
+    lapse: float = 0.0  # the chance that the columns of a row say nothing of its class
 
     def plain(self) -> Schema:
         """The naive structure alone, which draws, densities and imputation rest on."""
-        return replace(self, pieces=self.pieces[: self.n_plain])
+        return replace(self, pieces=self.pieces[: self.n_plain], lapse=0.0)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -239,7 +240,7 @@ class Schema:
 
     def family(self) -> Product:
         """The product of the blocks' families."""
-        return Product(tuple(Block(piece.family, piece.names, piece.power) for piece in self.pieces))
+        return Product(tuple(Block(piece.family, piece.names, piece.power) for piece in self.pieces), self.lapse)
 
     def rows(self, frame: Frame) -> TableRows:
         """A table's rows, as the model reads them."""

@@ -17,7 +17,7 @@ from ..calibrate import Calibration, calibrated
 from ..decide import MOST_STEPS, SETTLED, Decisions, Rule, shifted_prior, whole_number
 from ..explain import Explanation
 from ..frame import table_form
-from ..model import RowsLeftOut, Solution
+from ..model import RowsLeftOut
 from ..stats import Array
 from ..summary import Summary
 from ..table import InputError, Matrix, Rows
@@ -202,7 +202,7 @@ class GenerativeEstimator(Predictor):
         fitted = self._fitted
         even = log_prior((fitted.prior > 0).astype(np.float64))  # a class of prior 0 explains no row
         solution = fitted.solution
-        flat = Solution(solution.classes, even, solution.scorer, solution.columns, solution.power)
+        flat = solution.under(even)
         w = np.ones(data.shape[0]) if weight is None else weight
         P = flat.posterior(data) if fitted.calibration is None else fitted.calibration.posterior(flat, data)
         prior, gap = shifted_prior(P, w, fitted.prior, steps)

@@ -407,9 +407,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         new._fit = replace(old, prior=p, given=given)
         solved = old.__dict__.get("solution")
         if solved is not None:  # the parameters are the same
-            new._fit.__dict__["solution"] = Solution(
-                solved.classes, self._decision_prior(p), solved.scorer, solved.columns, solved.power
-            )
+            new._fit.__dict__["solution"] = solved.under(self._decision_prior(p))
         return new
 
     # --- the class prior

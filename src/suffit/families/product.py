@@ -32,6 +32,7 @@ class Product(Family):
     """log p(x | c) = Σ_b power_b · log p(x_b | c) over blocks b of columns: a density where all powers are 1."""
 
     blocks: tuple[Block, ...]
+    lapse: float = 0.0  # type: ignore[misc]
 
     key: ClassVar[str] = "product"
 
@@ -46,7 +47,7 @@ class Product(Family):
         return (self.key, *((b.columns, b.family.statistic) for b in self.blocks))
 
     def _with(self, families: Sequence[Family]) -> Product:
-        return Product(tuple(replace(b, family=f) for b, f in zip(self.blocks, families, strict=True)))
+        return replace(self, blocks=tuple(replace(b, family=f) for b, f in zip(self.blocks, families, strict=True)))
 
     def settled(self, X: Any, rows: Rows, columns: Sequence[str]) -> Product:
         """Every block settled, on some rows where there are very many."""

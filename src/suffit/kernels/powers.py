@@ -38,16 +38,17 @@ def share(x):  # type: ignore[no-untyped-def]
 
 
 @fast
-def pool_loss(S, log_prior, codes, weights, beta, slope, curve):  # type: ignore[no-untyped-def]
-    """Σ w·(−log p(c_i | i)), p ∝ exp(log prior + Σ_m β_m·S_m); its gradient and Hessian in β are added up.
+def pool_loss(S, log_prior, codes, weights, beta, lapse, slope, curve):  # type: ignore[no-untyped-def]
+    """Σ w·(−log p(c_i | i)), p = (1 − ε)·q + ε·prior, q ∝ exp(log prior + Σ_m β_m·S_m); and Σ w·P(lapse | i).
 
+    Its gradient in β is added up, and what stands for its Hessian: the curvature of rows that are no lapses, by share.
     S: (M, K, n); log_prior: (K, n), or (K, 1) for all rows; slope: (M,); curve: (M, M), its lower triangle.
     """
     M, K, n = S.shape
     each = log_prior.shape[1] > 1
     p, top, norm, w = np.empty((K, AT_ONCE)), np.empty(AT_ONCE), np.empty(AT_ONCE), np.empty(AT_ONCE)
     mean = np.empty((M, AT_ONCE))
-    total = 0.0
+    total, lapses = 0.0, 0.0
     for start in range(0, n, AT_ONCE):
         size = min(AT_ONCE, n - start)
         top[:] = -np.inf
@@ -61,7 +62,7 @@ def pool_loss(S, log_prior, codes, weights, beta, slope, curve):  # type: ignore
             for i in range(size):
                 top[i] = max(top[i], p[k, i])
         for i in range(size):
-            total += weights[start + i] * (top[i] - p[codes[start + i], i])
+            w[i] = p[codes[start + i], i] - top[i]
             norm[i] = 0.0
         for k in range(K):
             for i in range(size):
@@ -69,8 +70,17 @@ def pool_loss(S, log_prior, codes, weights, beta, slope, curve):  # type: ignore
                 p[k, i] = e
                 norm[i] += e
         for i in range(size):
-            total += weights[start + i] * np.log(norm[i])
-            w[i] = weights[start + i] / norm[i]
+            loss = np.log(norm[i]) - w[i]
+            right = 1.0  # the share of what is said for the class that is no lapse
+            if lapse > 0.0:
+                c = codes[start + i]
+                by_chance = lapse * np.exp(log_prior[c, start + i] if each else log_prior[c, 0])
+                q = (1.0 - lapse) * np.exp(-loss)
+                right = q / (q + by_chance)
+                loss = -np.log(q + by_chance)
+            total += weights[start + i] * loss
+            lapses += weights[start + i] * (1.0 - right)
+            w[i] = weights[start + i] * right
         for m in range(M):
             for i in range(size):
                 mean[m, i] = 0.0
@@ -79,11 +89,14 @@ def pool_loss(S, log_prior, codes, weights, beta, slope, curve):  # type: ignore
                     mean[m, i] += p[k, i] * S[m, k, start + i]
             for i in range(size):
                 mean[m, i] /= norm[i]
-                slope[m] += weights[start + i] * (mean[m, i] - S[m, codes[start + i], start + i])
+                slope[m] += w[i] * (mean[m, i] - S[m, codes[start + i], start + i])
+        for i in range(size):
+            w[i] /= norm[i]
+        for m in range(M):
             for o in range(m + 1):
                 value = 0.0
                 for k in range(K):
                     for i in range(size):
                         value += w[i] * p[k, i] * (S[m, k, start + i] - mean[m, i]) * (S[o, k, start + i] - mean[o, i])
                 curve[m, o] += value
-    return total
+    return total, lapses
