@@ -46,7 +46,7 @@ def fitted(name: str, holes: bool = False, weighted: bool = False, k: int = 3):
 
 
 def assert_sums(model, X, classes=None):
-    """Prior, rest and parts add up to the total, and the total to the difference of log-probabilities."""
+    """Prior, rest, parts and lapse add up to the total, and that is the difference of log-probabilities."""
     explained = model.explain(X, classes)
     logs = model.predict_log_proba(X)
     at = np.arange(len(logs))
@@ -59,7 +59,7 @@ def assert_sums(model, X, classes=None):
     np.testing.assert_array_equal(explained.total[~finite], expected[~finite])
     largest = np.maximum(np.abs(parts).max(axis=1), np.abs(explained.rest))
     size = np.maximum(1.0, np.maximum(largest, np.abs(expected)))[finite]
-    summed = (explained.prior + explained.rest + parts.sum(axis=1))[finite]
+    summed = (explained.prior + explained.rest + explained.lapse + parts.sum(axis=1))[finite]
     assert (np.abs(summed - expected[finite]) <= ACCURACY * size).all()
     assert (np.abs(explained.total[finite] - expected[finite]) <= ACCURACY * size).all()
     if classes is None:

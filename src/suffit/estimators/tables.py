@@ -51,7 +51,8 @@ class GenerativeClassifier(GenerativeEstimator):
     structure : {"auto", "naive"}, default "auto"
         How columns depend on each other given the class.  "naive": not at all, beyond the joint blocks of ``columns``.
         "auto" (where ``columns`` is "auto" too): several structures are tried on rows left out, and the best are
-        pooled, p(c | x) ∝ p(c) Π_m p_m(x | c)^β_m, with powers β that take back their over-confidence;
+        pooled, p(c | x) = (1 − ε) q + ε p(c) with q ∝ p(c) Π_m p_m(x | c)^β_m: powers β take back their
+        over-confidence, and ε is the chance that a row is an exception, whose columns say nothing of its class;
         ``selection_`` shows them.  Densities, draws and imputation are those of the naive structure in any case.
     select : {"loo"} or None, default None
         "loo": columns without which rows left out are told apart better are left out of the (naive) model, one by one.

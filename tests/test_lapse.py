@@ -1,0 +1,175 @@
+"""The lapse of a pool: the chance that a row is an exception, whose columns say nothing of its class."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
+
+import suffit
+from suffit.calibrate import log_loss
+from suffit.kernels.powers import LEAST, pool_loss, share
+from suffit.powers import PSEUDO_LAPSES, STRONGEST, USUAL_POWER, pooled, powers
+
+
+def problem(n=300, K=3, M=2, seed=0, odd=0):
+    """Scores of M models that know the class more or less; ``odd`` rows are sure of a wrong one."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, K, n).astype(np.int32)
+    scores = []
+    for _ in range(M):
+        s = rng.normal(size=(n, K)) * 2
+        s[np.arange(n), codes] += 3
+        s[:odd] = -80.0
+        s[np.arange(odd), (codes[:odd] + 1) % K] = 0.0
+        scores.append(s - s.max(axis=1, keepdims=True))
+    return scores, np.log(rng.dirichlet(np.full(K, 5.0))), codes, rng.integers(1, 3, n).astype(float)
+
+
+def loss_of(scores, log_prior, codes, weights, beta, lapse):
+    log_q = log_softmax(log_prior + sum(b * s for b, s in zip(beta, scores, strict=True)), axis=1)
+    p = (1 - lapse) * np.exp(log_q) + lapse * softmax(log_prior)
+    return float(weights @ -np.log(p[np.arange(len(codes)), codes]) / weights.sum())
+
+
+def test_the_shares_are_exponentials():
+    x = np.linspace(LEAST, 0, 1001)
+    np.testing.assert_allclose([share(v) for v in x], np.exp(x), rtol=1e-12)
+
+
+@pytest.mark.parametrize("lapse", [0.0, 0.02])
+@pytest.mark.parametrize("rows_have_priors", [False, True])
+def test_the_loss_and_its_slopes_are_those_of_the_formula(lapse, rows_have_priors):
+    scores, log_prior, codes, weights = problem(n=301, odd=5)
+    beta = np.array([0.4, 0.3])
+    prior = np.tile(log_prior, (len(codes), 1)).T if rows_have_priors else log_prior[:, None]
+
+    def at(beta):
+        slope, curve = np.zeros(2), np.zeros((2, 2))
+        S = np.ascontiguousarray(np.stack([s.T for s in scores]))
+        loss, lapses = pool_loss(S, np.ascontiguousarray(prior), codes, weights / weights.sum(), beta, lapse, slope, curve)
+        return loss, lapses, slope, curve
+
+    loss, lapses, slope, curve = at(beta)
+    assert loss == pytest.approx(loss_of(scores, log_prior, codes, weights, beta, lapse), rel=1e-11)
+    h = 1e-6
+    for m in range(2):
+        up, down = beta.copy(), beta.copy()
+        up[m] += h
+        down[m] -= h
+        assert slope[m] == pytest.approx((at(up)[0] - at(down)[0]) / (2 * h), rel=1e-5, abs=1e-8)
+        if lapse == 0.0:
+            assert curve[m, m] == pytest.approx((at(up)[2][m] - at(down)[2][m]) / (2 * h), rel=1e-5)
+    assert lapses == 0.0 if lapse == 0.0 else 0 < lapses < 1
+
+
+@pytest.mark.parametrize("odd", [0, 6])
+def test_powers_and_lapse_are_the_optimum(odd):
+    scores, log_prior, codes, weights = problem(odd=odd)
+    found = pooled(scores, log_prior, codes, weights)
+    total = weights.sum()
+
+    def objective(v):
+        beta, lapse = v[:2], 1 / (1 + np.exp(-v[2]))
+        price = beta @ beta / (2 * USUAL_POWER**2 * total) - PSEUDO_LAPSES / total * np.log(lapse * (1 - lapse))
+        return loss_of(scores, log_prior, codes, weights, beta, lapse) + price
+
+    bounds = [(0, STRONGEST)] * 2 + [(-15, 15)]
+    best = min(
+        (minimize(objective, [b, b, l], bounds=bounds, method="L-BFGS-B") for b in (0.2, 0.8) for l in (-5.0, -2.0)),
+        key=lambda r: r.fun,
+    )
+    here = objective(np.array([*found.powers, np.log(found.lapse / (1 - found.lapse))]))
+    assert here <= best.fun + 1e-7
+    assert found.loss == pytest.approx(loss_of(scores, log_prior, codes, weights, found.powers, found.lapse), rel=1e-9)
+
+
+def test_without_a_lapse_powers_are_the_optimum():
+    scores, log_prior, codes, weights = problem()
+    beta, loss = powers(scores, log_prior, codes, weights)
+
+    def objective(b):
+        return loss_of(scores, log_prior, codes, weights, b, 0.0) + b @ b / (2 * USUAL_POWER**2 * weights.sum())
+
+    best = minimize(objective, [0.5, 0.5], bounds=[(0, STRONGEST)] * 2, tol=1e-14)
+    np.testing.assert_allclose(beta, best.x, atol=1e-4)
+    assert objective(beta) <= best.fun + 1e-12
+    assert loss == pytest.approx(loss_of(scores, log_prior, codes, weights, beta, 0.0), rel=1e-11)
+
+
+def test_few_exceptions_leave_the_powers_as_they_are():
+    clean, with_odd = (pooled(*problem(odd=odd)) for odd in (0, 6))
+    np.testing.assert_allclose(with_odd.powers, clean.powers, rtol=0.2)
+    assert clean.lapse < 0.01 < with_odd.lapse < 0.05
+    ruined = powers(*problem(odd=6))[0]
+    assert ruined.sum() < 0.5 * clean.powers.sum()  # without a lapse, six rows of 300 decide
+
+
+def table(odd=0, n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.repeat(["a", "b"], n // 2)
+    X = {"u": rng.normal(size=n) + 3 * (y == "b"), "v": rng.normal(size=n), "w": rng.choice(list("pqr"), n)}
+    X["u"][:odd] += 15.0  # rows of a, far on the side of b
+    return X, y
+
+
+def test_probabilities_of_a_table_have_the_lapse_in_them():
+    X, y = table(odd=4)
+    model = suffit.GenerativeClassifier().fit(X, y)
+    lapse = model.schema_.lapse
+    assert model.selection_.lapse == lapse > 0
+    P, logs = model.predict_proba(X), model.predict_log_proba(X)
+    prior = np.array([0.5, 0.5])
+    assert P.min() >= lapse * 0.5 * (1 - 1e-12)
+    np.testing.assert_allclose(np.exp(logs), P, rtol=1e-12)
+    sure = np.exp(log_softmax(model._solved.scores(model._read_X_known(X)), axis=1))
+    np.testing.assert_allclose(P, (1 - lapse) * sure + lapse * prior, rtol=1e-12)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[P.argmax(axis=1)])
+    one = {name: values[0] for name, values in X.items()}
+    np.testing.assert_allclose(model.scorer()(one), P[0], rtol=1e-12)
+
+
+def test_the_lapse_follows_the_prior():
+    X, y = table()
+    model = suffit.GenerativeClassifier().fit(X, y)
+    lapse, nothing = model.schema_.lapse, {"u": [np.nan], "v": [np.nan], "w": [None]}
+    other = model.with_prior({"a": 0.9, "b": 0.1})
+    np.testing.assert_allclose(other.predict_proba(nothing), [[0.9, 0.1]], rtol=1e-12)
+    far = {"u": [50.0], "v": [0.0], "w": ["p"]}
+    assert other.predict_proba(far)[0, 0] == pytest.approx(lapse * 0.9, rel=1e-6)
+    adapted = model.adapt_prior({name: values[: len(y) // 2] for name, values in X.items()})
+    assert adapted.predict_proba(nothing)[0, 0] > 0.9
+
+
+def test_rows_left_out_have_the_lapse_too():
+    X, y = table(odd=4, n=60)
+    model = suffit.GenerativeClassifier().fit(X, y)
+    P = model.loo_predict_proba(X, y)
+    fixed = suffit.GenerativeClassifier(columns=model.schema_)
+    for i in (0, 7, 59):
+        rest = np.delete(np.arange(len(y)), i)
+        refit = fixed.fit({k: v[rest] for k, v in X.items()}, y[rest])
+        np.testing.assert_allclose(refit.predict_proba({k: v[[i]] for k, v in X.items()})[0], P[i], atol=1e-9)
+
+
+def test_rows_that_are_sure_and_wrong_cost_little():
+    X, y = table(odd=4)
+    new, truth = table(odd=4, seed=1)
+    P = suffit.GenerativeClassifier().fit(X, y).predict_proba(new)
+    naive = suffit.GenerativeClassifier(structure="naive").fit(*table()).predict_proba(new)
+    codes = (truth == "b").astype(np.int32)
+    assert log_loss(P, codes) < 0.35
+    assert log_loss(P, codes) < 0.8 * log_loss(naive, codes)
+
+
+def test_a_model_with_a_lapse_says_so_in_its_explanation():
+    X, y = table(odd=4)
+    model = suffit.GenerativeClassifier().fit(X, y)
+    explained = model.explain(X)
+    assert explained.lapse.any()
+    np.testing.assert_allclose(
+        explained.prior + explained.rest + explained.lapse + explained.parts.sum(axis=1), explained.total, atol=1e-10
+    )
+    assert "the chance of an exception" in model.why({"u": [50.0], "v": [0.0], "w": ["p"]})
+    assert "lapse" in explained.to_frame()
