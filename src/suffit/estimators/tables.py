@@ -17,6 +17,7 @@ from ..choose import Selection, select
 from ..columns import apart, choose
 from ..families.tuning import Tuning
 from ..family import Family
+from ..family_choice import CRITERIA
 from ..frame import ArrayColumn, Frame, Template, as_objects, read_frame, unmasked
 from ..model import Model, Solution
 from ..schema import LeftOutWarning, Schema, TableRows
@@ -29,7 +30,7 @@ from .novelty import Unit
 from .predicting import generator
 from .reading import Prior, common_dtype, read_labels, read_weight
 
-SETTLED = ("columns", "structure", "select", "missing")  # settings that decide what the sums are
+SETTLED = ("columns", "structure", "criterion", "select", "missing")  # settings that decide what the sums are
 
 
 class GenerativeClassifier(GenerativeEstimator):
@@ -47,12 +48,19 @@ class GenerativeClassifier(GenerativeEstimator):
         selector of narwhals (which cannot be a key of a dict: give a list of pairs, ``[(selector, family), …]``).
         Values are family objects, their names, "auto" or "drop".  Columns not named are "auto".  ``schema_`` shows what
         was chosen, and why.  The ``schema_`` of another model is used as it is, blocks, bins and powers included, so
-        that models of parts of a table can be merged; ``structure``, ``missing`` and ``unknown`` are then its own.
+        that models of parts of a table can be merged; ``criterion``, ``structure``, ``missing`` and ``unknown`` are
+        then its own.
     structure : {"auto", "naive"}, default "auto"
         How columns depend on each other given the class.  "naive": not at all, beyond the joint blocks of ``columns``.
         "auto" (where ``columns`` is "auto" too): several structures are tried on rows left out, and the best are
         pooled, p(c | x) ∝ p(c) Π_m p_m(x | c)^β_m, with powers β that take back their over-confidence;
         ``selection_`` shows them.  Densities, draws and imputation are those of the naive structure in any case.
+    criterion : {"bic", "loo"}, default "bic"
+        What decides between the families of a column of numbers (Gaussian, log-normal, gamma; of whole numbers
+        Gaussian, Poisson, levels).  "bic": their log-likelihood given the class less ½·log(rows) for each parameter,
+        which the sums of each family tell.  "loo": the log-likelihood of each row given its class under the sums of all
+        other rows, which needs the rows and has no price.  Both look at the rows of ``fit``, or of the first batch, at most
+        20,000 of them; the reasons in ``schema_`` say which decided.
     select : {"loo"} or None, default None
         "loo": columns without which rows left out are told apart better are left out of the (naive) model, one by one.
         ``schema_`` names them, and ``selection_`` shows the steps.
@@ -77,7 +85,7 @@ class GenerativeClassifier(GenerativeEstimator):
     >>> model = GenerativeClassifier().fit(table, ["a", "a", "a", "b", "b", "b"])
     >>> model.schema_
     column  kind       family                    reason
-    height  number     Gaussian(smoothing=1e-09) numbers
+    height  number     Gaussian(smoothing=1e-09) numbers (nothing else surely better by log-likelihood less price)
     smoker  yes or no  Bernoulli()               yes or no
     city    level      Categorical()             3 levels
     >>> model.predict({"height": [1.60, 1.95], "smoker": [None, None], "city": ["Bern", "Chur"]}).tolist()
@@ -88,6 +96,7 @@ class GenerativeClassifier(GenerativeEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "columns": [StrOptions({"auto"}), dict, list, Schema],
         "structure": [StrOptions({"auto", "naive"})],
+        "criterion": [StrOptions(set(CRITERIA))],
         "select": [StrOptions({"loo"}), None],
         "missing": [StrOptions({"ignore", "informative"})],
         "unknown": [StrOptions({"ignore", "novel", "error"})],
@@ -108,6 +117,7 @@ class GenerativeClassifier(GenerativeEstimator):
         columns: Any = "auto",
         *,
         structure: str = "auto",
+        criterion: str = "bic",
         select: str | None = None,
         missing: str = "ignore",
         unknown: str = "ignore",
@@ -118,6 +128,7 @@ class GenerativeClassifier(GenerativeEstimator):
     ) -> None:
         self.columns = columns
         self.structure = structure
+        self.criterion = criterion
         self.select = select
         self.missing = missing
         self.unknown = unknown
@@ -230,7 +241,7 @@ class GenerativeClassifier(GenerativeEstimator):
         frame, labels, rows = self._read_table(X, y, sample_weight)
         declared = self._declared(classes, rows) if classes is not None else ()
         alike = rows.as_rows()  # what the weights are worth, where they are shares
-        self._seen = choose(frame, alike, self.columns, X, self.missing, self.unknown)
+        self._seen = choose(frame, alike, self.columns, X, self.missing, self.unknown, self.criterion)
         self._selection = None
         if self.select == "loo" and len(rows.classes) > 1:
             self._seen, self._selection = columns_that_help(self._seen.plain(), frame, alike)
