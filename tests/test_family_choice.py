@@ -177,7 +177,7 @@ def test_criteria_that_are_none_are_refused_and_a_batch_keeps_to_its_own():
             Generative(criterion=bad).fit({"x": POSITIVE}, Y)
     model = Generative(criterion="loo").fit({"x": POSITIVE}, Y)
     model.partial_fit({"x": POSITIVE}, Y)
-    with pytest.raises(ValueError, match="criterion has changed"):
+    with pytest.raises(ValueError, match="criterion has changed from 'loo' to 'bic'"):
         model.set_params(criterion="bic").partial_fit({"x": POSITIVE}, Y)
 
 

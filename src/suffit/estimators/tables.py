@@ -30,7 +30,7 @@ from .novelty import Unit
 from .predicting import generator
 from .reading import Prior, common_dtype, read_labels, read_weight
 
-SETTLED = ("columns", "structure", "criterion", "select", "missing")  # settings that decide what the sums are
+SETTLED = ("columns", "structure", "criterion", "select", "missing", "unknown")  # what the first rows settle
 
 
 class GenerativeClassifier(GenerativeEstimator):
@@ -68,6 +68,7 @@ class GenerativeClassifier(GenerativeEstimator):
         Whether a hole is left out, or is evidence too (a yes-or-no column of its own for every column).
     unknown : {"ignore", "novel", "error"}, default "ignore"
         What becomes of a level never seen in training: left out, given the prior's share in every class, or refused.
+        Predictions go by what it was at ``fit``.
     missing_target : {"error", "drop"}, default "error"
         What to do with rows whose label is missing.
     priors : array-like, dict or "uniform", optional
@@ -248,7 +249,8 @@ class GenerativeClassifier(GenerativeEstimator):
         self._plain = self._seen.plain()
         self._asked = {name: getattr(self, name) for name in SETTLED}
         if self.structure == "auto" and isinstance(self.columns, str) and len(rows.classes) > 1:
-            self._seen, self._selection = select(self._plain, frame, alike)
+            self._seen, structures = select(self._plain, frame, alike)
+            self._selection = replace(structures, columns=self._selection)
         self._template = frame.like
         self._names_in = frame.names
         self.__dict__.pop("_said_extra", None)
@@ -292,13 +294,13 @@ class GenerativeClassifier(GenerativeEstimator):
         return self
 
     def _check_asked(self) -> None:
-        """Refuse a batch under settings that the sums were not collected under."""
+        """Refuse a batch under other settings than those that the first rows were learned under."""
         for name, was in self._asked.items():
             now = getattr(self, name)
             if now is not was and now != was:
                 raise InputError(
-                    f"{name} has changed what the sums mean, from {was!r} to {now!r}; set it back, or use fit to begin "
-                    "anew"
+                    f"{name} has changed from {was!r} to {now!r}, and the first rows have settled it; set it back, or "
+                    "use fit to begin anew"
                 )
 
     def _read(self, X: Any, y: Any, sample_weight: Any, read_X: Any) -> tuple[Any, NDArray[Any], Rows]:
@@ -321,7 +323,10 @@ class GenerativeClassifier(GenerativeEstimator):
 
     @property
     def selection_(self) -> Selection | Tuning | None:
-        """The structures (or columns) that were tried on rows left out, and what was taken; None where none were."""
+        """The structures (or columns) that were tried on rows left out, and what was taken; None where none were.
+
+        Where both were, the structures, with the columns in ``selection_.columns``.
+        """
         self._fitted  # noqa: B018
         return self._selection
 
