@@ -37,27 +37,38 @@ def splits(table: Table, repeats: int) -> Iterable[tuple[NDArray[np.intp], NDArr
 def run_fold(
     table: Table, share: float, learn: NDArray[np.intp], judge: NDArray[np.intp], chosen: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """A row of results for each model; times are of the processor, so that a busy machine does not lengthen them."""
-    classes, c = np.unique(table.y, return_inverse=True)
-    X, y, Z = table.X.iloc[learn], table.y[learn], table.X.iloc[judge]
-    prior = np.array([(y == label).mean() for label in classes])
-    results = []
+    """A row of results for each model."""
     for name in chosen:
         warm(name)
-        P, times, error = probabilities(name, X, y, Z, classes)
+    rows = scored(table.X.iloc[learn], table.X.iloc[judge], table.y, learn, judge, chosen)
+    return [{"table": table.name, "share": share, **row} for row in rows]
+
+
+def scored(
+    X: Any, Z: Any, y: NDArray[np.str_], learn: NDArray[np.intp], judge: NDArray[np.intp], chosen: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Models that learn X, with the classes y[learn], and judge Z: their scores and times.
+
+    Times are of the processor, so that a busy machine does not lengthen them.
+    """
+    classes, c = np.unique(y, return_inverse=True)
+    prior = np.array([(y[learn] == label).mean() for label in classes])
+    results = []
+    for name in chosen:
+        P, times, error = probabilities(name, X, y[learn], Z, classes)
         if error:
             P = np.tile(prior, (len(judge), 1))
         scores = {metric: score(P, c[judge]) for metric, score in METRICS.items()}
-        results.append({"table": table.name, "share": share, "model": name, **scores, **times, "error": error})
+        results.append({"model": name, **scores, **times, "error": error})
     return results
 
 
 def probabilities(
-    name: str, X: pd.DataFrame, y: NDArray[np.str_], Z: pd.DataFrame, classes: NDArray[np.str_]
+    name: str, X: Any, y: NDArray[np.str_], Z: Any, classes: NDArray[np.str_]
 ) -> tuple[Array, dict[str, float], str]:
     """P (rows of Z, classes), seconds of fit and predict_proba, and why it failed ("" if it did not)."""
     times = {"fit": float("nan"), "predict": float("nan")}
-    P = np.zeros((len(Z), len(classes)))
+    P = np.zeros((Z.shape[0], len(classes)))
     try:
         with threadpool_limits(1), warnings.catch_warnings(), np.errstate(all="ignore"), at_most(LIMIT):
             warnings.simplefilter("ignore")
@@ -104,7 +115,7 @@ def at_most(seconds: float) -> Iterator[None]:
 
 def factory(name: str) -> Any:
     """A fresh model by its name."""
-    return (models.MODELS | models.KNOCK_OUT)[name]()
+    return models.every()[name]()
 
 
 @cache

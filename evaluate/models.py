@@ -1,11 +1,13 @@
 """The models: suffit's own and scikit-learn's pipelines as they are commonly written.
 
-``MODELS`` and ``KNOCK_OUT`` are name → factory; every model takes the raw frame of a table. To add one, add a line.
+``MODELS``, ``KNOCK_OUT`` and ``TEXT`` are name → factory; every model takes the raw frame of a table, those of ``TEXT``
+counts of words. To add one, add a line.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -155,3 +157,33 @@ KNOCK_OUT: dict[str, Factory] = {
     "mean + logistic regression": MODELS["logistic regression"],
     "mean + GaussianNB, calibrated": MODELS["sklearn GaussianNB, calibrated"],
 }
+
+
+NB = ("MultinomialNB", "ComplementNB", "BernoulliNB")
+OURS = {  # settings of suffit's, in each of the three
+    "": {},
+    ", temperature": {"calibrate": "temperature"},
+    ", isotonic": {"calibrate": "isotonic"},
+    ", alpha by loo": {"alpha": "loo"},
+    ", alpha by loo, temperature": {"alpha": "loo", "calibrate": "temperature"},
+}
+THEIRS = {"": None, ", CalibratedClassifierCV": "sigmoid", ", CalibratedClassifierCV isotonic": "isotonic"}
+
+
+def word_counts(kind: str, calibrated: str | None) -> Any:
+    """scikit-learn's naive Bayes, alone or calibrated."""
+    plain = getattr(naive_bayes, kind)()
+    return plain if calibrated is None else CalibratedClassifierCV(plain, method=calibrated)
+
+
+TEXT: dict[str, Factory] = {
+    "class shares": MODELS["class shares"],
+    **{f"suffit {kind}{how}": partial(getattr(suffit, kind), **given) for kind in NB for how, given in OURS.items()},
+    **{f"sklearn {kind}{how}": partial(word_counts, kind, given) for kind in NB for how, given in THEIRS.items()},
+    "logistic regression on counts": lambda: LogisticRegression(max_iter=1000),
+}
+
+
+def every() -> dict[str, Factory]:
+    """All models by name."""
+    return MODELS | KNOCK_OUT | TEXT

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from . import text
 from .folds import LIMIT
 from .notes import OURS, behind, calibration, compared, in_short
 from .pictures import draw_knock_out, draw_ranks
@@ -41,13 +42,15 @@ def show(result: dict[str, Any], names: Sequence[str], chosen: Sequence[str], sh
         Console(width=150).print(out)
 
 
-def page(result: dict[str, Any] | None, knocked: dict[str, Any] | None) -> str:
+def page(result: dict[str, Any] | None, knocked: dict[str, Any] | None, texts: dict[str, Any] | None = None) -> str:
     """The text of docs/evaluation.md."""
     lines = ["# Evaluation on real tables", ""]
     if result:
         lines += plain(result)
     if knocked:
         lines += holed(knocked)
+    if texts:
+        lines += text.section(texts)
     return "\n".join(lines) + "\n"
 
 
@@ -253,13 +256,16 @@ def duels(result: dict[str, Any]) -> list[str]:
 
 
 def write() -> None:
-    """The page and the pictures, of tables whole and with cells knocked out."""
+    """The page and the pictures, of tables whole and with cells knocked out; and the part on text."""
+    from .run import text_file
+
     result, knocked = latest(False), latest(True)
+    texts = json.loads(text_file().read_text(encoding="utf-8")) if text_file().exists() else None
     if result:
         draw_ranks(result, FIGURES / "evaluation-ranks.png")
     if knocked:
         draw_knock_out(knocked, FIGURES / "evaluation-knock-out.png")
-    PAGE.write_text(page(result, knocked), encoding="utf-8")
+    PAGE.write_text(page(result, knocked, texts), encoding="utf-8")
 
 
 def latest(knock_out: bool) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from . import friedman, models, tables
+from . import friedman, models, tables, text
 from .folds import FOLDS, run_fold, splits
 
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -82,7 +82,7 @@ def averaged(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
             "table": table, "share": float(share), "model": model, **means, "folds": len(group),
             "failed": len(failed), "error": min(failed, default=""),
         })  # fmt: skip
-    order = {name: i for i, name in enumerate(models.MODELS | models.KNOCK_OUT)}
+    order = {name: i for i, name in enumerate(models.every())}
     return sorted(out, key=lambda row: (row["table"], row["share"], order[row["model"]]))
 
 
@@ -92,7 +92,7 @@ def joined(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
         return new
     again = {(row["table"], row["share"], row["model"]) for row in new["rows"]}
     kept = [row for row in old["rows"] if (row["table"], row["share"], row["model"]) not in again]
-    order = {name: i for i, name in enumerate(models.MODELS | models.KNOCK_OUT)}
+    order = {name: i for i, name in enumerate(models.every())}
     rows = sorted(kept + new["rows"], key=lambda row: (row["table"], row["share"], order.get(row["model"], 0)))
     return {**new, "tables": dict(sorted((old["tables"] | new["tables"]).items())), "rows": rows}
 
@@ -140,6 +140,40 @@ def evaluate(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def evaluate_text(arguments: argparse.Namespace) -> int:
+    folder = tables.data_folder()
+    names = [name for name in text.READERS if name in arguments.texts or not arguments.texts]
+    absent = [name for name in names if text.why_absent(folder, name)]
+    for name in absent:
+        print(f"skipped: {text.why_absent(folder, name)}")
+    names = [name for name in names if name not in absent]
+    if not names:
+        return 0
+    start = time.perf_counter()
+    result = {"settings": {"folds": FOLDS}, "versions": versions(), "tables": {}, "rows": []}
+    path = text_file()
+    if path.exists():
+        result = joined(json.loads(path.read_text(encoding="utf-8")), result)
+    path.parent.mkdir(exist_ok=True)
+    for name in names:
+        texts = text.READERS[name](folder)
+        repeats = arguments.repeats or text.REPEATS
+        rows = text.run_folds(texts, repeats)
+        result = joined(result, {**result, "tables": {name: texts.facts(repeats)}, "rows": averaged(rows)})
+        path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        print("\n".join(text.table(result, name)))
+    print(f"{time.perf_counter() - start:.0f} s")
+    if arguments.report:
+        from . import report
+
+        report.write()
+    return 0
+
+
+def text_file() -> Path:
+    return RESULTS / "text.json"
+
+
 def results_file(quick: bool, knock_out: bool) -> Path:
     """tables.json, knock-out.json, and the same with -quick."""
     return RESULTS / f"{'knock-out' if knock_out else 'tables'}{'-quick' if quick else ''}.json"
@@ -164,7 +198,7 @@ def proportion(text: str) -> float:
 
 def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="scripts/evaluate")
-    kinds = parser.add_subparsers(required=True, metavar="tables | friedman")
+    kinds = parser.add_subparsers(required=True, metavar="tables | text | friedman")
     kind = kinds.add_parser("tables", help="classification tables, repeated stratified 5-fold")
     kind.add_argument("--quick", action="store_true", help=f"one repeat on at most {QUICK:,} rows of each table")
     kind.add_argument("--tables", nargs="+", default=[], metavar="NAME", help="only these tables")
@@ -174,6 +208,11 @@ def main(words: Sequence[str] | None = None) -> int:
     kind.add_argument("--resume", action="store_true", help="only what the results do not have yet")
     kind.add_argument("--report", action="store_true", help="write docs/evaluation.md, of full runs where there are")
     kind.set_defaults(run=evaluate)
+    kind = kinds.add_parser("text", help="messages and mail as counts of words, repeated stratified 5-fold")
+    kind.add_argument("--texts", nargs="+", default=[], metavar="NAME", choices=list(text.READERS), help="only these")
+    kind.add_argument("--repeats", type=int, help="repeats of the five folds (2)")
+    kind.add_argument("--report", action="store_true", help="write docs/evaluation.md")
+    kind.set_defaults(run=evaluate_text)
     kind = kinds.add_parser("friedman", help="Friedman's six simulated settings; writes a table into docs/tuning.md")
     kind.add_argument("--repeats", type=int, help=f"training sets of each setting ({friedman.REPEATS})")
     kind.set_defaults(run=friedman.run)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
+import tarfile
 
 import numpy as np
 import pandas as pd
 import pytest
-from evaluate import folds, metrics, models, notes, report, run, summaries, tables
+from evaluate import folds, metrics, models, notes, report, run, summaries, tables, text
 
 
 @pytest.fixture
@@ -364,3 +366,100 @@ def test_names_that_are_not_there(folder):
         run.main(["tables", "--tables", "nowhere"])
     with pytest.raises(SystemExit, match="no model"):
         run.main(["tables", "--models", "nothing like it"])
+
+
+MAIL = {
+    "ham/1": b"Subject: lunch\nContent-Type: text/plain; charset=nonsense\n\ncaf\xe9 at noon\n",
+    "hard_ham/2": b"Subject: =?utf-8?q?minutes?=\n\nof the meeting\n",
+    "spam/3": b"Subject: win\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=x\n\n"
+    b"--x\nContent-Type: text/html\nContent-Transfer-Encoding: base64\n\nPGI+bW9uZXk8L2I+\n"
+    b"--x\nContent-Type: image/png\n\nnot a word\n--x--\n",
+    "spam/cmds": b"mv 1 2",
+    "SOURCE.txt": b"where it is from",
+}
+
+
+class TestText:
+    @pytest.fixture
+    def data(self, tmp_path, monkeypatch):
+        """Messages whose words tell, and a small archive of mail."""
+        rng = np.random.default_rng(0)
+        words = {"ham": ["lunch", "home", "soon", "the"], "spam": ["win", "money", "now", "the"]}
+        lines = [f"{c}\t{' '.join(rng.choice(words[c], 4))}" for c in ["ham", "ham", "spam"] * 15]
+        write(tmp_path / "data" / "sms_spam", "SMSSpamCollection", "\n".join(lines) + "\n")
+        with tarfile.open(tmp_path / "data" / "spamassassin.tar.gz", "w:gz") as archive:
+            for name, raw in MAIL.items():
+                member = tarfile.TarInfo(f"spamassassin/{name}")
+                member.size = len(raw)
+                archive.addfile(member, io.BytesIO(raw))
+        monkeypatch.setenv("SUFFIT_DATA", str(tmp_path / "data"))
+        monkeypatch.setattr(run, "RESULTS", tmp_path / "results")
+        monkeypatch.setattr(report, "PAGE", tmp_path / "evaluation.md")
+        monkeypatch.setattr(report, "FIGURES", tmp_path)
+        return tmp_path / "data"
+
+    def test_messages_are_label_and_text(self, data):
+        texts = text.read_messages(data)
+        assert len(texts.texts) == 45
+        assert texts.facts(2) == {"rows": 45, "classes": {"ham": 30, "spam": 15}, "repeats": 2}
+        assert not any("\t" in line or "ham" in line for line in texts.texts)
+
+    def test_mail_is_subject_and_the_text_of_its_parts(self, data):
+        mail = text.read_mail(data)
+        assert mail.y.tolist() == ["ham", "ham", "spam"]
+        assert mail.texts[0].split() == ["lunch", "café", "at", "noon"]
+        assert "of the meeting" in mail.texts[1]
+        assert mail.texts[2].split() == ["win", "<b>money</b>"]  # decoded, and nothing of the image
+
+    def test_a_run_from_end_to_end(self, data, tmp_path, capsys):
+        assert run.main(["text", "--texts", "sms", "--repeats", "1", "--report"]) == 0
+        result = json.loads((tmp_path / "results" / "text.json").read_text())
+        rows = {row["model"]: row for row in result["rows"]}
+        assert list(rows) == list(models.TEXT)
+        assert not any(row["failed"] for row in rows.values())
+        for kind in models.NB:
+            ours, theirs = rows[f"suffit {kind}"], rows[f"sklearn {kind}"]
+            for metric in ("accuracy", "log_loss", "brier", "ece"):
+                assert ours[metric] == pytest.approx(theirs[metric], abs=1e-9)
+            assert ours["accuracy"] > rows["class shares"]["accuracy"] == pytest.approx(2 / 3)
+        page = (tmp_path / "evaluation.md").read_text()
+        assert "## Text" in page
+        assert "### sms: 45 texts (ham 30, spam 15), 1 × 5 folds" in page
+        ece = rows["suffit BernoulliNB"]["ece"], rows["suffit BernoulliNB, temperature"]["ece"]
+        assert f"- BernoulliNB: {ece[0]:.4f} → {ece[1]:.4f} (temperature)" in page
+        assert "| suffit BernoulliNB |" in capsys.readouterr().out
+        assert report.page(None, None, None).strip() == "# Evaluation on real tables"
+
+    def test_the_best_is_bold_and_class_shares_are_not_in_the_race(self):
+        row = {"table": "sms", "accuracy": 0.5, "log_loss": 1.0, "brier": 1.0, "ece": 0.2, "fit": 0.0123}
+        rows = [{**row, "model": "class shares", "ece": 0.0}, {**row, "model": "a", "log_loss": 0.5}]
+        lines = text.table({"rows": [*rows, {**row, "model": "b", "fit": None}]}, "sms")
+        assert lines[2:] == [
+            "| class shares | **50.00%** | 1.0000 | **1.0000** | 0.0000 | 12 ms |",
+            "| a | **50.00%** | **0.5000** | **1.0000** | **0.2000** | 12 ms |",
+            "| b | **50.00%** | 1.0000 | **1.0000** | **0.2000** | too slow |",
+        ]
+
+    def test_a_second_run_keeps_the_other_texts(self, data, tmp_path, monkeypatch):
+        monkeypatch.setattr(models, "TEXT", {"class shares": models.TEXT["class shares"]})
+        monkeypatch.setattr(text, "table", lambda result, name: [])
+        run.main(["text", "--texts", "sms", "--repeats", "1"])
+        mail = text.Texts("mail", ["one two", "two three", "four"] * 10, np.array(["ham", "ham", "spam"] * 10))
+        monkeypatch.setitem(text.READERS, "mail", lambda folder: mail)
+        run.main(["text", "--texts", "mail", "--repeats", "1"])
+        result = json.loads((tmp_path / "results" / "text.json").read_text())
+        assert [(row["table"], row["folds"]) for row in result["rows"]] == [("mail", 5), ("sms", 5)]
+        assert list(result["tables"]) == ["mail", "sms"]
+
+    def test_what_is_absent_is_skipped_with_a_reason(self, data, tmp_path, monkeypatch, capsys):
+        monkeypatch.setattr(models, "TEXT", {"class shares": models.TEXT["class shares"]})
+        monkeypatch.setattr(text, "table", lambda result, name: ["ran"])
+        (data / "spamassassin.tar.gz").unlink()
+        assert run.main(["text", "--repeats", "1"]) == 0
+        out = capsys.readouterr().out
+        assert out.startswith("skipped: no file")
+        assert "holds spamassassin.tar.gz" in out
+        assert "ran" in out
+        monkeypatch.setenv("SUFFIT_DATA", str(tmp_path / "nowhere"))
+        assert run.main(["text"]) == 0
+        assert capsys.readouterr().out.count("skipped: no file") == 2

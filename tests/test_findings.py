@@ -6,9 +6,11 @@ import threading
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.metrics import make_scorer
 
 import suffit
 from cases import assert_same
@@ -369,3 +371,82 @@ def test_the_joint_density_of_a_pool_left_out_is_that_of_a_refit():
     rest = np.arange(60) != 4
     others = suffit.GenerativeClassifier(columns=model.schema_).fit(X[rest], y[rest])
     np.testing.assert_allclose(model.loo_log_joint(X, y)[4], others.predict_joint_log_proba(X[4:5])[0], rtol=1e-9)
+
+
+UNSUITABLE = [[1, 2], ["?"], [], {"a": 1}, {1}, np.array([1, 2]), np.array(5), np.nan, np.datetime64("NaT"), pd.NA]
+
+
+@pytest.mark.parametrize("label", UNSUITABLE, ids=repr)
+def test_what_cannot_be_a_label_of_rejected_rows_is_refused(label):
+    X, y = two_classes(40)
+    for decide in (
+        lambda: suffit.GaussianNB().fit(X, y).decide(X, reject=0.3, reject_label=label),
+        lambda: suffit.Decision(suffit.GaussianNB(), reject=0.3, reject_label=label).fit(X, y),
+        lambda: suffit.mean_cost([0, 1], [0, 1], reject=0.3, reject_label=label),
+    ):
+        with pytest.raises(ValueError, match="reject_label="):
+            decide()
+
+
+def test_a_tuple_may_be_the_label_of_rejected_rows():
+    X, y = two_classes(40)
+    decided = suffit.GaussianNB().fit(X, y).decide(X, reject=0.3, reject_label=("see", 1))
+    assert decided.rejected.any()
+    assert [label == ("see", 1) for label in decided.labels] == decided.rejected.tolist()
+
+
+@pytest.mark.parametrize("settings", [{"novelty": 0.5}, {"threshold": {0: 0.9, 1: 0.9}}], ids=["novelty", "threshold"])
+def test_a_score_of_rows_rejected_at_no_price_says_so(settings):
+    X, y = two_classes(40)
+    model = suffit.Decision(suffit.GaussianNB(), reject_label=-1, **settings).fit(X, y)
+    rejected, (name,) = int(model.decide(X).rejected.sum()), settings
+    with pytest.raises(ValueError, match=f"Decision.score: {name} rejects {rejected} of 40 rows.*reject_label=-1") as e:
+        model.score(X, y)
+    assert ("set reject" in str(e.value)) == (name == "novelty")  # thresholds and reject exclude each other
+    score = make_scorer(suffit.mean_cost, greater_is_better=False, reject=0.5, reject_label=-1)
+    decided = model.predict(X)
+    assert score(model, X, y) == pytest.approx(-np.where(decided == -1, 0.5, decided != y).mean())
+
+
+def test_what_is_unknown_is_settled_by_fit():
+    table, y = {"s": ["a", "b"] * 20}, np.repeat([0, 1], 20)
+    model = suffit.GenerativeClassifier().fit(table, y)
+    before = model.predict_proba({"s": ["c"]})
+    model.set_params(unknown="error")
+    np.testing.assert_array_equal(model.predict_proba({"s": ["c"]}), before)  # as in scikit-learn, until the next fit
+    with pytest.raises(suffit.InputError, match=r"unknown has changed from 'ignore' to 'error'.*use fit"):
+        model.partial_fit(table, y)
+    np.testing.assert_array_equal(model.predict_proba({"s": ["c"]}), before)
+    with pytest.raises(suffit.InputError, match="a level never seen"):
+        model.fit(table, y).predict_proba({"s": ["c"]})
+
+
+def test_assumptions_name_the_columns_that_are_constant_or_repeat_others():
+    rng, y = np.random.default_rng(0), np.arange(80) % 2
+    a, b = rng.normal(size=(2, 80)) + y
+    found = suffit.check_assumptions({"a": a, "b": b, "c": 2 * a, "k": [3] * 80, "yes": y, "n": [None] * 80}, y)
+    assert "not looked at: k (constant), yes (two values), n (no value)" in repr(found)
+    assert found.why_no_covariances == "a and c repeat each other in class 0"
+    assert found.speaks_for.startswith("linear or shrunk discriminant analysis: columns correlated, and a and c repeat")
+    assert "few rows" not in found.speaks_for
+    found = suffit.check_assumptions({"a": a, "b": b, "sum": a + b, "other": rng.normal(size=80)}, y)
+    assert found.why_no_covariances == "a, b, sum determine each other in class 0"
+    found = suffit.check_assumptions({"a": a, "b": np.where(y == 1, 7.5, b)}, y)
+    assert found.why_no_covariances == "b is constant in class 1"
+    found = suffit.check_assumptions({"a": a, **{f"w{i}": ["x"] * 80 for i in range(10)}}, y)
+    assert repr(found).count("(no numbers)") == 8
+    assert "w7 (no numbers) and 2 more" in repr(found)
+
+
+def test_the_selection_shows_columns_and_structures():
+    rng, y = np.random.default_rng(0), np.repeat([0, 1], 60)
+    a = rng.normal(y)
+    table = {"a": a, "again": a, "b": rng.normal(y)}
+    both = suffit.GenerativeClassifier(select="loo").fit(table, y)
+    steps = suffit.GenerativeClassifier(select="loo", structure="naive").fit(table, y).selection_
+    assert both.selection_.columns == steps
+    assert repr(both.selection_).startswith(repr(steps))
+    assert "pool: " in repr(both.selection_)
+    alone = suffit.GenerativeClassifier().fit(table, y).selection_
+    assert alone.columns is None
+    assert repr(alone).startswith("structure")

@@ -30,6 +30,7 @@ ORDER = [
     "model",
     "calibrate",
     "schema",
+    "family_choice",
     "columns",
     "choose",
     "selective",

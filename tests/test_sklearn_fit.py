@@ -89,6 +89,7 @@ VARIANTS = {
     "LDA-estimator": LDA("eigen", covariance_estimator=OAS()),
     "QDA-eigen": QDA(solver="eigen", shrinkage="auto"),
     "GenerativeClassifier-informative": GenerativeClassifier(missing="informative", unknown="novel"),
+    "GenerativeClassifier-loo": GenerativeClassifier(criterion="loo", structure="naive"),
 }
 # the checks use negative values; as in scikit-learn, "lsqr" has no transform and an estimator bars weights
 NOT_CHECKED = [*(f"NaiveBayes-{k}" for k in ("poisson", "exponential", "geometric", "gamma", "beta", "lognormal"))]

@@ -13,7 +13,7 @@ from scipy import stats
 
 from .estimators.reading import read_labels
 from .explain import html_table
-from .frame import NUMBER, WHOLE, Frame, read_frame
+from .frame import EMPTY, NUMBER, WHOLE, Frame, read_frame
 from .stats import Array
 from .table import InputError, encode
 
@@ -24,6 +24,9 @@ DEPENDENT = 0.3  # correlation within classes that naive Bayes feels
 MANY = 1 / 3  # share of the columns beyond which Gaussian models are not spoken for
 ROWS_PER_COLUMN = 5  # of the smallest class, for covariances of its own
 SHOWN = 8
+MOST_ALIKE = 1e12  # condition of a correlation matrix from which on it counts as singular
+REPEATED = 1e-9  # how near to 1 the correlation of columns is that say the same
+ADDED = 1e-6  # share of a direction without variance that a column must have to belong to it
 
 
 @dataclass(frozen=True)
@@ -124,9 +127,10 @@ class Assumptions:
     covariances: BoxM | None
     why_no_covariances: str
     dependence: tuple[Dependence, ...]
-    left_out: tuple[str, ...]  # columns that hold no numbers
+    left_out: tuple[str, ...]  # columns that were not looked at
     rows: dict[Hashable, int]
     n_columns: int
+    why_left_out: tuple[str, ...] = ()  # of each of these
 
     @property
     def speaks_for(self) -> str:
@@ -145,7 +149,13 @@ class Assumptions:
             return f"naive Bayes: columns hardly correlated within classes. GaussianNB{also}."
         if equal:
             return "linear discriminant analysis: columns correlated, with equal covariances. LDA."
-        if self.covariances is None or min(self.rows.values()) < ROWS_PER_COLUMN * self.n_columns:
+        few = min(self.rows.values()) < ROWS_PER_COLUMN * self.n_columns
+        if self.covariances is None and not few:
+            return (
+                f"linear or shrunk discriminant analysis: columns correlated, and {self.why_no_covariances}. LDA, or "
+                "GDA(tie=…, shrinkage=…)."
+            )
+        if few:
             return (
                 "discriminant analysis with covariances between each class's own and one for all: columns correlated, "
                 "and few rows for a covariance of each. GDA(tie=…, shrinkage=…), or LDA."
@@ -179,7 +189,9 @@ class Assumptions:
             where = "" if d.label is None else f" in {d.label}"
             lines.append(f"  {d.first}, {d.second}{where}: {d.correlation:+.2f}, p {_small(d.p)}")
         if self.left_out:
-            lines.append(f"not looked at (no numbers): {', '.join(self.left_out[:SHOWN])}")
+            each = zip(self.left_out[:SHOWN], self.why_left_out, strict=False)
+            more = f" and {len(self.left_out) - SHOWN} more" if len(self.left_out) > SHOWN else ""
+            lines.append(f"not looked at: {', '.join(f'{name} ({why})' for name, why in each)}{more}")
         return lines
 
     def __repr__(self) -> str:
@@ -219,31 +231,33 @@ def check_assumptions(X: Any, y: Any) -> Assumptions:
     labels, codes = encode(read_labels(y, "check_assumptions"))
     if len(codes) != frame.n_rows:
         raise ValueError(f"check_assumptions: X has {frame.n_rows} rows and y {len(codes)} labels; they must match")
-    names, numbers, left_out = _numeric(frame)
+    names, numbers, why = _numeric(frame)
     if not names:
         raise InputError("check_assumptions: no column holds numbers that vary; there is nothing to test")
     groups = [numbers[codes == c] for c in range(len(labels))]
-    box, why = _equal_covariances(groups, labels)
+    rows = {label: len(g) for label, g in zip(labels, groups, strict=True)}
     return Assumptions(
-        _normality(groups, labels, names), box, why, _dependence(groups, labels, names), left_out,
-        {label: len(g) for label, g in zip(labels, groups, strict=True)}, len(names),
+        _normality(groups, labels, names), *_equal_covariances(groups, labels, names),
+        _dependence(groups, labels, names), tuple(why), rows, len(names), tuple(why.values()),
     )  # fmt: skip
 
 
-def _numeric(frame: Frame) -> tuple[list[str], Array, tuple[str, ...]]:
-    """The columns of numbers that take more than two values; 0 and 1, levels and constants are left out."""
-    names, columns, left_out = [], [], []
+def _numeric(frame: Frame) -> tuple[list[str], Array, dict[str, str]]:
+    """The columns of numbers that take more than two values; and why the others are left out."""
+    names, columns, why = [], [], {}
     for name, column in frame.columns.items():
-        x = column.numbers() if column.kind() in (NUMBER, WHOLE) else np.zeros(0)
+        numeric = column.kind() in (NUMBER, WHOLE, EMPTY)
+        x = column.numbers() if numeric and column.kind() != EMPTY else np.zeros(0)
         if np.isinf(x).any():
             i = int(np.argmax(np.isinf(x)))
             raise InputError(f"column {name!r}: found {x[i]} in row {i}; replace it by a finite number, or by NaN")
-        if len(np.unique(x[~np.isnan(x)])) > 2:
+        distinct = len(np.unique(x[~np.isnan(x)]))
+        if distinct > 2:
             names.append(name)
             columns.append(x)
         else:
-            left_out.append(name)
-    return names, np.column_stack(columns) if columns else np.zeros((frame.n_rows, 0)), tuple(left_out)
+            why[name] = ("no value", "constant", "two values")[distinct] if numeric else "no numbers"
+    return names, np.column_stack(columns) if columns else np.zeros((frame.n_rows, 0)), why
 
 
 def _normality(groups: list[Array], labels: Sequence[Hashable], names: Sequence[str]) -> tuple[Normality, ...]:
@@ -263,7 +277,10 @@ def _normality(groups: list[Array], labels: Sequence[Hashable], names: Sequence[
     )
 
 
-def _equal_covariances(groups: list[Array], labels: Sequence[Hashable]) -> tuple[BoxM | None, str]:
+def _equal_covariances(
+    groups: list[Array], labels: Sequence[Hashable], names: Sequence[str]
+) -> tuple[BoxM | None, str]:
+    """Box's test, or why there is none."""
     if len(groups) < 2:
         return None, "there is one class"
     whole = [g[~np.isnan(g).any(axis=1)] for g in groups]
@@ -273,10 +290,27 @@ def _equal_covariances(groups: list[Array], labels: Sequence[Hashable]) -> tuple
         return None, f"class {labels[int(n.argmin())]!r} has {n.min()} complete rows for {p} columns"
     covariances = np.stack([np.cov(g, rowvar=False).reshape(p, p) for g in whole])
     for label, S in zip(labels, covariances, strict=True):
-        scale = np.sqrt(np.diagonal(S))
-        if (scale <= 0).any() or np.linalg.cond(S / scale[:, None] / scale) > 1e12:
-            return None, f"columns are constant or repeat each other in class {label!r}"
+        why = _singular(S, names)
+        if why:
+            return None, f"{why} in class {label!r}"
     return box_m(covariances, n), ""
+
+
+def _singular(S: Array, names: Sequence[str]) -> str:
+    """Which columns make a covariance singular: constant ones, two that repeat each other, or some that add up."""
+    scale = np.sqrt(np.diagonal(S))
+    if (scale <= 0).any():
+        still = [name for name, s in zip(names, scale, strict=True) if s <= 0]
+        return f"{_listed(still)} {'is' if len(still) == 1 else 'are'} constant"
+    R = S / scale[:, None] / scale
+    if np.linalg.cond(R) <= MOST_ALIKE:
+        return ""
+    i, j = (int(k) for k in np.unravel_index(np.argmax(np.abs(np.triu(R, 1))), R.shape))
+    if abs(R[i, j]) > 1 - REPEATED:
+        return f"{names[i]} and {names[j]} repeat each other"
+    direction = np.abs(np.linalg.eigh(R)[1][:, 0])  # in which nothing varies
+    added = [name for name, share in zip(names, direction, strict=True) if share > ADDED * direction.max()]
+    return f"{_listed(added)} determine each other"
 
 
 def _dependence(groups: list[Array], labels: Sequence[Hashable], names: Sequence[str]) -> tuple[Dependence, ...]:

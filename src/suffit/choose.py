@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from .families import Binned, Categorical, Gaussian, MultivariateGaussian
 from .families.left_out import Downdates
+from .families.tuning import Tuning
 from .family import Family, LeftOut
 from .frame import LEVEL_KIND, NUMBER, WHOLE, Frame
 from .kernels.threads import one_blas_thread
@@ -64,12 +65,16 @@ class Tried:
 
 @dataclass(frozen=True)
 class Selection:
-    """What was tried, and what was taken: the structures of the pool with their powers, and the lapse."""
+    """What was tried, and what was taken: the structures of the pool with their powers, and the lapse.
+
+    ``columns`` shows the columns left out before, where some were to be.
+    """
 
     tried: tuple[Tried, ...]
     pool: tuple[tuple[str, str, float], ...]
     lapse: float
     loss: float
+    columns: Tuning | None = None
 
     def __repr__(self) -> str:
         rows = [f"{'structure':<24}{'settings':<34}{'log-loss':>9}{'power':>8}"]
@@ -78,7 +83,8 @@ class Selection:
             mark = " *" if (t.name, t.settings) in taken else ""
             rows.append(f"{t.name:<24}{t.settings:<34}{t.loss:9.4f}{t.power:8.2f}{mark}")
         powers = ", ".join(f"{name} {power:.2f}" for name, _, power in self.pool)
-        return "\n".join([*rows, f"pool: {powers}; lapse {self.lapse:.2g}; log-loss {self.loss:.4f}"])
+        before = [] if self.columns is None else [repr(self.columns), ""]
+        return "\n".join([*before, *rows, f"pool: {powers}; lapse {self.lapse:.2g}; log-loss {self.loss:.4f}"])
 
 
 @dataclass(frozen=True)

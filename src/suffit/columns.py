@@ -14,6 +14,7 @@ from .families import Bernoulli, Binned, Categorical, Gamma, Gaussian, LogNormal
 from .families.elementwise import Elementwise
 from .families.simplex import log_shares
 from .family import Family, family_named
+from .family_choice import BIC, CRITERIA, LOO, compared
 from .frame import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, NUMBER, READABLE, TRUTH, WHOLE, ArrayColumn, Frame
 from .schema import LEFT_OUT, Choice, Piece, Schema, shown
 from .stats import Array
@@ -85,7 +86,13 @@ def _selected(key: Any, frame: Frame, native: Any) -> tuple[tuple[str, ...], boo
 
 
 def choose(
-    frame: Frame, rows: Rows, wanted: Any = "auto", native: Any = None, missing: str = "ignore", unknown: str = "ignore"
+    frame: Frame,
+    rows: Rows,
+    wanted: Any = "auto",
+    native: Any = None,
+    missing: str = "ignore",
+    unknown: str = "ignore",
+    criterion: str = BIC,
 ) -> Schema:
     """A family for every column: the user's wish, or what its values speak for."""
     if isinstance(wanted, Schema):
@@ -105,7 +112,7 @@ def choose(
         wish = by_name.get(name)
         kind = few.columns[name].kind()
         if wish is None or wish.family == "auto":
-            family, reason = auto_family(few, name, kind, few_rows, frame, rows, evidence)
+            family, reason = auto_family(few, name, kind, few_rows, frame, rows, evidence, criterion)
         elif wish.family == DROP:
             family, reason = None, "as asked"
         else:
@@ -179,7 +186,14 @@ def _unreadable(name: str, kind: str) -> InputError:
 
 
 def auto_family(
-    few: Frame, name: str, kind: str, rows: Rows, frame: Frame, all_rows: Rows, evidence: Evidence
+    few: Frame,
+    name: str,
+    kind: str,
+    rows: Rows,
+    frame: Frame,
+    all_rows: Rows,
+    evidence: Evidence,
+    criterion: str = BIC,
 ) -> tuple[Family | None, str]:
     """The family that the values of one column speak for, and why; None: the column is left out.
 
@@ -214,8 +228,8 @@ def auto_family(
     if kind == TRUTH:
         return Bernoulli(), "yes or no"
     if (present == np.round(present)).all():
-        return _for_whole_numbers(name, x, present, rows, evidence)
-    return _for_numbers(name, present, evidence)
+        return _for_whole_numbers(name, x, present, rows, evidence, criterion)
+    return _for_numbers(name, x, present, rows, evidence, criterion)
 
 
 def _spread(frame: Frame, name: str, rows: Rows) -> tuple[int, float]:
@@ -242,7 +256,9 @@ def _for_levels(distinct: int, present: float) -> tuple[Family | None, str]:
     return Categorical(), f"{distinct} levels"
 
 
-def _for_whole_numbers(name: str, x: Array, every: Array, rows: Rows, evidence: Evidence) -> tuple[Family | None, str]:
+def _for_whole_numbers(
+    name: str, x: Array, every: Array, rows: Rows, evidence: Evidence, criterion: str
+) -> tuple[Family | None, str]:
     low, high = every.min(), every.max()
     distinct = np.unique(x[~np.isnan(x)])
     if low == 0.0 and high == 1.0:
@@ -253,22 +269,33 @@ def _for_whole_numbers(name: str, x: Array, every: Array, rows: Rows, evidence: 
     if len(distinct) <= FEW_LEVELS:
         codes = np.where(np.isnan(x), -1, np.searchsorted(distinct, x)).astype(np.int32)
         tries["categorical"] = (Categorical(), _explained_levels(codes, len(distinct), rows))
+    if criterion == LOO:
+        found = compared(x, rows, {k: family for k, (family, _) in tries.items()}, whole=True)
+        tries = {k: (family, found.total(k)) for k, (family, _) in tries.items()}
     best = max(tries, key=lambda k: tries[k][1])
     others = ", ".join(f"{k} {v[1] - tries[best][1]:.0f}" for k, v in tries.items() if k != best)
     what = {"poisson": "counts", "categorical": f"{len(distinct)} whole numbers as levels", "gaussian": "whole numbers"}
-    return tries[best][0], what[best] + (f" (log-likelihood less price, beside: {others})" if others else "")
+    return tries[best][0], what[best] + (f" ({CRITERIA[criterion]}, beside: {others})" if others else "")
 
 
-def _for_numbers(name: str, every: Array, evidence: Evidence) -> tuple[Family | None, str]:
+def _for_numbers(
+    name: str, x: Array, every: Array, rows: Rows, evidence: Evidence, criterion: str
+) -> tuple[Family | None, str]:
     if every.min() <= 0:
         return _gaussian(), "numbers"
     base = evidence.of(name, _gaussian())
     rivals: dict[str, Elementwise] = {"log-normal": LogNormal(smoothing=1e-9), "gamma": Gamma()}
     scores = {k: evidence.of(name, f) for k, f in rivals.items()}
     best = max(scores, key=lambda k: scores[k])
-    if scores[best] > base + SURELY:
-        return rivals[best], f"positive numbers, {best} by {scores[best] - base:.0f} of log-likelihood"
-    return _gaussian(), "numbers"
+    surely = scores[best] > base + SURELY
+    if criterion == LOO:
+        found = compared(x, rows, {"gaussian": _gaussian(), **rivals}, whole=False)
+        base, scores = found.total("gaussian"), {k: found.total(k) for k in rivals}
+        best = max(scores, key=lambda k: scores[k])
+        surely = found.surely(best, "gaussian", SURELY)
+    if surely:
+        return rivals[best], f"positive numbers, {best} by {scores[best] - base:.0f} of {CRITERIA[criterion]}"
+    return _gaussian(), f"numbers (nothing else surely better by {CRITERIA[criterion]})"
 
 
 def _gaussian() -> Gaussian:

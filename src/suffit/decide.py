@@ -122,6 +122,20 @@ def number(value: Any, name: str, low: float = -np.inf, high: float = np.inf, ab
     return x
 
 
+def check_reject_label(label: Any, classes: Sequence[Hashable]) -> None:
+    """Refuse what cannot be the label of rejected rows: no single value, a missing one (but None), or a class."""
+    from .table import is_missing  # which needs SciPy, and this module none
+
+    try:
+        hash(label)
+    except TypeError:
+        raise ValueError(
+            f"reject_label={label!r}: it must be a single value that can be a label, such as None, -1 or '?'"
+        ) from None
+    if (label is not None and is_missing(label)) or label in classes:
+        raise ValueError(f"reject_label={label!r} is NaN, or one of the classes {list(classes)}; choose another")
+
+
 def whole_number(value: Any, name: str, low: int) -> int:
     """A whole number of at least ``low``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
@@ -211,8 +225,7 @@ class Rule:
                 f"threshold and {other} are both given: thresholds decide by posterior, costs by expected cost; give "
                 "one of them"
             )
-        if reject_label in labels or reject_label != reject_label:
-            raise ValueError(f"reject_label={reject_label!r} is NaN, or one of the classes {labels}; choose another")
+        check_reject_label(reject_label, labels)
         C = cost_matrix(cost, labels)
         rule = cls(
             classes if isinstance(classes, np.ndarray) else np.array(labels),
@@ -265,12 +278,13 @@ class Rule:
         labels = self.classes[codes]
         if not self.may_reject:
             return labels
-        label = np.empty((), dtype=object)
-        label[()] = self.reject_label
-        kind = np.asarray(self.reject_label).dtype if self.reject_label is not None else np.dtype(object)
+        single = isinstance(self.reject_label, str | float | int | np.generic)  # what an array of its own kind can hold
+        kind = np.asarray(self.reject_label).dtype if single else np.dtype(object)
         text, numbers = (self.classes.dtype.kind + kind.kind in both for both in (("UU",), _NUMBERS))
         labels = labels.astype(np.result_type(labels.dtype, kind) if text or numbers else object)
-        labels[rejected] = label[()]
+        label = np.empty(1, dtype=object)
+        label[0] = self.reject_label  # one value, even where it is a tuple
+        labels[rejected] = label
         return labels
 
 
@@ -312,6 +326,7 @@ def mean_cost(
     true, decided = (np.asarray(y, dtype=object).tolist() for y in (y_true, y_pred))
     if len(true) != len(decided) or not true:
         raise ValueError(f"mean_cost: {len(true)} true labels and {len(decided)} decisions; as many, and at least one")
+    check_reject_label(reject_label, ())
     rejected = np.array([d is None or d == reject_label for d in decided])
     if rejected.any() and reject is None:
         raise ValueError(f"mean_cost: {rejected.sum()} rows are rejected; give reject=…, what that costs")

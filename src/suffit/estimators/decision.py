@@ -197,12 +197,22 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         """Minus the mean cost of the decisions, under the costs of this object: higher is better.
 
         To compare settings that differ in what things cost, score them all by
-        ``make_scorer(mean_cost, greater_is_better=False, cost=…, reject=…)``.
+        ``make_scorer(mean_cost, greater_is_better=False, cost=…, reject=…)``; and so where rows are rejected by
+        ``novelty`` or ``threshold`` alone, which do not say what that costs.
         """
         by_place = self.cost is not None and not isinstance(self.cost, Mapping)
+        decided = self.decide(X)
+        if self.reject is None and decided.rejected.any():
+            how = "threshold" if self.novelty is None else "novelty"
+            also = ", or set reject=…, which also rejects rows that would cost more" if self.threshold is None else ""
+            raise ValueError(
+                f"Decision.score: {how} rejects {int(decided.rejected.sum())} of {len(decided.labels)} rows, and what "
+                "that costs is not said; score by make_scorer(mean_cost, greater_is_better=False, reject=…, "
+                f"reject_label={self.reject_label!r}){also}"
+            )
         return -mean_cost(
             y,
-            self.predict(X),
+            decided.labels,
             cost=self.cost,
             reject=self.reject,
             reject_label=self.reject_label,

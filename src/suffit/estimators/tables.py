@@ -17,6 +17,7 @@ from ..choose import Selection, select
 from ..columns import apart, choose
 from ..families.tuning import Tuning
 from ..family import Family
+from ..family_choice import CRITERIA
 from ..frame import ArrayColumn, Frame, Template, as_objects, read_frame, unmasked
 from ..model import Model, Solution
 from ..schema import LeftOutWarning, Schema, TableRows
@@ -29,7 +30,7 @@ from .novelty import Unit
 from .predicting import generator
 from .reading import Prior, common_dtype, read_labels, read_weight
 
-SETTLED = ("columns", "structure", "select", "missing")  # settings that decide what the sums are
+SETTLED = ("columns", "structure", "criterion", "select", "missing", "unknown")  # what the first rows settle
 
 
 class GenerativeClassifier(GenerativeEstimator):
@@ -47,13 +48,20 @@ class GenerativeClassifier(GenerativeEstimator):
         selector of narwhals (which cannot be a key of a dict: give a list of pairs, ``[(selector, family), …]``).
         Values are family objects, their names, "auto" or "drop".  Columns not named are "auto".  ``schema_`` shows what
         was chosen, and why.  The ``schema_`` of another model is used as it is, blocks, bins and powers included, so
-        that models of parts of a table can be merged; ``structure``, ``missing`` and ``unknown`` are then its own.
+        that models of parts of a table can be merged; ``criterion``, ``structure``, ``missing`` and ``unknown`` are
+        then its own.
     structure : {"auto", "naive"}, default "auto"
         How columns depend on each other given the class.  "naive": not at all, beyond the joint blocks of ``columns``.
         "auto" (where ``columns`` is "auto" too): several structures are tried on rows left out, and the best are
         pooled, p(c | x) = (1 − ε) q + ε p(c) with q ∝ p(c) Π_m p_m(x | c)^β_m: powers β take back their
         over-confidence, and ε is the chance that a row is an exception, whose columns say nothing of its class;
         ``selection_`` shows them.  Densities, draws and imputation are those of the naive structure in any case.
+    criterion : {"bic", "loo"}, default "bic"
+        What decides between the families of a column of numbers (Gaussian, log-normal, gamma; of whole numbers
+        Gaussian, Poisson, levels).  "bic": their log-likelihood given the class less ½·log(rows) for each parameter,
+        which the sums of each family tell.  "loo": the log-likelihood of each row given its class under the sums of all
+        other rows, which needs the rows and has no price.  Both look at the rows of ``fit``, or of the first batch, at
+        most 20,000 of them; the reasons in ``schema_`` say which decided.
     select : {"loo"} or None, default None
         "loo": columns without which rows left out are told apart better are left out of the (naive) model, one by one.
         ``schema_`` names them, and ``selection_`` shows the steps.
@@ -61,6 +69,7 @@ class GenerativeClassifier(GenerativeEstimator):
         Whether a hole is left out, or is evidence too (a yes-or-no column of its own for every column).
     unknown : {"ignore", "novel", "error"}, default "ignore"
         What becomes of a level never seen in training: left out, given the prior's share in every class, or refused.
+        Predictions go by what it was at ``fit``.
     missing_target : {"error", "drop"}, default "error"
         What to do with rows whose label is missing.
     priors : array-like, dict or "uniform", optional
@@ -78,7 +87,7 @@ class GenerativeClassifier(GenerativeEstimator):
     >>> model = GenerativeClassifier().fit(table, ["a", "a", "a", "b", "b", "b"])
     >>> model.schema_
     column  kind       family                    reason
-    height  number     Gaussian(smoothing=1e-09) numbers
+    height  number     Gaussian(smoothing=1e-09) numbers (nothing else surely better by log-likelihood less price)
     smoker  yes or no  Bernoulli()               yes or no
     city    level      Categorical()             3 levels
     >>> model.predict({"height": [1.60, 1.95], "smoker": [None, None], "city": ["Bern", "Chur"]}).tolist()
@@ -89,6 +98,7 @@ class GenerativeClassifier(GenerativeEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "columns": [StrOptions({"auto"}), dict, list, Schema],
         "structure": [StrOptions({"auto", "naive"})],
+        "criterion": [StrOptions(set(CRITERIA))],
         "select": [StrOptions({"loo"}), None],
         "missing": [StrOptions({"ignore", "informative"})],
         "unknown": [StrOptions({"ignore", "novel", "error"})],
@@ -109,6 +119,7 @@ class GenerativeClassifier(GenerativeEstimator):
         columns: Any = "auto",
         *,
         structure: str = "auto",
+        criterion: str = "bic",
         select: str | None = None,
         missing: str = "ignore",
         unknown: str = "ignore",
@@ -119,6 +130,7 @@ class GenerativeClassifier(GenerativeEstimator):
     ) -> None:
         self.columns = columns
         self.structure = structure
+        self.criterion = criterion
         self.select = select
         self.missing = missing
         self.unknown = unknown
@@ -231,14 +243,15 @@ class GenerativeClassifier(GenerativeEstimator):
         frame, labels, rows = self._read_table(X, y, sample_weight)
         declared = self._declared(classes, rows) if classes is not None else ()
         alike = rows.as_rows()  # what the weights are worth, where they are shares
-        self._seen = choose(frame, alike, self.columns, X, self.missing, self.unknown)
+        self._seen = choose(frame, alike, self.columns, X, self.missing, self.unknown, self.criterion)
         self._selection = None
         if self.select == "loo" and len(rows.classes) > 1:
             self._seen, self._selection = columns_that_help(self._seen.plain(), frame, alike)
         self._plain = self._seen.plain()
         self._asked = {name: getattr(self, name) for name in SETTLED}
         if self.structure == "auto" and isinstance(self.columns, str) and len(rows.classes) > 1:
-            self._seen, self._selection = select(self._plain, frame, alike)
+            self._seen, structures = select(self._plain, frame, alike)
+            self._selection = replace(structures, columns=self._selection)
         self._template = frame.like
         self._names_in = frame.names
         self.__dict__.pop("_said_extra", None)
@@ -282,13 +295,13 @@ class GenerativeClassifier(GenerativeEstimator):
         return self
 
     def _check_asked(self) -> None:
-        """Refuse a batch under settings that the sums were not collected under."""
+        """Refuse a batch under other settings than those that the first rows were learned under."""
         for name, was in self._asked.items():
             now = getattr(self, name)
             if now is not was and now != was:
                 raise InputError(
-                    f"{name} has changed what the sums mean, from {was!r} to {now!r}; set it back, or use fit to begin "
-                    "anew"
+                    f"{name} has changed from {was!r} to {now!r}, and the first rows have settled it; set it back, or "
+                    "use fit to begin anew"
                 )
 
     def _read(self, X: Any, y: Any, sample_weight: Any, read_X: Any) -> tuple[Any, NDArray[Any], Rows]:
@@ -311,7 +324,10 @@ class GenerativeClassifier(GenerativeEstimator):
 
     @property
     def selection_(self) -> Selection | Tuning | None:
-        """The structures (or columns) that were tried on rows left out, and what was taken; None where none were."""
+        """The structures (or columns) that were tried on rows left out, and what was taken; None where none were.
+
+        Where both were, the structures, with the columns in ``selection_.columns``.
+        """
         self._fitted  # noqa: B018
         return self._selection
 
