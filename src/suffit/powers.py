@@ -68,7 +68,7 @@ def _fitted(
 
     S = freeze(np.stack([s.T for s in scores]))  # (M, K, n)
     total = float(weights.sum())
-    rest = (freeze(np.atleast_2d(log_prior).T), freeze(codes), freeze(weights / total))
+    rest = (freeze(np.atleast_2d(log_prior).T.astype(np.float64)), freeze(codes), freeze(weights / total))
     price, pseudo = 1 / (USUAL_POWER**2 * total), PSEUDO_LAPSES / total if lapse else 0.0
 
     def at(beta: Array, lapse: float) -> Point:

@@ -86,7 +86,7 @@ def loss_left_out(left: LeftOut, rows: Rows, counts: Array, tempered: bool = Fal
     n, codes, weights = _without(rows, counts)
     tells = _tells(n, codes, weights) & np.isfinite(left.log_density).all(axis=1)
     with np.errstate(divide="ignore"):
-        log_prior = np.log(n if prior else n > 0)
+        log_prior = np.log(n if prior else (n > 0).astype(np.float64))
         return float(powers([bounded(left, SAYABLE)[tells]], log_prior[tells], codes[tells], weights[tells])[1])
 
 
@@ -94,7 +94,7 @@ def losses_left_out(left: LeftOut, rows: Rows, counts: Array, prior: bool = True
     """−log p(y | x) of each row left out that says something, and its weight; ``prior``: whether classes have one."""
     n, codes, weights = _without(rows, counts)
     with np.errstate(divide="ignore", invalid="ignore"):
-        joint = left.log_density + np.log(n if prior else n > 0)
+        joint = left.log_density + np.log(n if prior else (n > 0).astype(np.float64))
         if left.impossible is not None:
             fewest = np.where(n > 0, left.impossible, np.inf).min(axis=1, keepdims=True)
             joint = np.where(left.impossible > fewest, -np.inf, joint)
