@@ -615,6 +615,7 @@ BAD_SETTINGS = {
 for bad in BAD_SETTINGS.values():
     bad["calibrate"] = ["platt", True, 1]
 BAD_SETTINGS[GenerativeClassifier]["select"] = ["best", True, 1]
+BAD_SETTINGS[GenerativeClassifier]["criterion"] = ["aic", True, None]
 
 
 @pytest.mark.parametrize("make", BAD_SETTINGS)

@@ -1,11 +1,13 @@
 """Probabilities that mean what they say: a power or a monotone map, fitted on rows left out; and how to tell.
 
 Naive models are over-confident: columns that say the same thing are counted twice.  On the scores that rows have under
-the model without them, ``temperature`` finds the power β of the evidence with the least log-loss,
+the model without them, ``temperature`` finds the power β of the evidence and the lapse ε with the least log-loss,
 
-    p(c | x) ∝ p(c) p(x | c)^β,
+    p(c | x) = (1 − ε) q(c | x) + ε p(c),   q(c | x) ∝ p(c) p(x | c)^β,
 
-which leaves the prior as it is (a row with nothing to say keeps it), and ``isotonic`` the monotone map of each class's
+which leaves the prior as it is (a row with nothing to say keeps it); ε is the chance that a row is an exception, whose
+columns say nothing of its class, without which a few hopeless rows would decide about the confidence of all.
+And ``isotonic`` the monotone map of each class's
 probability nearest to what came true.  No row is held out, nothing is fitted anew.
 """
 
@@ -20,7 +22,7 @@ from scipy.optimize import isotonic_regression
 
 from .family import LeftOut
 from .model import RowsLeftOut, Solution
-from .powers import SAYABLE, bounded, powers
+from .powers import bounded, pooled
 from .stats import Array
 from .table import Codes, InputError, Matrix, Rows
 
@@ -83,7 +85,7 @@ def _bins(confidence: Array) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """A power of the evidence, or a monotone map for each class; and what it does to rows left out.
+    """A power of the evidence and a lapse, or a monotone map for each class; and what it does to rows left out.
 
     ``before`` and ``after`` are how sure and how often right the model is in each bin of confidence; every figure named
     *after* is of rows that the calibration was not fitted on.
@@ -91,6 +93,7 @@ class Calibration:
 
     method: str
     power: float
+    lapse: float
     maps: tuple[tuple[Array, Array], ...]  # of each class: probabilities, and what they become
     log_prior: Array  # the log prior that the maps are for
     rows: int
@@ -122,9 +125,9 @@ class Calibration:
     def posterior_left_out(self, left: RowsLeftOut) -> Array:
         """The same for rows left out, each under the prior without it."""
         if not self.maps:
-            return left.posterior(self.power)
+            return left.posterior(self.power, self.lapse)
         plain = replace(left, log_prior=np.where(np.isneginf(left.log_prior), -np.inf, self.log_prior))
-        return self._under(self.mapped(plain.posterior(self.power)), left.log_prior)
+        return self._under(self.mapped(plain.posterior(self.power, self.lapse)), left.log_prior)
 
     def _under(self, P: Array, log_prior: Array) -> Array:
         """Mapped probabilities under another prior; a class that had none before counts as it is."""
@@ -135,7 +138,9 @@ class Calibration:
         return np.asarray(np.divide(P, total, out=np.exp(log_prior) * np.ones_like(P), where=total > 0))
 
     def __repr__(self) -> str:
-        how = f"p(c) p(x|c)^{self.power:.3g}" if self.method == "temperature" else "a monotone map of each class"
+        how = "a monotone map of each class"
+        if self.method == "temperature":
+            how = f"p(c) p(x|c)^{self.power:.3g}, lapse {self.lapse:.2g}"
         return (
             f"{self.method}: {how}, from {self.rows} rows left out\n"
             f"log-loss {self.log_loss_before:.4f} → {self.log_loss_after:.4f}, "
@@ -156,22 +161,24 @@ def calibrated(method: str, without: RowsLeftOut, prior: Array) -> Calibration:
     codes, weights = codes[tells], weights[tells]
     rows = Rows(without.rows.classes, codes, weights)
 
-    def posterior(power: float, here: Any) -> Array:
-        return RowsLeftOut(LeftOut(scores[here]), log_prior[here], rows, without.lapse).posterior(power)
+    def posterior(power: float, lapse: float, here: Any) -> Array:
+        return RowsLeftOut(LeftOut(scores[here]), log_prior[here], rows).posterior(power, lapse)
 
-    before, after = posterior(1.0, slice(None)), np.empty_like(scores)
-    power, maps = _fitted(method, scores, log_prior, before, codes, weights)
+    before, after = posterior(1.0, without.lapse, slice(None)), np.empty_like(scores)
+    power, lapse, maps = _fitted(method, scores, log_prior, before, codes, weights, without.lapse)
     folds = min(FOLDS, len(tells))
     fold = np.arange(len(tells)) % folds
     for f in range(folds):
         here = np.flatnonzero(fold == f)
         rest = np.flatnonzero(fold != f) if folds > 1 else here  # a single row has no other
-        one, shapes = _fitted(method, scores[rest], log_prior[rest], before[rest], codes[rest], weights[rest])
-        P = posterior(one, here)
+        others = (scores[rest], log_prior[rest], before[rest], codes[rest], weights[rest])
+        b, e, shapes = _fitted(method, *others, without.lapse)
+        P = posterior(b, e, here)
         after[here] = _mapped(P, shapes) if shapes else P
     return Calibration(
         method,
         power,
+        lapse,
         maps,
         prior,
         len(tells),
@@ -183,11 +190,12 @@ def calibrated(method: str, without: RowsLeftOut, prior: Array) -> Calibration:
 
 
 def _fitted(
-    method: str, scores: Array, log_prior: Array, P: Array, codes: Codes, weights: Array
-) -> tuple[float, tuple[tuple[Array, Array], ...]]:
+    method: str, scores: Array, log_prior: Array, P: Array, codes: Codes, weights: Array, lapse: float
+) -> tuple[float, float, tuple[tuple[Array, Array], ...]]:
+    """A power, a lapse and maps; those of an isotonic calibration are what comes before its maps."""
     if method == "temperature":
-        beta, _ = powers([np.maximum(scores, SAYABLE)], log_prior, codes, weights)
-        return float(beta[0]), ()
+        found = pooled([scores], log_prior, codes, weights)
+        return float(found.powers[0]), found.lapse, ()
     least = 1 / (2 * max(weights.sum(), 1.0))  # no share of so few rows is nearer to 0 or 1
     maps = []
     for k in {1: (), 2: (1,)}.get(P.shape[1], range(P.shape[1])):  # of two classes one says it all
@@ -198,7 +206,7 @@ def _fitted(
         mean = np.add.reduceat(w * y, first) / total
         fit = np.clip(isotonic_regression(mean, weights=total).x, least, 1 - least)
         maps.append((value, fit))
-    return 1.0, tuple(maps)
+    return 1.0, lapse, tuple(maps)
 
 
 def _mapped(P: Array, maps: tuple[tuple[Array, Array], ...]) -> Array:

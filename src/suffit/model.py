@@ -197,12 +197,13 @@ class Model:
         place = self.counts.axes[CLASS].positions_of(rows.classes).astype(np.int32)
         return Rows(self.counts.axes[CLASS], freeze(place[rows.codes]), rows.weights)
 
-    def solved(self, log_prior: Array, power: float = 1.0) -> Solution:
-        """Parameters from sums; ready to score."""
+    def solved(self, log_prior: Array, power: float = 1.0, lapse: float | None = None) -> Solution:
+        """Parameters from sums; ready to score.  The lapse is the family's own where none is given."""
         # Small matrices gain nothing from BLAS threads, which then keep spinning on cores that the next call needs.
         with one_blas_thread(len(self.columns) < SMALL_MATRIX):
             scorer = self.family.scorer(self.sums, self.columns)
-        return Solution(self.classes, log_prior, scorer, self.columns, power, self.family.lapse)
+        lapse = self.family.lapse if lapse is None else lapse
+        return Solution(self.classes, log_prior, scorer, self.columns, power, lapse)
 
 
 class Solution:
@@ -440,15 +441,18 @@ class RowsLeftOut:
         joint = self.left.log_density + self.log_prior
         return joint if self.left.impossible is None else np.where(self.left.impossible > 0, -np.inf, joint)
 
-    def posterior(self, power: float = 1.0) -> Array:
-        """p(c | x) ∝ p(c) p(x | c)^power, as the limit α → 0 has it where something is impossible.  # → (n, K)"""
+    def posterior(self, power: float = 1.0, lapse: float | None = None) -> Array:
+        """p(c | x) ∝ p(c) p(x | c)^power, lapses aside, as the limit α → 0 has it where something is impossible.
+
+        # → (n, K)
+        """
         joint = power * self.left.log_density + self.log_prior
         if self.left.impossible is not None:
             fewest = np.where(np.isneginf(joint), np.inf, self.left.impossible).min(axis=1, keepdims=True)
             joint[self.left.impossible > fewest] = -np.inf
         joint -= joint.max(axis=1, keepdims=True)
         p = np.exp(joint)
-        return lapsed(p / p.sum(axis=1, keepdims=True), self.log_prior, self.lapse)
+        return lapsed(p / p.sum(axis=1, keepdims=True), self.log_prior, self.lapse if lapse is None else lapse)
 
 
 def lapsed(P: Array, log_prior: Array, lapse: float) -> Array:

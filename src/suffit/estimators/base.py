@@ -231,7 +231,7 @@ class GenerativeEstimator(Predictor):
         """Why: log p(a | x)/p(b | x) of each row as the prior and what every column adds.
 
         a and b are the two most probable classes of the row, or ``classes=(a, b)``.  A calibration by temperature is
-        part of it; one by isotonic maps comes after, and is not.
+        part of it, its lapse a term of its own; one by isotonic maps comes after, and is not.
         """
         from ..explain import explain_rows
 
@@ -286,12 +286,11 @@ class GenerativeEstimator(Predictor):
         ``settings`` are its own; ``warm_start`` is True, so that its ``fit`` goes on from here.  A Bernoulli model is
         linear in columns of 0 and 1.
         """
-        from .linear import as_logistic_regression, in_table, linear_weights
+        from .linear import WAY_OUT, as_logistic_regression, in_table, linear_weights
 
-        if self._fitted.maps:
-            raise InputError(
-                "to_sklearn: an isotonic calibration is not linear in x; use calibrate='temperature', or None"
-            )
+        if self._fitted.maps or self._solved.lapse:
+            what = "an isotonic calibration" if self._fitted.maps else "a lapse"
+            raise InputError(f"to_sklearn: {what} is not linear in x; fit without calibrate; {WAY_OUT}")
         columns, owners = self._columns_of_model()
         weights, intercept = linear_weights(self._solved, columns, owners)
         weights = in_table(weights, columns, getattr(self, "_names_in", columns))

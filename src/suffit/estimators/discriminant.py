@@ -50,7 +50,7 @@ class GaussianEstimator(GenerativeEstimator):
     def decision_function(self, X: Any) -> Array:
         """log p(x, class) up to a constant per row; for two classes their difference, the log-odds of the second."""
         X = self._read_X_known(X)
-        scores = self.predict_log_proba(X) if self._fitted.maps else self._solved.scores(X)
+        scores = self._solved.scores(X) if self._fitted.calibration is None else self.predict_log_proba(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
 

@@ -37,8 +37,7 @@ class Fitted:
     @cached_property
     def solution(self) -> Solution:
         """Solved when first asked; another thread that asks at the same time gets an equal one."""
-        power = 1.0 if self.calibration is None else self.calibration.power
-        return self.model.solved(self.decision_prior(self.prior), power)
+        return self.model.solved(self.decision_prior(self.prior), *tempering(self.calibration))
 
     @property
     def maps(self) -> bool:
@@ -144,6 +143,11 @@ class PendingRows(Pending):
         lengths, columns, values = (np.concatenate(parts) for parts in zip(*self.sparse, strict=True))
         ends = np.concatenate([[0], np.cumsum(lengths)])
         return self.kind((values, columns, ends), shape=(self.rows, self.width))
+
+
+def tempering(calibration: Calibration | None) -> tuple[float, float | None]:
+    """The power and the lapse of a calibration; without one 1, and whatever the family has."""
+    return (1.0, None) if calibration is None else (calibration.power, calibration.lapse)
 
 
 def log_prior(prior: Array) -> Array:

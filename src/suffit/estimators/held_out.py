@@ -13,6 +13,7 @@ from ..calibrate import expected_calibration_error, log_loss
 from ..model import Model
 from ..stats import CLASS, Array
 from ..table import Codes, Rows
+from .fitted import tempering
 
 Places = NDArray[np.int64]
 
@@ -42,7 +43,6 @@ def cross_validated(model: Any, data: Any, rows: Rows, splits: Iterable[tuple[Pl
     index = total.counts.axes[CLASS]
     proba = np.full((len(rows), len(index)), np.nan)
     fold = np.full(len(rows), -1)
-    power = 1.0 if fitted.calibration is None else fitted.calibration.power
     for f, (train, here) in enumerate(splits):
         if (fold[here] >= 0).any():
             row = int(here[np.argmax(fold[here] >= 0)])
@@ -51,7 +51,7 @@ def cross_validated(model: Any, data: Any, rows: Rows, splits: Iterable[tuple[Pl
         at = index.positions_of(rest.counts.axes[CLASS])
         n = np.zeros((1, len(index)))
         n[0, at] = rest.counts["n"]
-        solution = rest.solved(model._prior_without(n)[0, at], power)
+        solution = rest.solved(model._prior_without(n)[0, at], *tempering(fitted.calibration))
         whole = fitted.maps and len(at) == len(index)  # maps are for all classes
         P = fitted.calibration.posterior(solution, data[here]) if whole else solution.posterior(data[here])
         proba[here], fold[here] = 0.0, f

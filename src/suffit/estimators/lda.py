@@ -191,8 +191,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return self._cast(b[1:] - b[:1] if len(b) == 2 else b)
 
     def decision_function(self, X: Any) -> Array:
-        """X·coef_ᵀ + intercept_, computed about the middle of the means; log-odds where ``calibrate="isotonic"``."""
-        if self._fitted.maps:
+        """X·coef_ᵀ + intercept_, computed about the middle of the means; log-probabilities under ``calibrate``."""
+        if self._fitted.calibration is not None:
             return super().decision_function(X)
         X = self._read_X_known(X)
         w, b = self._linear()

@@ -18,7 +18,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
 from ..family import EMPTIED, LeftOut, least
-from ..powers import SAYABLE, bounded, powers
+from ..powers import bounded, pooled
 from ..stats import Array
 from ..table import Codes, InputError, Matrix, Rows
 
@@ -79,7 +79,7 @@ def loss_left_out(left: LeftOut, rows: Rows, counts: Array, tempered: bool = Fal
     """Mean −log p(y | x) of rows left out, under the shares of the classes; ∞ where something is singular.
 
     A row that is the only one of its class says nothing: no setting could know it.  ``tempered``: under the power of
-    p(x | c) with the least loss.  ``prior=False``: for a rule that takes no prior.
+    p(x | c) and the lapse with the least loss.  ``prior=False``: for a rule that takes no prior.
     """
     if not tempered:
         return mean_loss(*losses_left_out(left, rows, counts, prior))
@@ -87,7 +87,7 @@ def loss_left_out(left: LeftOut, rows: Rows, counts: Array, tempered: bool = Fal
     tells = _tells(n, codes, weights) & np.isfinite(left.log_density).all(axis=1)
     with np.errstate(divide="ignore"):
         log_prior = np.log(n if prior else (n > 0).astype(np.float64))
-        return float(powers([bounded(left, SAYABLE)[tells]], log_prior[tells], codes[tells], weights[tells])[1])
+        return pooled([bounded(left)[tells]], log_prior[tells], codes[tells], weights[tells]).loss
 
 
 def losses_left_out(left: LeftOut, rows: Rows, counts: Array, prior: bool = True) -> tuple[Array, Array]:
