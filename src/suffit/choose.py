@@ -34,6 +34,7 @@ from .stats import Array
 from .table import Matrix, Rows
 
 Places = NDArray[np.int64]
+Families = Sequence[MultivariateGaussian]
 
 NAIVE = "naive"
 FOLDS = 5
@@ -48,6 +49,7 @@ BINS = 5
 MOSTLY = 2 / 3  # a share of a column's values, in every class, that is there: the rest are few
 TIES = (1.0, 0.5, 0.1, 0.0)
 SHRINKAGE = 0.1  # tried with every tie; with the best, more or less of it
+FREEDOMS = (np.inf, 10.0)  # of normal and of t densities, both tried with every tie and shrinkage
 LESS, MORE = 0.01, (0.3, 0.8)
 FEW_OTHERS = 10  # times fewer columns that are no numbers make no difference between numbers joint and all joint
 WORTH = 0.02  # a structure with less power than this in the pool is left out of it
@@ -77,11 +79,11 @@ class Selection:
     columns: Tuning | None = None
 
     def __repr__(self) -> str:
-        rows = [f"{'structure':<24}{'settings':<34}{'log-loss':>9}{'power':>8}"]
+        rows = [f"{'structure':<24}{'settings':<44}{'log-loss':>9}{'power':>8}"]
         taken = {(name, settings) for name, settings, _ in self.pool}
         for t in self.tried:
             mark = " *" if (t.name, t.settings) in taken else ""
-            rows.append(f"{t.name:<24}{t.settings:<34}{t.loss:9.4f}{t.power:8.2f}{mark}")
+            rows.append(f"{t.name:<24}{t.settings:<44}{t.loss:9.4f}{t.power:8.2f}{mark}")
         powers = ", ".join(f"{name} {power:.2f}" for name, _, power in self.pool)
         before = [] if self.columns is None else [repr(self.columns), ""]
         return "\n".join([*before, *rows, f"pool: {powers}; lapse {self.lapse:.2g}; log-loss {self.loss:.4f}"])
@@ -207,7 +209,7 @@ def _scrambled(bits: Any) -> Any:
 class Joint:
     """Scores of rows under settings of a joint piece that has not seen them."""
 
-    compared: Callable[[MultivariateGaussian], Array]  # of the rows that settings are compared on  # → (n, K)
+    compared: Callable[[Families], list[Array]]  # of the rows that settings are compared on  # → [(n, K)]
     pooled: Callable[[MultivariateGaussian], Array]  # of those that powers are fitted on  # → (n, K)
 
 
@@ -257,22 +259,25 @@ class Held:
         some = bool(holes.any())
         if some and self._present(holes).min() < MOSTLY:
             models = [(_completed(model), here, x) for model, here, x in self.models(piece, X)]
-            return Joint(lambda family: self.over(models, family)[: self.compared], lambda f: self.over(models, f))
+            return Joint(lambda fs: [self.over(models, f)[: self.compared] for f in fs], lambda f: self.over(models, f))
         whole = np.where(holes, np.nanmean(X, axis=0), X) if some else X
         stats = replace(_joint(), pooled=many).collect(whole, self.rows, piece.names)
         made: dict[float, Downdates] = {}
 
-        def left_out(family: MultivariateGaussian, first: int) -> Array:
-            if family.tie not in made:
-                made[family.tie] = family.downdates(whole[self.look], self.few.one_of_each(), stats)
-            return bounded(LeftOut(made[family.tie].of_first(first).log_densities([family.shrinkage])[0]))
+        def left_out(families: Families, first: int) -> list[Array]:
+            """Of families that differ in their tails alone."""
+            one = families[0]
+            if one.tie not in made:
+                made[one.tie] = one.downdates(whole[self.look], self.few.one_of_each(), stats)
+            found = made[one.tie].of_first(first).by_freedom(one.shrinkage, [f.freedom for f in families])
+            return [bounded(LeftOut(a)) for a in found]
 
         def pooled(family: MultivariateGaussian) -> Array:
             if some:
                 return self.over(self.models(replace(piece, family=family), X))
-            return left_out(family, len(self.look))
+            return left_out([family], len(self.look))[0]
 
-        return Joint(lambda family: left_out(family, self.compared), pooled)
+        return Joint(lambda families: left_out(families, self.compared), pooled)
 
     def _present(self, holes: NDArray[np.bool_]) -> Array:
         """The share of each class's rows that have a value, for every column.  # → (K, p)"""
@@ -341,8 +346,9 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection]
 def _settled(structure: Structure, held: Held, log_prior: Array) -> tuple[Structure, Array, list[Tried]]:
     """A structure under the best of several settings, the scores of rows left out, and what was tried.
 
-    How far tied first, less and less while that helps, then how far shrunk.  With p numbers and n rows that have both
-    of a pair, correlations err by about 1/√n each, and shrinkage is no less than p/2n.
+    How far tied first, less and less while that helps, then how far shrunk; each with normal and with heavier tails.
+    With p numbers and n rows that have both of a pair, correlations err by about 1/√n each, and shrinkage is no less
+    than p/2n.
     """
     alone = [held.scores(p) for i, p in enumerate(structure.pieces) if i != structure.joint]
     rest = np.sum(alone, axis=0) if alone else np.zeros((len(held.look), len(held.rows.classes)))
@@ -361,12 +367,13 @@ def _settled(structure: Structure, held: Held, log_prior: Array) -> tuple[Struct
     found: list[tuple[MultivariateGaussian, Tried]] = []
 
     def helps(tie: float, shrinkage: float) -> bool:
-        """Try these; whether they are the best so far."""
-        family = replace(base, tie=tie, shrinkage=shrinkage)
-        scores = joint.compared(family) + rest[: held.compared]
-        start = found[-1][1].power if found else None
-        found.append((family, tried(f"tie={tie:g}, shrinkage={shrinkage:g}", scores, start)))
-        return best() is family
+        """Try these with each of the tails; whether one of them is the best so far."""
+        families = [replace(base, tie=tie, shrinkage=shrinkage, freedom=v) for v in FREEDOMS]
+        for family, scores in zip(families, joint.compared(families), strict=True):
+            settings = f"tie={tie:g}, shrinkage={shrinkage:g}" + ("" if np.isinf(family.freedom) else ", heavy tails")
+            start = found[-1][1].power if found else None
+            found.append((family, tried(settings, scores + rest[: held.compared], start)))
+        return best() in families
 
     def best() -> MultivariateGaussian:
         return min(found, key=lambda one: round(one[1].loss, 9))[0]

@@ -49,16 +49,22 @@ class Marginal:
 
     def scores(self, x: NDArray[Any]) -> Array:
         """# (n, p) with NaN → (n, K)"""
-        from ..kernels.holes import marginal_scores
+        squares, peak, _ = self.distances(x)
+        return np.asarray(peak - 0.5 * squares)
+
+    def distances(self, x: NDArray[Any]) -> tuple[Array, Array, Array]:
+        """d² to each mean, the log-density there, and how many columns say something.  # → (n, K), (n, K), (n,)"""
+        from ..kernels.holes import marginal_squares
 
         x = np.asarray(x, dtype=np.float64)
         order = np.lexsort(np.packbits(x == x, axis=1).T)  # rows of one pattern after each other
-        out = np.empty((len(x), len(self.means)))
-        marginal_scores(freeze(x[order]), self.means, self.root, self.R, self.log_scale, self.tolerance, out)
-        scores = np.empty_like(out)
-        scores[order] = out
-        scores[np.isinf(x).any(axis=1)] = np.nan  # even where the column says nothing: refused later, by name
-        return scores
+        shape = (len(x), len(self.means))
+        found = np.empty(shape), np.empty(shape), np.empty(len(x))
+        marginal_squares(freeze(x[order]), self.means, self.root, self.R, self.log_scale, self.tolerance, *found)
+        squares, peak, used = (np.empty_like(a) for a in found)
+        squares[order], peak[order], used[order] = found
+        squares[np.isinf(x).any(axis=1)] = np.nan  # even where the column says nothing: refused later, by name
+        return squares, peak, used
 
     def regressions(self, x: NDArray[Any]) -> Iterator[tuple[NDArray[np.int64], Flags, int, Array, Array]]:
         """For every pattern and class: rows, what is there, class, E[x_m | x_o, c] of the rows, root of Cov[x_m | x_o].

@@ -19,9 +19,10 @@ from ..kernels.threads import COPY_CELLS, row_blocks
 from ..stats import Array
 from ..table import Codes, freeze
 from .elementwise import without
+from .gaussian_scores import LOG_2PI
+from .heavy_scores import log_density
 from .shrinkage import class_shrinkage
 
-LOG_2PI = float(np.log(2 * np.pi))
 NOTHING_LEFT = 1e-9  # share of a direction's variance: a row that has all but this of it leaves the matrix singular
 SINGULAR = 1e-12  # eigenvalue of correlations
 
@@ -90,21 +91,35 @@ class Downdates:
         M = s.shared if t == 1.0 else (1 - t) * s.own[k] + t * s.shared
         return M[np.ix_(s.keep, s.keep)]
 
-    def log_densities(self, shrinkages: Sequence[float | str]) -> list[Array]:
-        """log p(x_i | k) without row i, for each amount of shrinkage; NaN where a matrix is singular.  # → [(n, K)]"""
-        out = [self._chosen(s) if isinstance(s, str) else self._shrunk(s) for s in shrinkages]
+    def log_densities(self, shrinkages: Sequence[float | str], freedom: float = np.inf) -> list[Array]:
+        """log p(x_i | k) without row i, for each amount of shrinkage; NaN where a matrix is singular.  # → [(n, K)]
+
+        ``freedom``: with the tails of a t, for amounts that are numbers and a multiple of I to shrink towards.
+        """
+        out = [self._chosen(s) if isinstance(s, str) else self._shrunk(s, [freedom])[0] for s in shrinkages]
         for a in out:
             a[self.gone] = 0.0  # a class without rows: its prior says so
         return out
 
-    def _shrunk(self, s: float) -> Array:
-        """log p(x_i | k), the covariances shrunk by s.  # → (n, K)"""
+    def by_freedom(self, shrinkage: float, freedoms: Sequence[float]) -> list[Array]:
+        """The same for one amount of shrinkage and several tails.  # → [(n, K)]"""
+        out = self._shrunk(shrinkage, freedoms)
+        for a in out:
+            a[self.gone] = 0.0
+        return out
+
+    def _shrunk(self, s: float, freedoms: Sequence[float]) -> list[Array]:
+        """log p(x_i | k), the covariances shrunk by s, for each of the tails.  # → [(n, K)]"""
         classes = range(len(self.scatter.means))
         if self.blend.diagonal and s:
-            return np.stack([self._one_by_one(k, s) for k in classes], axis=1)
+            return [np.stack([self._one_by_one(k, s) for k in classes], axis=1)] * len(freedoms)
         if self.blend.tie == 1.0:
-            return self._by_factor(0, len(classes), s)
-        return np.concatenate([self._by_factor(k, 1, s) for k in classes], axis=1)
+            squares, log_det = self._by_factor(0, len(classes), s)
+        else:
+            each = [self._by_factor(k, 1, s) for k in classes]
+            squares, log_det = (np.concatenate([part[i] for part in each], axis=1) for i in range(2))
+        p = len(self.scatter.keep)
+        return [log_density(squares, log_det, p, freedom) for freedom in freedoms]
 
     def _far(self, k: int) -> Array:
         """x_i − μ_k, from the mean without row i."""
@@ -113,12 +128,14 @@ class Downdates:
         return far[:, self.scatter.keep]
 
     @np.errstate(all="ignore")  # what is singular is NaN
-    def _by_factor(self, k: int, alike: int, s: float) -> Array:
-        """In the eigenvectors of M_k = QΛQᵀ, where shrinking towards a multiple of I adds to Λ.
+    def _by_factor(self, k: int, alike: int, s: float) -> tuple[Array, Array]:
+        """d² and log det Σ without each row.  # → (n, alike), (n, 1)
+
+        In the eigenvectors of M_k = QΛQᵀ, where shrinking towards a multiple of I adds to Λ.
 
         For the classes from k on, ``alike`` of them, that have this matrix.
         """
-        from ..kernels.left_out import downdated_scores
+        from ..kernels.left_out import downdated_squares
 
         r, b, over = self.blend.ridge, self.taken[:, k], self.over[:, k]
         which = (k, not (s or r))
@@ -131,9 +148,9 @@ class Downdates:
         usual = alpha[i] * factor.values + gamma[i]
         x, means = factor.rotated(self.centred, self.middling)
         arrays = (self.codes, self.grown, alpha, gamma, b, factor.values, usual)
-        out = np.empty((len(x), alike))
-        downdated_scores(x, means, k, *(freeze(a) for a in arrays), factor.least_left, out)
-        return out - 0.5 * (factor.log_scale + np.log(usual).sum() + len(usual) * LOG_2PI)
+        squares, log_det = np.empty((len(x), alike)), np.empty((len(x), 1))
+        downdated_squares(x, means, k, *(freeze(a) for a in arrays), factor.least_left, squares, log_det)
+        return squares, log_det + factor.log_scale + np.log(usual).sum()
 
     def _one_by_one(self, k: int, s: float) -> Array:
         """The same with a matrix for every row: shrinking towards the diagonal changes more than one direction."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..table import InputError, Matrix, Rows, block, is_sparse
 from .completion import FEW_ROWS, completed, spread_out
 from .gaussian import ROUNDING, SingularClassWarning, apart
 from .gaussian_scores import OwnScorer, SharedScorer
+from .heavy_scores import HeavyScorer
 from .holes import (
     cells_of,
     pairs_seen,
@@ -51,6 +53,9 @@ class MultivariateGaussian(JointMoments):
     values are completed by EM on the sums of their patterns; ``holes="pairs"`` keeps the sums of pairs of columns
     instead, which take less room and time and are less exact.  They also take the place of EM, with a warning, where
     patterns are too many: their sums more than 2²⁴ numbers, or a hundred steps more than 2·10¹⁰ products.
+
+    ``freedom`` ν gives the multivariate t density with these means and scale matrices, whose tails are heavier: a row
+    far from all classes says less of them.
     """
 
     tie: Any = 0.0
@@ -62,6 +67,7 @@ class MultivariateGaussian(JointMoments):
     tolerance: float = 0.0
     target: str = "identity"
     holes: str = "em"
+    freedom: float = np.inf
     tuning: Tuning | None = field(default=None, compare=False, repr=False)
 
     key: ClassVar[str] = "multivariate_gaussian"
@@ -84,6 +90,8 @@ class MultivariateGaussian(JointMoments):
             raise ValueError(f"MultivariateGaussian(target={self.target!r}): 'identity' or 'diagonal'")
         if self.holes not in ("em", "pairs"):
             raise ValueError(f"MultivariateGaussian(holes={self.holes!r}): 'em' or 'pairs'")
+        if not (isinstance(self.freedom, Real) and self.freedom > 0):
+            raise ValueError(f"MultivariateGaussian(freedom={self.freedom!r}): a number above 0")
 
     @property
     def statistic(self) -> tuple[Any, ...]:
@@ -131,7 +139,11 @@ class MultivariateGaussian(JointMoments):
     # --- solve
 
     def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:
-        """Scatter about the means, tied, shrunk and factored."""
+        """Scatter about the means, tied, shrunk and factored; with heavier tails where that is asked for."""
+        normal = self._normal_scorer(stats, columns)
+        return normal if np.isinf(self.freedom) else HeavyScorer(normal, self.freedom)
+
+    def _normal_scorer(self, stats: Stats, columns: Sequence[str]) -> SharedScorer | OwnScorer:
         stats = self.completed(stats, columns)
         n, K, p = stats["n"], len(stats.axes[CLASS]), len(columns)
         means, own, shared, total = self.covariances(stats)
@@ -214,7 +226,8 @@ class MultivariateGaussian(JointMoments):
         So are all rows where some have missing values, for which EM has no such formula, and where classes weigh in the
         shared covariance as a prior says.
         """
-        if self.pool is not None or _incomplete(stats) or not without_holes(X).all():
+        bent_each = np.isfinite(self.freedom) and (isinstance(self.shrinkage, str) or self.target == "diagonal")
+        if bent_each or self.pool is not None or _incomplete(stats) or not without_holes(X).all():
             return self.solved_without(X, rows, stats, columns)
         out = np.full((len(rows), len(stats["n"])), np.nan)
         told = np.flatnonzero(~self.alone(X, rows, stats)) if not self.ridge else np.arange(len(rows))
@@ -238,7 +251,7 @@ class MultivariateGaussian(JointMoments):
         self, X: Matrix, rows: Rows, stats: Stats, shrinkages: Sequence[float | str]
     ) -> list[Array]:
         """log p(x_i | c) without row i under several amounts of shrinkage; NaN where singular.  # → [(n, K)]"""
-        return self.downdates(X, rows, stats).log_densities(shrinkages)
+        return self.downdates(X, rows, stats).log_densities(shrinkages, self.freedom)
 
     def downdates(self, X: Matrix, rows: Rows, stats: Stats) -> Downdates:
         """What leaving out each row does to the covariances, however much they are then shrunk."""

@@ -251,8 +251,10 @@ def expect(observed, patterns, n, first, Z, root, of_class, mean, S, P, log_det,
 
 
 @fast
-def marginal_scores(X, mean, scale, S, log_scale, tolerance, out):  # type: ignore[no-untyped-def]
-    """log N(x_o; μ_o, Σ_oo) of every row and class over the columns that are there; NaN is missing.
+def marginal_squares(X, mean, scale, S, log_scale, tolerance, squares, peak, used):  # type: ignore[no-untyped-def]
+    """d² of every row to every class over the columns that are there, and log N(μ_o; μ_o, Σ_oo); NaN is missing.
+
+    ``used``: how many columns say something.
 
     Columns are divided by scale (0: the column says nothing), S holds their correlations, (K, p, p) or (1, p, p).
     Rows of one pattern that follow each other share a factorisation.
@@ -263,7 +265,7 @@ def marginal_scores(X, mean, scale, S, log_scale, tolerance, out):  # type: igno
     obs, v = np.empty(p, np.int64), np.empty(p)
     L = np.empty((S.shape[0], p, p))
     start = np.empty(K)
-    a = -1
+    a, told = -1, 0
     for i in range(rows):
         same = a >= 0
         count = 0
@@ -279,15 +281,20 @@ def marginal_scores(X, mean, scale, S, log_scale, tolerance, out):  # type: igno
                     obs[a] = j
                     a += 1
             log_det = 0.0
+            told = 0
             for c in range(K):
                 if c == 0 or not shared:
                     log_det = factor(S[c], obs, a, tolerance, L[c])
                 start[c] = -0.5 * log_det
                 at = 0 if shared else c
+                rank = 0
                 for j in range(a):
                     if L[at, j, j] > 0.0:
+                        rank += 1
                         start[c] -= HALF_LOG_2PI
                         start[c] -= log_scale[c, obs[j]]
+                told = max(told, rank)
+        used[i] = told
         for c in range(K):
             at = 0 if shared else c
             q = 0.0
@@ -300,4 +307,5 @@ def marginal_scores(X, mean, scale, S, log_scale, tolerance, out):  # type: igno
                     q += v[j] * v[j]
                 else:
                     v[j] = 0.0
-            out[i, c] = start[c] - 0.5 * q
+            squares[i, c] = q
+            peak[i, c] = start[c]

@@ -10,18 +10,18 @@ FACTORS = 16  # of a determinant, about 1 each, that are multiplied before a log
 
 
 @fast
-def downdated_scores(x, means, first, codes, grown, alpha, gamma, taken, values, usual, least_left, out):  # type: ignore[no-untyped-def]
-    """−½(Σ v²/h + b (Σ uv/h)²/(1 − b Σ u²/h) + Σ log(h/usual) + log(1 − b Σ u²/h)), h = α·λ + γ, b = α·taken.
+def downdated_squares(x, means, first, codes, grown, alpha, gamma, taken, values, usual, least_left, squares, log_det):  # type: ignore[no-untyped-def]
+    """Σ v²/h + b (Σ uv/h)²/(1 − b Σ u²/h) and Σ log(h/usual) + log(1 − b Σ u²/h), h = α·λ + γ, b = α·taken.
 
-    For classes that share a matrix: those from ``first`` on, as many as ``out`` has columns.  u is the row's distance
-    from the mean of its own class, v that from the mean of class k without the row; NaN where 1 − b Σ u²/h is not above
-    ``least_left``.
+    For classes that share a matrix: those from ``first`` on, as many as ``squares`` has columns.  u is the row's
+    distance from the mean of its own class, v that from the mean of class k without the row; NaN where 1 − b Σ u²/h is
+    not above ``least_left``.
     """
     n, p = x.shape
     u, u_h, inverse, ratio = np.empty(p), np.empty(p), np.empty(p), np.empty(p)
     for i in range(n):
         c, a, g = codes[i], alpha[i], gamma[i]
-        u_u, log_det = 0.0, 0.0
+        u_u, logs = 0.0, 0.0
         for j in range(p):
             h = a * values[j] + g
             ratio[j] = h / usual[j]
@@ -33,15 +33,15 @@ def downdated_scores(x, means, first, codes, grown, alpha, gamma, taken, values,
             product = 1.0
             for j in range(start, min(start + FACTORS, p)):
                 product *= ratio[j]
-            log_det += np.log(product)
+            logs += np.log(product)
         b = a * taken[i]
         left = 1.0 - b * u_u
         if not left > least_left:
-            out[i] = np.nan
+            squares[i], log_det[i] = np.nan, np.nan
             continue
-        log_det += np.log(left)
+        log_det[i, 0] = logs + np.log(left)
         b /= left
-        for k in range(out.shape[1]):
+        for k in range(squares.shape[1]):
             u_v, v_v = 0.0, 0.0
             if first + k == c:
                 u_v, v_v = grown[i] * u_u, grown[i] * grown[i] * u_u
@@ -50,4 +50,4 @@ def downdated_scores(x, means, first, codes, grown, alpha, gamma, taken, values,
                     v = x[i, j] - means[first + k, j]
                     u_v += v * u_h[j]
                     v_v += v * v * inverse[j]
-            out[i, k] = -0.5 * (v_v + b * u_v * u_v + log_det)
+            squares[i, k] = v_v + b * u_v * u_v
