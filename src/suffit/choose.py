@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from .families import Binned, Categorical, Gaussian, MultivariateGaussian
 from .families.left_out import Downdates
 from .families.tuning import Tuning
-from .family import Family, LeftOut
+from .family import LeftOut
 from .frame import LEVEL_KIND, NUMBER, WHOLE, Frame
 from .kernels.threads import one_blas_thread
 from .model import Model
@@ -243,7 +243,7 @@ class Held:
         if key not in self._kept:
             X = piece.matrix(self.frame)
             if isinstance(piece.family, Binned):
-                self._kept[key] = self.over(self.models(piece, X))
+                self._kept[key] = self.over(self.models(piece, X))[0]
             else:
                 model = Model.empty(piece.family, piece.names).learn(X, self.rows)
                 left = model.left_out(X[self.look], self.few, np.zeros_like, one=True).left
@@ -259,7 +259,10 @@ class Held:
         some = bool(holes.any())
         if some and self._present(holes).min() < MOSTLY:
             models = [(_completed(model), here, x) for model, here, x in self.models(piece, X)]
-            return Joint(lambda fs: [self.over(models, f)[: self.compared] for f in fs], lambda f: self.over(models, f))
+            return Joint(
+                lambda families: [a[: self.compared] for a in self.over(models, families)],
+                lambda family: self.over(models, [family])[0],
+            )
         whole = np.where(holes, np.nanmean(X, axis=0), X) if some else X
         stats = replace(_joint(), pooled=many).collect(whole, self.rows, piece.names)
         made: dict[float, Downdates] = {}
@@ -274,7 +277,7 @@ class Held:
 
         def pooled(family: MultivariateGaussian) -> Array:
             if some:
-                return self.over(self.models(replace(piece, family=family), X))
+                return self.over(self.models(replace(piece, family=family), X))[0]
             return left_out([family], len(self.look))[0]
 
         return Joint(lambda families: left_out(families, self.compared), pooled)
@@ -301,15 +304,22 @@ class Held:
                 out.append((model, here, X[self.look[here]]))
         return out
 
-    def over(self, models: list[tuple[Model, Places, Matrix]], family: Family | None = None) -> Array:
-        """The scores of all rows under models, or another setting of their family that keeps the same sums."""
-        out = np.zeros((len(self.look), len(self.rows.classes)))
+    def over(self, models: list[tuple[Model, Places, Matrix]], families: Families = ()) -> list[Array]:
+        """The scores of all rows under models, or under other settings of their family that keep the same sums.
+
+        Those differ in their tails alone.
+        """
+        out = [np.zeros((len(self.look), len(self.rows.classes))) for _ in range(max(len(families), 1))]
         for model, here, X in models:
             places = np.array([self.rows.classes.position[c] for c in model.classes])
-            known = replace(model, family=family or model.family).solved(np.zeros(len(model.classes))).scores(X)
-            out[here] = known.min(axis=1, keepdims=True)  # of classes that no other fold has
-            out[np.ix_(here, places)] = known
-        return bounded(LeftOut(out))
+            if families:
+                found = families[0].by_freedom(model.sums, model.columns, X, [f.freedom for f in families])
+            else:
+                found = [model.solved(np.zeros(len(model.classes))).scores(X)]
+            for scores, known in zip(out, found, strict=True):
+                scores[here] = known.min(axis=1, keepdims=True)  # of classes that no other fold has
+                scores[np.ix_(here, places)] = known
+        return [bounded(LeftOut(scores)) for scores in out]
 
 
 def _completed(model: Model) -> Model:

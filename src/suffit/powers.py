@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from .family import LeftOut
 from .stats import Array
@@ -18,6 +19,8 @@ USUAL_POWER = 0.5  # standard deviation of the prior on powers
 STRONGEST = 2.0  # no model counts for more than so many times its own evidence
 LOWEST = -1e4  # scores are no lower than this below the best of their row: enough to decide, and finite
 MOST_STEPS, MOST_HALVINGS = 50, 30
+MOST_LOGIT = 30.0
+BENT = (1.0, 0.97, 0.9, 0.7, 0.0)  # how much of what makes the loss no longer convex is reckoned with
 ROUNDING = 1e-12  # of the log-loss
 SETTLED = 1e-9  # a gain of log-loss after which there is nothing more to gain
 SAYABLE = -100.0  # the most that one row says against a class when one model's power is fitted: else a few decide alone
@@ -60,63 +63,73 @@ def powers(scores: Sequence[Array], log_prior: Array, codes: Codes, weights: Arr
 def _fitted(
     scores: Sequence[Array], log_prior: Array, codes: Codes, weights: Array, start: float | None, lapse: float
 ) -> Pooled:
-    """Newton's method, steps halved until they gain, β held at a bound it pushes against; ε after each (EM).
+    """Newton's method in (β, logit ε), steps halved until they gain, β held at a bound it pushes against.
 
-    A normal prior on β keeps few rows from showing that a model is never wrong.
+    A normal prior on β keeps few rows from showing that a model is never wrong; ε has Jeffreys' prior.
     """
     from .kernels.powers import pool_loss
 
     S = freeze(np.stack([s.T for s in scores]))  # (M, K, n)
-    total = float(weights.sum())
+    M, total = len(S), float(weights.sum())
     rest = (freeze(np.atleast_2d(log_prior).T.astype(np.float64)), freeze(codes), freeze(weights / total))
-    price, pseudo = 1 / (USUAL_POWER**2 * total), PSEUDO_LAPSES / total if lapse else 0.0
+    price, pseudo = 1 / (USUAL_POWER**2 * total), PSEUDO_LAPSES / total
 
-    def at(beta: Array, lapse: float) -> Point:
-        slope, curve = price * beta, price * np.eye(len(beta))
-        loss, lapses = pool_loss(S, *rest, freeze(beta), lapse, slope, curve)
+    def at(where: Array) -> Point:
+        beta, e = where[:M], 1 / (1 + math.exp(-where[M])) if lapse else 0.0
+        slope, curve, bend = price * beta, price * np.eye(M), np.zeros((M + 1, M + 1))
+        loss, lapses = pool_loss(S, *rest, freeze(beta), e, slope, curve, bend)
         paid = 0.5 * price * float(beta @ beta)
+        down, up = np.zeros(M + 1), np.zeros((M + 1, M + 1))
+        down[:M], up[:M, :M] = slope, curve
         if lapse:
-            paid -= pseudo * (math.log(lapse) + math.log1p(-lapse))
-        return Point(beta, lapse, loss, paid, lapses, slope, np.tril(curve) + np.tril(curve, -1).T)
+            paid -= pseudo * (math.log(e) + math.log1p(-e))
+            down[M] = e - lapses - pseudo * (1 - 2 * e)
+            up[M, M] = e * (1 - e) * (1 + 2 * pseudo)
+        return Point(where, e, loss, loss + paid, down, up, bend)
 
-    now = at(np.full(len(S), min(0.5, 1.0 / len(S)) if start is None else start), lapse)
+    where = np.full(M + 1, min(0.5, 1.0 / M) if start is None else start)
+    where[M] = math.log(lapse / (1 - lapse)) if lapse else 0.0
+    now = at(where)
     for _ in range(MOST_STEPS):
         step = now.step()
-        after = (now.lapses + pseudo) / (1 + 2 * pseudo)  # 0 where there are none
         for halved in range(MOST_HALVINGS):
-            tried = at(np.clip(now.beta - step * 0.5**halved, 0.0, STRONGEST), after)
+            tried = at(_inside(now.where - step * 0.5**halved))
             if tried.total <= now.total + ROUNDING:
                 break
         else:
             break
-        gain = now.total - tried.total if lapse else 0.5 * float(now.slope @ step)  # where the loss is a parabola
-        now = tried
-        if gain < SETTLED:
+        promised, now = 0.5 * float(now.slope @ step), tried
+        if promised < SETTLED:  # the next step would gain about its square
             break
-    return Pooled(now.beta, now.lapse, now.loss)
+    return Pooled(now.where[:M], now.lapse, now.loss)
+
+
+def _inside(where: Array) -> Array:
+    """Powers within their bounds, and a lapse that is neither nothing nor all."""
+    return np.append(np.clip(where[:-1], 0.0, STRONGEST), np.clip(where[-1], -MOST_LOGIT, MOST_LOGIT))
 
 
 class Point(NamedTuple):
-    """Powers and a lapse, the log-loss there and what the priors add, and how they change."""
+    """Powers and the logit of a lapse; the log-loss there, alone and with what the priors add; and how it changes."""
 
-    beta: Array
+    where: Array  # (M + 1,)
     lapse: float
     loss: float
-    paid: float
-    lapses: float
+    total: float
     slope: Array
-    curve: Array
-
-    @property
-    def total(self) -> float:
-        """What is minimised."""
-        return self.loss + self.paid
+    curve: Array  # less ``bend``, the Hessian: lower triangles
+    bend: Array
 
     def step(self) -> Array:
-        """Newton's step to take away, 0 for a power that pushes against its bound."""
-        beta, slope = self.beta, self.slope
-        free = ~(((beta <= 0) & (slope > 0)) | ((beta >= STRONGEST) & (slope < 0)))
-        step = np.zeros_like(beta)
-        if free.any():
-            step[free] = np.linalg.solve(self.curve[np.ix_(free, free)], slope[free])  # positive definite by the price
+        """Newton's step to take away, 0 for a power that pushes against its bound; a safe one where that is none."""
+        beta, slope = self.where[:-1], self.slope
+        free = np.append(~(((beta <= 0) & (slope[:-1] > 0)) | ((beta >= STRONGEST) & (slope[:-1] < 0))), self.lapse > 0)
+        step = np.zeros_like(slope)
+        here = np.ix_(free, free)
+        for share in BENT:
+            try:
+                step[free] = cho_solve(cho_factor((self.curve - share * self.bend)[here], lower=True), slope[free])
+                break
+            except LinAlgError:
+                continue
         return step

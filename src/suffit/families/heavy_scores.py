@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,11 @@ class HeavyScorer(Scorer):
     def _bent(self, squares: Array, peak: Array, used: Array) -> Array:
         p = used[:, None]
         return log_density(squares, -2 * peak - p * LOG_2PI, p, self.freedom)
+
+    def by_freedom(self, x: NDArray[Any], freedoms: Sequence[float]) -> list[Array]:
+        """The scores of complete rows and others under several tails.  # → [(n, K)]"""
+        found = self._distances(x)
+        return [HeavyScorer(self.normal, freedom)._bent(*found) for freedom in freedoms]
 
     def check(self, X: Matrix) -> None:
         """As the normal."""

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..family import Family, LeftOut, Scorer, least, register
+from ..kernels.threads import one_blas_thread
 from ..stats import CLASS, PATTERN, Array, Stats
 from ..table import InputError, Matrix, Rows, block, is_sparse
 from .completion import FEW_ROWS, completed, spread_out
@@ -142,6 +143,12 @@ class MultivariateGaussian(JointMoments):
         """Scatter about the means, tied, shrunk and factored; with heavier tails where that is asked for."""
         normal = self._normal_scorer(stats, columns)
         return normal if np.isinf(self.freedom) else HeavyScorer(normal, self.freedom)
+
+    def by_freedom(self, stats: Stats, columns: Sequence[str], X: Matrix, freedoms: Sequence[float]) -> list[Array]:
+        """log p(x | c) under several tails, solved once.  # → [(n, K)]"""
+        with one_blas_thread():
+            heavy = HeavyScorer(self._normal_scorer(stats, columns), freedoms[0])
+            return heavy.by_freedom(np.asarray(block(X, 0, X.shape[0]), np.float64), freedoms)
 
     def _normal_scorer(self, stats: Stats, columns: Sequence[str]) -> SharedScorer | OwnScorer:
         stats = self.completed(stats, columns)

@@ -38,16 +38,18 @@ def share(x):  # type: ignore[no-untyped-def]
 
 
 @fast
-def pool_loss(S, log_prior, codes, weights, beta, lapse, slope, curve):  # type: ignore[no-untyped-def]
+def pool_loss(S, log_prior, codes, weights, beta, lapse, slope, curve, bend):  # type: ignore[no-untyped-def]
     """Σ w·(−log p(c_i | i)), p = (1 − ε)·q + ε·prior, q ∝ exp(log prior + Σ_m β_m·S_m); and Σ w·P(lapse | i).
 
-    Its gradient in β is added up, and what stands for its Hessian: the curvature of rows that are no lapses, by share.
-    S: (M, K, n); log_prior: (K, n), or (K, 1) for all rows; slope: (M,); curve: (M, M), its lower triangle.
+    Added up beside it: its gradient in β, and its Hessian in (β, logit ε) in two parts, ``curve`` (positive: that of
+    log q by the share r of each row that is no lapse) less ``bend`` = Σ w·r(1 − r)·k kᵀ, k = (∂ log q/∂β, −1).
+    S: (M, K, n); log_prior: (K, n), or (K, 1) for all rows; slope: (M,); of curve (M, M) and bend (M + 1, M + 1) the
+    lower triangles.
     """
     M, K, n = S.shape
     each = log_prior.shape[1] > 1
     p, top, norm, w = np.empty((K, AT_ONCE)), np.empty(AT_ONCE), np.empty(AT_ONCE), np.empty(AT_ONCE)
-    mean = np.empty((M, AT_ONCE))
+    mean, told, odd = np.empty((M, AT_ONCE)), np.full((M + 1, AT_ONCE), -1.0), np.empty(AT_ONCE)
     total, lapses = 0.0, 0.0
     for start in range(0, n, AT_ONCE):
         size = min(AT_ONCE, n - start)
@@ -81,6 +83,7 @@ def pool_loss(S, log_prior, codes, weights, beta, lapse, slope, curve):  # type:
             total += weights[start + i] * loss
             lapses += weights[start + i] * (1.0 - right)
             w[i] = weights[start + i] * right
+            odd[i] = w[i] * (1.0 - right)
         for m in range(M):
             for i in range(size):
                 mean[m, i] = 0.0
@@ -89,7 +92,15 @@ def pool_loss(S, log_prior, codes, weights, beta, lapse, slope, curve):  # type:
                     mean[m, i] += p[k, i] * S[m, k, start + i]
             for i in range(size):
                 mean[m, i] /= norm[i]
-                slope[m] += w[i] * (mean[m, i] - S[m, codes[start + i], start + i])
+                told[m, i] = S[m, codes[start + i], start + i] - mean[m, i]
+                slope[m] -= w[i] * told[m, i]
+        if lapse > 0.0:
+            for m in range(M + 1):
+                for o in range(m + 1):
+                    value = 0.0
+                    for i in range(size):
+                        value += odd[i] * told[m, i] * told[o, i]
+                    bend[m, o] += value
         for i in range(size):
             w[i] /= norm[i]
         for m in range(M):
