@@ -141,6 +141,18 @@ ESTIMATORS: dict[str, Case] = {
         normal,
         coupled=True,
     ),
+    "GenerativeClassifier-heavy": Case(
+        lambda: suffit.GenerativeClassifier({("x0", "x1", "x2"): suffit.MultivariateGaussian(freedom=4.0)}),
+        normal,
+        coupled=True,
+    ),
+    "GenerativeClassifier-heavy-shared": Case(
+        lambda: suffit.GenerativeClassifier(
+            {("x0", "x1", "x2"): suffit.MultivariateGaussian(tie=1.0, shrinkage=0.1, freedom=10.0)}
+        ),
+        normal,
+        coupled=True,
+    ),
     "GenerativeClassifier-counts": Case(
         lambda: suffit.GenerativeClassifier({EveryColumn(): "poisson"}, missing="informative", unknown="novel"),
         counts,
@@ -195,7 +207,7 @@ def of_scorer(scorer: Any) -> list[np.ndarray]:
     """The parameters of every class; block by block where there are several."""
     if hasattr(scorer, "scorers"):
         return [a for part in scorer.scorers for a in of_scorer(part)]
-    scorer = getattr(scorer, "inner", scorer)
+    scorer = getattr(scorer, "inner", getattr(scorer, "normal", scorer))
     if hasattr(scorer, "sigma"):
         return [scorer.means, scorer.covariances()]
     if hasattr(scorer, "natural"):

@@ -21,12 +21,15 @@ from .families.elementwise import Elementwise
 from .families.elementwise_scores import ElementwiseScorer
 from .families.gaussian import WarpedScorer
 from .families.gaussian_scores import DiagonalScorer, OwnScorer, SharedScorer
+from .families.heavy_scores import HeavyScorer
 from .families.multinomial import GAP, MultinomialScorer
 from .families.product import ProductScorer
 from .frame import Template
 from .stats import Array
 
 SHOWN = 12  # columns of the printed page
+DRAWS, FEWEST_DRAWS = 20_000, 200  # rows drawn to tell how columns with heavy tails separate two classes
+MOST_DRAWN = 1 << 29  # products that all these draws take
 
 # --- the log-likelihood of the rows learned, from their sums
 
@@ -148,6 +151,18 @@ def _(scorer: OwnScorer, stats: Any, a: int, b: int) -> Array:
     slope = -(P_a + P_b) @ d
     wider = np.einsum("ij,ij->i", P_b - P_a, scorer.sigma[a] - scorer.sigma[b])
     return np.asarray(0.5 * wider - 2 * slope * d)
+
+
+@separation.register
+def _(scorer: HeavyScorer, stats: Any, a: int, b: int) -> Array:
+    """By draws: there is no formula."""
+    K, p = scorer.n_classes, scorer.centres.shape[1]
+    n = int(np.clip(MOST_DRAWN // (p * p * K * (K - 1)), FEWEST_DRAWS, DRAWS))
+    means = []
+    for c in (a, b):
+        x = scorer.sample(np.full(n, c, np.int32), np.random.default_rng(0))
+        means.append(scorer.parts(x, np.full(n, a, np.int32), np.full(n, b, np.int32)).columns.mean(axis=0))
+    return np.asarray(means[0] - means[1])
 
 
 @separation.register

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
+from ..families.heavy_scores import HeavyScorer
 from ..families.product import ProductScorer
 from ..forms import LogisticForm
 from ..model import Solution
@@ -20,6 +21,13 @@ WAY_OUT = "logistic_form() has the weights of every model, and .statistic(X) the
 
 def linear_weights(solution: Solution, columns: Sequence[str], owners: NDArray[np.int64] | None) -> tuple[Array, Array]:
     """w_c and b_c with log p(c | x) = w_c·x + b_c + constant, x as the user gives it.  # → (K, p), (K,)"""
+    scorer = solution.scorer
+    blocks = scorer.scorers if isinstance(scorer, ProductScorer) else [scorer]
+    if any(isinstance(s, HeavyScorer) for s in blocks):
+        raise InputError(
+            "to_sklearn: heavy tails (freedom) are linear in no function of the columns, and have no logistic_form(); "
+            "set freedom=inf"
+        )
     form = solution.logistic_form()
     if form.impossible is not None:
         raise InputError(f"to_sklearn: smoothing is 0 and some events have probability 0; set alpha above 0; {WAY_OUT}")
