@@ -20,6 +20,7 @@ STRONGEST = 2.0  # no model counts for more than so many times its own evidence
 LOWEST = -1e4  # scores are no lower than this below the best of their row: enough to decide, and finite
 MOST_STEPS, MOST_HALVINGS = 50, 30
 MOST_LOGIT = 30.0
+NOTHING = 1e-6  # a power that is none
 BENT = (1.0, 0.97, 0.9, 0.7, 0.0)  # how much of what makes the loss no longer convex is reckoned with
 ROUNDING = 1e-12  # of the log-loss
 SETTLED = 1e-9  # a gain of log-loss after which there is nothing more to gain
@@ -101,7 +102,7 @@ def _fitted(
         promised, now = 0.5 * float(now.slope @ step), tried
         if promised < SETTLED:  # the next step would gain about its square
             break
-    return Pooled(now.where[:M], now.lapse, now.loss)
+    return Pooled(np.where(now.where[:M] < NOTHING, 0.0, now.where[:M]), now.lapse, now.loss)
 
 
 def _inside(where: Array) -> Array:
