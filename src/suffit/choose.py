@@ -45,7 +45,7 @@ MOST_COLUMNS = 400  # numbers in a joint block; more levels than make these are 
 MOST_ROOM = 1 << 23  # numbers that the sums of a joint block may take
 MOST_WORK = 1e10  # products that factoring a joint block may take, for all ways in which rows have holes
 SEEN_OFTEN = 3  # rows a level needs to have a number of its own in a joint block
-BINS = 5
+BINS = 8  # of the numbers in a joint block; fewer where that would make too many columns
 MOSTLY = 2 / 3  # a share of a column's values, in every class, that is there: the rest are few
 TIES = (1.0, 0.5, 0.1, 0.0)
 SHRINKAGE = 0.1  # tried with every tie; with the best, more or less of it
@@ -172,7 +172,8 @@ def _quantiles(frame: Frame, names: Sequence[str], rows: Rows) -> dict[str, tupl
     if not names:
         return {}
     X = np.column_stack([frame.columns[n].numbers() for n in names])
-    chosen = Binned(how="quantile", bins=BINS).settled(X, rows, names)
+    bins = max(2, min(BINS, MOST_COLUMNS // len(names)))
+    chosen = Binned(how="quantile", bins=bins).settled(X, rows, names)
     return dict(zip(names, chosen.edges, strict=True))  # type: ignore[attr-defined]
 
 
