@@ -47,15 +47,19 @@ class HeavyScorer(Scorer):
         normal = self.normal
         peak = np.broadcast_to(-0.5 * (normal.log_det + normal.rank * LOG_2PI), (len(x), self.n_classes)).copy()
         used = np.full(len(x), float(normal.rank))
-        gap = np.flatnonzero(np.isnan(x).any(axis=1))
+        gap = np.isnan(x).any(axis=1)
+        whole = x if not gap.any() else x[~gap]
         with np.errstate(over="ignore", invalid="ignore"):  # far rows overflow here and are drawn in later
             if isinstance(normal, SharedScorer):
-                U = centred(x, 0, len(x), normal.middle, normal.W)
-                squares = np.stack([np.einsum("ij,ij->i", U - m, U - m) for m in normal.whitened_means], axis=1)
+                U = centred(whole, 0, len(whole), normal.middle, normal.W)
+                found = np.stack([np.einsum("ij,ij->i", U - m, U - m) for m in normal.whitened_means], axis=1)
             else:
-                squares = 2 * (peak - normal.scores(x)) if len(gap) < len(x) else np.empty_like(peak)
-        if len(gap):
-            squares[gap], peak[gap], used[gap] = normal.marginal.distances(x[gap])
+                found = 2 * (peak[: len(whole)] - normal.scores(whole))
+        if len(whole) == len(x):
+            return np.maximum(found, 0.0), peak, used
+        squares = np.empty_like(peak)
+        squares[~gap] = found
+        squares[gap], peak[gap], used[gap] = normal.marginal.distances(x[gap])
         return np.maximum(squares, 0.0), peak, used
 
     def _bent(self, squares: Array, peak: Array, used: Array) -> Array:
