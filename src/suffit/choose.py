@@ -415,11 +415,13 @@ def _pooled(
 ) -> tuple[Schema, Selection]:
     """Powers for the best of every structure together; those that add nothing are left out."""
     kept = best
-    beta, lapse, loss = pooled([s for _, s, _ in kept], log_prior, *rows.part(0, len(rows)))
+    start = np.array([t.power for _, _, t in kept]) / len(kept)
+    beta, lapse, loss = pooled([s for _, s, _ in kept], log_prior, *rows.part(0, len(rows)), start=start)
     while len(kept) > 1 and beta.min() < WORTH:
         weak = int(np.argmin(beta))
         kept = [k for m, k in enumerate(kept) if m != weak]
-        beta, lapse, loss = pooled([s for _, s, _ in kept], log_prior, *rows.part(0, len(rows)))
+        start = np.delete(beta, weak)
+        beta, lapse, loss = pooled([s for _, s, _ in kept], log_prior, *rows.part(0, len(rows)), start=start)
     by_name = {s.name: float(b) for (s, _, _), b in zip(kept, beta, strict=True)}
     plain = tuple(replace(p, power=by_name.get(NAIVE, 0.0)) for p in schema.pieces)  # kept in any case: the density
     others = tuple(replace(p, power=by_name[s.name]) for s, _, _ in kept if s.name != NAIVE for p in s.pieces)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -14,10 +14,12 @@ from .stats import Array
 from .table import Codes, freeze
 
 USUAL_LAPSE = 0.01  # where the search for it begins
+BEGIN = (0.5, 0.1, 0.02, 0.004, 0.0008)  # powers of which the search begins with the best
+FAR = 4.0  # times that a power grows or falls in one step
 PSEUDO_LAPSES = 0.5  # rows taken to have been exceptions before any is seen, and as many that were not (Jeffreys)
 USUAL_POWER = 0.5  # standard deviation of the prior on powers
 STRONGEST = 2.0  # no model counts for more than so many times its own evidence
-LOWEST = -1e4  # scores are no lower than this below the best of their row: enough to decide, and finite
+LOWEST = -1e12  # scores are no lower than this below the best of their row: enough to decide, and finite
 MOST_STEPS, MOST_HALVINGS = 50, 30
 MOST_LOGIT = 30.0
 NOTHING = 1e-6  # a power that is none
@@ -44,29 +46,15 @@ class Pooled(NamedTuple):
     loss: float
 
 
-def pooled(
-    scores: Sequence[Array], log_prior: Array, codes: Codes, weights: Array, start: float | None = None
-) -> Pooled:
+def pooled(scores: Sequence[Array], log_prior: Array, codes: Codes, weights: Array, start: Any = None) -> Pooled:
     """The β in [0, 2] and the ε that minimise the log-loss of (1 − ε)·softmax(log prior + Σ_m β_m·scores_m) + ε·prior.
 
     ε is the chance that a row is an exception, whose columns say nothing of its class: so no single row decides about
-    β, and nothing is said to be all but impossible.
-    """
-    return _fitted(scores, log_prior, codes, weights, start, USUAL_LAPSE)
+    β, and nothing is said to be all but impossible.  A normal prior on β keeps few rows from showing that a model is
+    never wrong; ε has Jeffreys' prior.
 
-
-def powers(scores: Sequence[Array], log_prior: Array, codes: Codes, weights: Array) -> tuple[Array, float]:
-    """The β in [0, 2] that minimise the log-loss of softmax(log prior + Σ_m β_m·scores_m), and that log-loss."""
-    found = _fitted(scores, log_prior, codes, weights, None, 0.0)
-    return found.powers, found.loss
-
-
-def _fitted(
-    scores: Sequence[Array], log_prior: Array, codes: Codes, weights: Array, start: float | None, lapse: float
-) -> Pooled:
-    """Newton's method in (β, logit ε), steps halved until they gain, β held at a bound it pushes against.
-
-    A normal prior on β keeps few rows from showing that a model is never wrong; ε has Jeffreys' prior.
+    Newton's method in (β, logit ε), by steps that are not too long and halved until they gain, β held at a bound it
+    pushes against.  ``start``: powers to begin from; else the best of some, the same for all.
     """
     from .kernels.powers import pool_loss
 
@@ -76,25 +64,23 @@ def _fitted(
     price, pseudo = 1 / (USUAL_POWER**2 * total), PSEUDO_LAPSES / total
 
     def at(where: Array) -> Point:
-        beta, e = where[:M], 1 / (1 + math.exp(-where[M])) if lapse else 0.0
+        beta, e = where[:M], 1 / (1 + math.exp(-where[M]))
         slope, curve, bend = price * beta, price * np.eye(M), np.zeros((M + 1, M + 1))
         loss, lapses = pool_loss(S, *rest, freeze(beta), e, slope, curve, bend)
-        paid = 0.5 * price * float(beta @ beta)
-        down, up = np.zeros(M + 1), np.zeros((M + 1, M + 1))
-        down[:M], up[:M, :M] = slope, curve
-        if lapse:
-            paid -= pseudo * (math.log(e) + math.log1p(-e))
-            down[M] = e - lapses - pseudo * (1 - 2 * e)
-            up[M, M] = e * (1 - e) * (1 + 2 * pseudo)
+        paid = 0.5 * price * float(beta @ beta) - pseudo * (math.log(e) + math.log1p(-e))
+        down, up = np.append(slope, e - lapses - pseudo * (1 - 2 * e)), np.zeros((M + 1, M + 1))
+        up[:M, :M], up[M, M] = curve, e * (1 - e) * (1 + 2 * pseudo)
         return Point(where, e, loss, loss + paid, down, up, bend)
 
-    where = np.full(M + 1, min(0.5, 1.0 / M) if start is None else start)
-    where[M] = math.log(lapse / (1 - lapse)) if lapse else 0.0
-    now = at(where)
+    usual = math.log(USUAL_LAPSE / (1 - USUAL_LAPSE))
+    if start is None:
+        now = min((at(np.append(np.full(M, b / M), usual)) for b in BEGIN), key=lambda point: point.total)
+    else:
+        now = at(np.append(np.broadcast_to(start, M), usual))
     for _ in range(MOST_STEPS):
         step = now.step()
         for halved in range(MOST_HALVINGS):
-            tried = at(_inside(now.where - step * 0.5**halved))
+            tried = at(now.moved(step * 0.5**halved))
             if tried.total <= now.total + ROUNDING:
                 break
         else:
@@ -103,11 +89,6 @@ def _fitted(
         if promised < SETTLED:  # the next step would gain about its square
             break
     return Pooled(np.where(now.where[:M] < NOTHING, 0.0, now.where[:M]), now.lapse, now.loss)
-
-
-def _inside(where: Array) -> Array:
-    """Powers within their bounds, and a lapse that is neither nothing nor all."""
-    return np.append(np.clip(where[:-1], 0.0, STRONGEST), np.clip(where[-1], -MOST_LOGIT, MOST_LOGIT))
 
 
 class Point(NamedTuple):
@@ -121,10 +102,18 @@ class Point(NamedTuple):
     curve: Array  # less ``bend``, the Hessian: lower triangles
     bend: Array
 
+    def moved(self, step: Array) -> Array:
+        """The point less a step: a single power falls to no less than a part of itself at once, the lapse likewise."""
+        beta = np.clip(self.where[:-1] - step[:-1], 0.0, STRONGEST)
+        if len(beta) == 1:
+            beta = np.clip(beta, self.where[0] / FAR - NOTHING, FAR * (self.where[0] + NOTHING))
+        odds = np.clip(self.where[-1] - np.clip(step[-1], -FAR, FAR), -MOST_LOGIT, MOST_LOGIT)
+        return np.append(np.clip(beta, 0.0, STRONGEST), odds)
+
     def step(self) -> Array:
         """Newton's step to take away, 0 for a power that pushes against its bound; a safe one where that is none."""
         beta, slope = self.where[:-1], self.slope
-        free = np.append(~(((beta <= 0) & (slope[:-1] > 0)) | ((beta >= STRONGEST) & (slope[:-1] < 0))), self.lapse > 0)
+        free = np.append(~(((beta <= 0) & (slope[:-1] > 0)) | ((beta >= STRONGEST) & (slope[:-1] < 0))), True)
         step = np.zeros_like(slope)
         here = np.ix_(free, free)
         for share in BENT:

@@ -68,7 +68,8 @@ def pool_loss(S, log_prior, codes, weights, beta, lapse, slope, curve, bend):  #
             norm[i] = 0.0
         for k in range(K):
             for i in range(size):
-                e = share(max(p[k, i] - top[i], LEAST))
+                below = p[k, i] - top[i]
+                e = share(max(below, LEAST)) if below > LEAST else 0.0  # however large the score, it says nothing more
                 p[k, i] = e
                 norm[i] += e
         for i in range(size):
