@@ -106,6 +106,18 @@ def test_a_few_hopeless_rows_do_not_set_the_temperature() -> None:
     assert found.log_loss_after < found.log_loss_before / 3
 
 
+@pytest.mark.parametrize("name", ["MultinomialNB", "ComplementNB"])
+def test_rules_without_a_prior_are_calibrated_too(name: str) -> None:
+    """Words told over and over: a temperature takes back what is too much of them."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 600)
+    X = np.repeat(rng.poisson(np.where(y[:, None] == 1, [1.0, 2.0, 1.5], [1.5, 1.5, 1.2])), 8, axis=1)
+    plain, model = (getattr(suffit, name)(calibrate=c).fit(X, y) for c in (None, "temperature"))
+    assert model.calibration_.lapse < 0.1
+    assert log_loss(model.predict_proba(X), y) < 0.7 * log_loss(plain.predict_proba(X), y)
+    assert expected_calibration_error(model.predict_proba(X), y) < 0.05
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", CALIBRATED)
 def test_rows_left_out_are_told_no_worse(name: str, method: str) -> None:

@@ -86,6 +86,14 @@ def test_powers_and_lapse_are_the_optimum(odd):
     assert found.loss == pytest.approx(loss_of(scores, log_prior, codes, weights, found.powers, found.lapse), rel=1e-9)
 
 
+def test_a_prior_need_not_sum_to_1():
+    scores, log_prior, codes, weights = problem(odd=4)
+    for other in (log_prior + 3.0, np.tile(log_prior - 5.0, (len(codes), 1))):
+        one, two = (pooled(scores, p, codes, weights) for p in (log_prior, other))
+        np.testing.assert_allclose(two.powers, one.powers, rtol=1e-6)
+        assert (two.lapse, two.loss) == pytest.approx((one.lapse, one.loss), rel=1e-6)
+
+
 def test_few_exceptions_leave_the_powers_as_they_are():
     clean, with_odd = (pooled(*problem(odd=odd)) for odd in (0, 6))
     np.testing.assert_allclose(with_odd.powers, clean.powers, rtol=0.2)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.special import log_softmax
 
 from .family import LeftOut
 from .stats import Array
@@ -60,7 +61,11 @@ def pooled(scores: Sequence[Array], log_prior: Array, codes: Codes, weights: Arr
 
     S = freeze(np.stack([s.T for s in scores]))  # (M, K, n)
     M, total = len(S), float(weights.sum())
-    rest = (freeze(np.atleast_2d(log_prior).T.astype(np.float64)), freeze(codes), freeze(weights / total))
+    rest = (
+        freeze(log_softmax(np.atleast_2d(log_prior).astype(np.float64), axis=1).T),
+        freeze(codes),
+        freeze(weights / total),
+    )
     price, pseudo = 1 / (USUAL_POWER**2 * total), PSEUDO_LAPSES / total
 
     def at(where: Array) -> Point:
