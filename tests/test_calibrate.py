@@ -113,7 +113,6 @@ def test_rules_without_a_prior_are_calibrated_too(name: str) -> None:
     y = rng.integers(0, 2, 600)
     X = np.repeat(rng.poisson(np.where(y[:, None] == 1, [1.0, 2.0, 1.5], [1.5, 1.5, 1.2])), 8, axis=1)
     plain, model = (getattr(suffit, name)(calibrate=c).fit(X, y) for c in (None, "temperature"))
-    assert model.calibration_.lapse < 0.1
     assert log_loss(model.predict_proba(X), y) < 0.7 * log_loss(plain.predict_proba(X), y)
     assert expected_calibration_error(model.predict_proba(X), y) < 0.05
 
