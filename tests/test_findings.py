@@ -450,3 +450,25 @@ def test_the_selection_shows_columns_and_structures():
     alone = suffit.GenerativeClassifier().fit(table, y).selection_
     assert alone.columns is None
     assert repr(alone).startswith("structure")
+
+
+def test_sparse_rows_may_come_in_any_order_and_with_duplicates():
+    """Entries of a row in any order count as they are; those of one column add up first."""
+    rng = np.random.default_rng(0)
+    X = rng.poisson(0.7, size=(60, 9)).astype(float)
+    y = rng.integers(0, 3, 60)
+    row, col = np.nonzero(X)
+    order = rng.permutation(len(row))
+    order = order[np.argsort(row[order], kind="stable")]
+    ends = np.concatenate([[0], np.cumsum((X > 0).sum(axis=1))])
+    shuffled = sparse.csr_array((X[row, col][order], col[order], ends), shape=X.shape)
+    assert not shuffled.has_sorted_indices
+    halves = sparse.csr_array(
+        (np.repeat(X[row, col] / 2, 2), np.repeat(col, 2), 2 * ends), shape=X.shape
+    )  # every entry in two parts
+    for make in (suffit.MultinomialNB, suffit.BernoulliNB, suffit.ComplementNB, suffit.PoissonNB, suffit.GaussianNB):
+        plain = make().fit(X, y)
+        for other in (shuffled, halves):
+            model = make().fit(other.copy(), y)
+            np.testing.assert_allclose(model.predict_proba(other.copy()), plain.predict_proba(X), rtol=1e-9)
+    assert not shuffled.has_sorted_indices

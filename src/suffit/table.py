@@ -64,11 +64,15 @@ def block(X: Matrix, start: int, stop: int) -> NDArray[Any]:
 
 
 def csr(X: Matrix) -> Any:
-    """A sparse matrix in CSR form without duplicate entries, index arrays as they are."""
+    """A sparse matrix in CSR form without duplicate entries, index arrays as they are: in any order."""
     X = X.tocsr()
     if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
+        from .kernels.counts import has_duplicates
+
+        arrays = (freeze(X.indptr.astype(np.int64, copy=False)), freeze(X.indices.astype(np.int32, copy=False)))
+        if has_duplicates(*arrays, X.shape[1]):
+            X = X.copy()
+            X.sum_duplicates()
     return X
 
 

@@ -8,6 +8,18 @@ from .compiled import fast, jit
 
 
 @jit
+def has_duplicates(ends, columns, p):  # type: ignore[no-untyped-def]
+    """Whether some row of a CSR matrix has two entries in one column."""
+    seen = np.full(p, -1, np.int64)
+    for i in range(len(ends) - 1):
+        for e in range(ends[i], ends[i + 1]):
+            if seen[columns[e]] == i:
+                return True
+            seen[columns[e]] = i
+    return False
+
+
+@jit
 def level_counts(codes_of_levels, offsets, codes, weights, count):  # type: ignore[no-untyped-def]
     """count[c, offsets[j] + level] += w; a level of −1 is missing."""
     rows, p = codes_of_levels.shape
