@@ -184,7 +184,7 @@ def holed(result: dict[str, Any]) -> list[str]:
         "levels. In the picture on the right, what a model loses against itself without holes; models that fail are",
         "left out there. A few tables decide some means: titanic, with more columns than rows once one-hot, that of",
         "*mean + sklearn LDA*; soybean, that of *rare levels pooled* with none knocked out; labor, with few",
-        "rows, those of GenerativeClassifier and of *iterative*. See the medians as well. What is said above of tables",
+        "rows, that of *iterative*. See the medians as well. What is said above of tables",
         "in view holds here too.",
         "",
         "![Log-loss against the share of cells gone](figures/evaluation-knock-out.png)",
