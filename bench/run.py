@@ -36,7 +36,7 @@ def measure(task: Any, budget: float, least: int) -> dict[str, Any]:
     if difference is not None and not difference <= task.tolerance:
         raise SystemExit(f"{task.name}: the answers differ by {difference:.2g}")
     first = once(task.peer, 1) + once(task.ours, 1)
-    pause = 0.08 if first > 5e-3 else 0.0  # idle BLAS threads of one side spin that long on a core of the other
+    pause = 0.08 if task.spins and first > 5e-3 else 0.0  # else those of one side take a core from the other
     ours, peers = [], []
     for _ in range(max(least, min(15, int(budget / max(first * task.inner + 2 * pause, 1e-9))))):
         time.sleep(pause)

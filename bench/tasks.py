@@ -37,6 +37,11 @@ class Task:
     inner: int = 1  # calls in one measurement
     repeats: float = 1.0  # how often the peer would have to do what is timed: a sample of its work, scaled up
 
+    @property
+    def spins(self) -> bool:
+        """Whether a side multiplies matrices on BLAS threads, which spin for a while after they have nothing to do."""
+        return any(word in self.name for word in ("LDA", "QDA", "GDA"))
+
 
 @cache
 def gaussian(n: int, p: int, k: int) -> tuple[np.ndarray, np.ndarray]:
