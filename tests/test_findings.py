@@ -15,6 +15,7 @@ from sklearn.metrics import make_scorer
 import suffit
 from cases import assert_same
 from suffit import SingularClassWarning
+from suffit.table import encode
 
 
 def two_classes(n: int = 2000, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -472,3 +473,17 @@ def test_sparse_rows_may_come_in_any_order_and_with_duplicates():
             model = make().fit(other.copy(), y)
             np.testing.assert_allclose(model.predict_proba(other.copy()), plain.predict_proba(X), rtol=1e-9)
     assert not shuffled.has_sorted_indices
+
+
+@pytest.mark.parametrize("late", [[7], [-3], [1], [2**40], []])
+@pytest.mark.parametrize("dtype", [np.int64, np.int32, np.int16, np.uint8])
+def test_labels_that_come_late_are_labels_too(late, dtype):
+    """The first rows have 0 and 2 alone; others, between, beside and far from them, come thousands of rows later."""
+    if any(not np.iinfo(dtype).min <= v <= np.iinfo(dtype).max for v in late):
+        pytest.skip("no such label of this type")
+    y = np.tile(np.array([0, 2]), 5000).astype(dtype)
+    y[9000 : 9000 + len(late)] = late
+    labels, codes = encode(y)
+    values, inverse = np.unique(y, return_inverse=True)
+    assert labels == values.tolist()
+    np.testing.assert_array_equal(codes, inverse)

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .kernels.threads import every, in_order, row_blocks
+from .kernels.threads import in_order, row_blocks
 from .stats import Array, Index
 
 Matrix: TypeAlias = Any  # a 2-d ndarray, or a scipy.sparse CSR matrix or array
 Codes = NDArray[np.int32]
 
 _TABLE_LIMIT = 1 << 16  # integer labels up to this range are coded by table look-up instead of sorting
+FIRST_LABELS = 4096  # rows whose labels are taken to be all, until another comes
 _MOST_ONES = 1 << 18
 _ones = np.ones(0)
 
@@ -257,20 +258,28 @@ def is_missing(level: Any) -> bool:
 
 
 def _integer_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes] | None:
-    """Codes of small-range integers by table look-up: two passes, where sorting costs more than a fit."""
+    """Codes of small-range integers by table look-up, where sorting costs more than a fit.
+
+    The labels of the first rows are mostly all there are: one pass, and another where they are not.
+    """
     from .kernels.labels import code_labels, mark_labels
 
-    low, high = int(y.min()), int(y.max())
-    if high - low >= _TABLE_LIMIT or high > np.iinfo(np.int64).max:
-        return None
-    wide = y if y.dtype in (np.int32, np.int64) else y.astype(np.int64)
-    wide, blocks = freeze(wide), row_blocks(len(y), 1)
-    seen = np.zeros(high - low + 1, dtype=np.uint8)
-    every(lambda a, b: mark_labels(wide[a:b], low, seen), blocks)
-    place = freeze(np.cumsum(seen, dtype=np.int32) - np.int32(1))
     codes = np.empty(len(y), np.int32)
-    every(lambda a, b: code_labels(wide[a:b], low, place, codes[a:b]), blocks)
-    return (np.flatnonzero(seen) + low).astype(y.dtype), codes
+    for some in (y[:FIRST_LABELS], y):
+        low, high = int(some.min()), int(some.max())
+        if high - low >= _TABLE_LIMIT or high > np.iinfo(np.int64).max:
+            return None
+        wide, few = (freeze(a if a.dtype in (np.int32, np.int64) else a.astype(np.int64)) for a in (y, some))
+        seen = np.zeros(high - low + 1, dtype=np.uint8)
+        mark_labels(few, low, seen)
+        place = freeze(np.where(seen, np.cumsum(seen, dtype=np.int32) - 1, -1).astype(np.int32))
+
+        def work(a: int, b: int, wide: Any = wide, low: int = low, place: Any = place) -> bool:
+            return bool(code_labels(wide[a:b], low, place, codes[a:b]))
+
+        if all(list(in_order(work, row_blocks(len(y), 1)))):
+            return (np.flatnonzero(seen) + low).astype(y.dtype), codes
+    raise AssertionError("labels that were marked are known")
 
 
 def encode(y: NDArray[Any]) -> tuple[list[Any], Codes]:

@@ -16,9 +16,17 @@ def mark_labels(y, low, seen):  # type: ignore[no-untyped-def]
 
 @jit
 def code_labels(y, low, place, codes):  # type: ignore[no-untyped-def]
-    """codes[i] = place[y[i] − low]."""
+    """codes[i] = place[y[i] − low]; False where a label has no place."""
+    most = np.uint64(place.shape[0])
+    signs = np.int32(0)
     for i in range(y.shape[0]):
-        codes[i] = place[y[i] - low]
+        at = np.uint64(y[i] - low)  # below low: very large
+        if at >= most:
+            return False
+        c = place[at]
+        signs |= c
+        codes[i] = c
+    return signs >= 0
 
 
 @jit
