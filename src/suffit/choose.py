@@ -264,7 +264,8 @@ class Held:
                 lambda families: [a[: self.compared] for a in self.over(models, families)],
                 lambda family: self.over(models, [family])[0],
             )
-        whole = np.where(holes, np.nanmean(X, axis=0), X) if some else X
+        weights = self.rows.part(0, len(self.rows))[1]
+        whole = np.where(holes, weights @ np.where(holes, 0.0, X) / (weights @ ~holes), X) if some else X
         stats = replace(_joint(), pooled=many).collect(whole, self.rows, piece.names)
         made: dict[float, Downdates] = {}
 

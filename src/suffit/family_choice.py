@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from .families import Categorical, Gaussian
 from .families.elementwise import without
 from .family import Family
-from .powers import SAYABLE
 from .stats import Array, Index
 from .table import Matrix, Rows, freeze
 
 BIC, LOO = "bic", "loo"
 CRITERIA = {BIC: "log-likelihood less price", LOO: "log-likelihood of rows left out"}  # as reasons say it
+SAYABLE = -100.0  # the most that one row says against a family: else a few decide alone
 STANDARD_ERRORS = 2.0  # by how many a sum of differences must exceed 0 to be sure
 OWN_AND_REST = Index.of((0, 1))
 

@@ -1,4 +1,7 @@
-"""How much the evidence of a model counts: powers β of p(x | c) that take back its over-confidence."""
+"""How much the evidence of models counts: powers β of p(x | c) that take back over-confidence, and a lapse ε.
+
+p(c | x) = (1 − ε)·q(c | x) + ε·p(c), q ∝ p(c) Π_m p_m(x | c)^β_m, both fitted on rows that the models have not seen.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +25,11 @@ USUAL_POWER = 0.5  # standard deviation of the prior on powers
 STRONGEST = 2.0  # no model counts for more than so many times its own evidence
 LOWEST = -1e12  # scores are no lower than this below the best of their row: enough to decide, and finite
 MOST_STEPS, MOST_HALVINGS = 50, 30
-MOST_LOGIT = 30.0
+MOST_LOGIT = 30.0  # of a lapse, either way
 NOTHING = 1e-6  # a power that is none
 BENT = (1.0, 0.97, 0.9, 0.7, 0.0)  # how much of what makes the loss no longer convex is reckoned with
 ROUNDING = 1e-12  # of the log-loss
 SETTLED = 1e-9  # a gain of log-loss after which there is nothing more to gain
-SAYABLE = -100.0  # the most that one row says against a class when one model's power is fitted: else a few decide alone
 
 
 def bounded(left: LeftOut, lowest: float = LOWEST) -> Array:
@@ -61,11 +63,8 @@ def pooled(scores: Sequence[Array], log_prior: Array, codes: Codes, weights: Arr
 
     S = freeze(np.stack([s.T for s in scores]))  # (M, K, n)
     M, total = len(S), float(weights.sum())
-    rest = (
-        freeze(log_softmax(np.atleast_2d(log_prior).astype(np.float64), axis=1).T),
-        freeze(codes),
-        freeze(weights / total),
-    )
+    prior = log_softmax(np.atleast_2d(log_prior).astype(np.float64), axis=1)
+    rest = (freeze(prior.T), freeze(codes), freeze(weights / total))
     price, pseudo = 1 / (USUAL_POWER**2 * total), PSEUDO_LAPSES / total
 
     def at(where: Array) -> Point:

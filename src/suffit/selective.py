@@ -23,6 +23,7 @@ from .table import Rows
 Places = NDArray[np.int64]
 
 MOST_NUMBERS = 1 << 24  # scores that are kept at once: columns × rows × classes; of more rows, some
+DECIDES = -1e4  # scores are no lower: enough to decide, and sums of them lose no digits
 REASON = "as asked: rows left out are told better without it"
 
 
@@ -78,7 +79,7 @@ def _left_out(piece: Piece, frame: Frame, rows: Rows, look: Places) -> Array:
     X = piece.matrix(frame)
     model = Model.empty(piece.family, piece.names).learn(X, rows)
     without = model.left_out(X[look], rows.some(look), np.zeros_like, one=True)
-    return bounded(without.left)
+    return bounded(without.left, DECIDES)
 
 
 def _without(schema: Schema, gone: Sequence[Part]) -> Schema:
