@@ -10,8 +10,7 @@ from sklearn.base import clone
 from suffit import Categorical, Gamma, Gaussian, LogNormal, NaiveBayes, Poisson
 from suffit import GenerativeClassifier as Generative
 from suffit.columns import SURELY
-from suffit.family_choice import Compared, compared, left_out
-from suffit.powers import SAYABLE
+from suffit.family_choice import SAYABLE, Compared, compared, left_out
 from suffit.stats import Index
 from suffit.table import Rows
 
