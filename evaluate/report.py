@@ -1,8 +1,9 @@
-"""docs/evaluation.md and its pictures, from evaluate/results/*.json: no number is typed by hand."""
+"""docs/evaluation.md, its pictures and README's table, from evaluate/results/*.json: no number is typed by hand."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from .summaries import METRICS, TIE, lost, seconds, summary, too_slow
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "evaluation.md"
+README = ROOT / "README.md"
 FIGURES = ROOT / "docs" / "figures"
 EXACT = ["suffit LDA, holes", "suffit GDA tied, OAS, holes"]
 IMPUTED = ["mean + sklearn LDA", "mean, rare levels pooled + sklearn LDA", "iterative + sklearn LDA"]
@@ -267,6 +269,26 @@ def write() -> None:
     if knocked:
         draw_knock_out(knocked, FIGURES / "evaluation-knock-out.png")
     PAGE.write_text(page(result, knocked, texts), encoding="utf-8")
+    if result and README.exists():
+        text = README.read_text(encoding="utf-8")
+        block = "<!-- evaluation -->\n" + "\n".join(readme_table(result)) + "\n<!-- /evaluation -->"
+        parts = re.split(r"<!-- evaluation -->.*<!-- /evaluation -->", text, flags=re.DOTALL)
+        README.write_text(block.join(parts), encoding="utf-8")
+
+
+README_MODELS = (OURS, "random forest", "logistic regression", "gradient boosting", "sklearn LDA, calibrated",
+                 "sklearn GaussianNB, calibrated")  # fmt: skip
+
+
+def readme_table(result: dict[str, Any]) -> list[str]:
+    """The few rows that README shows."""
+    table = summary(result["rows"])
+    lines = ["| | log-loss | accuracy | ECE | average rank by log-loss |", "|---|" + "---:|" * 4]
+    for model in README_MODELS:
+        if model in table.index:
+            loss, right, ece, rank = table.loc[model, ["log_loss", "accuracy", "ece", "rank_loss"]]
+            lines.append(f"| {model} | {loss:.3f} | {right:.1%} | {ece:.3f} | {rank:.1f} |")
+    return lines
 
 
 def latest(knock_out: bool) -> dict[str, Any] | None:

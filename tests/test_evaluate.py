@@ -31,6 +31,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(folds, "warm", lambda name: None)
     monkeypatch.setattr(run, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(report, "PAGE", tmp_path / "evaluation.md")
+    monkeypatch.setattr(report, "README", tmp_path / "README.md")
     monkeypatch.setattr(report, "FIGURES", tmp_path)
     return tmp_path / "data"
 
@@ -395,6 +396,7 @@ class TestText:
         monkeypatch.setenv("SUFFIT_DATA", str(tmp_path / "data"))
         monkeypatch.setattr(run, "RESULTS", tmp_path / "results")
         monkeypatch.setattr(report, "PAGE", tmp_path / "evaluation.md")
+        monkeypatch.setattr(report, "README", tmp_path / "README.md")
         monkeypatch.setattr(report, "FIGURES", tmp_path)
         return tmp_path / "data"
 
@@ -463,3 +465,21 @@ class TestText:
         monkeypatch.setenv("SUFFIT_DATA", str(tmp_path / "nowhere"))
         assert run.main(["text"]) == 0
         assert capsys.readouterr().out.count("skipped: no file") == 2
+
+
+def test_the_figures_of_readme_are_those_of_the_last_run():
+    table = "\n".join(report.readme_table(report.latest(False)))
+    assert f"<!-- evaluation -->\n{table}\n<!-- /evaluation -->" in report.README.read_text(encoding="utf-8")
+    assert "suffit GenerativeClassifier" in table
+
+
+def test_readme_gets_the_table_between_its_marks(tmp_path, monkeypatch):
+    monkeypatch.setattr(report, "PAGE", tmp_path / "page.md")
+    monkeypatch.setattr(report, "FIGURES", tmp_path)
+    monkeypatch.setattr(report, "README", tmp_path / "README.md")
+    report.README.write_text("before\n<!-- evaluation -->\nold\n<!-- /evaluation -->\nafter\n", encoding="utf-8")
+    report.write()
+    text = report.README.read_text(encoding="utf-8")
+    assert text.startswith("before\n<!-- evaluation -->\n| | log-loss")
+    assert text.endswith("|\n<!-- /evaluation -->\nafter\n")
+    assert "old" not in text
