@@ -487,3 +487,11 @@ def test_labels_that_come_late_are_labels_too(late, dtype):
     values, inverse = np.unique(y, return_inverse=True)
     assert labels == values.tolist()
     np.testing.assert_array_equal(codes, inverse)
+
+
+def test_a_column_with_values_only_where_nothing_weighs_is_left_out():
+    x = np.full(40, np.nan)
+    x[:3] = 1.5
+    table = {"x": x, "z": np.random.default_rng(0).normal(size=40)}
+    with pytest.warns(suffit.LeftOutWarning, match="'x': no value is there"):
+        suffit.GenerativeClassifier().fit(table, np.arange(40) % 2, sample_weight=(np.arange(40) >= 3).astype(float))

@@ -218,6 +218,8 @@ def auto_family(
         every = every[all_rows.weighty()]
     present = every[~np.isnan(every)]
     there = x[~np.isnan(x)]
+    if not len(present):  # in no row that weighs anything
+        return None, "no value is there"
     if (present == present[:1]).all():
         return None, f"every value is {present[0]:g}"
     if _running(present, all_rows):
@@ -343,7 +345,7 @@ def explained(X: Array, rows: Rows, family: Elementwise, whole: bool = False) ->
     """
     codes, weights = rows.part(0, len(rows))
     there, K = ~np.isnan(X), len(rows.classes)
-    member = np.equal.outer(np.arange(K), codes) * weights  # (K, n)
+    member = rows.members()
     each = there * weights[:, None]
 
     def by_class(a: Array) -> Array:
