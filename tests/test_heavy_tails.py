@@ -120,3 +120,18 @@ def test_there_is_no_logistic_form():
 def test_freedom_must_be_above_0(freedom):
     with pytest.raises(ValueError, match="freedom"):
         suffit.MultivariateGaussian(freedom=freedom)
+
+
+def test_heavy_tails_are_taken_where_the_data_have_them():
+    rng = np.random.default_rng(0)
+    y = np.arange(600) % 3
+    mix = np.array([[1.0, 0.8, 0.2], [0.0, 1.0, 0.7], [0.0, 0.0, 1.0]])
+    means = np.array([[0.0, 0.0, 0.0], [2.0, -2.0, 1.0], [-1.0, 2.0, 2.0]])[y]
+    normal = rng.normal(size=(600, 3)) @ mix
+    heavy = normal * np.sqrt(2 / rng.chisquare(2, (600, 1)))
+    taken = []
+    for x in (heavy, normal):
+        table = {f"x{j}": (means + x)[:, j] for j in range(3)}
+        best = [t for t in suffit.GenerativeClassifier().fit(table, y).selection_.tried if t.name == "all joint"]
+        taken.append("heavy" in min(best, key=lambda t: t.loss).settings)
+    assert taken == [True, False]

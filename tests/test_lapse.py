@@ -173,3 +173,28 @@ def test_a_model_with_a_lapse_says_so_in_its_explanation():
     )
     assert "the chance of an exception" in model.why({"u": [50.0], "v": [0.0], "w": ["p"]})
     assert "lapse" in explained.to_frame()
+
+
+def test_the_search_ends_at_the_same_place_wherever_it_begins():
+    """Scores of 10⁸ nats, as columns that never vary in a class give: the first steps must not lead into a corner."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, 400).astype(np.int32)
+    s = rng.normal(size=(400, 3)) * 20
+    s[np.arange(400), codes] += 35
+    sure = rng.random(400) < 0.3
+    s[sure] *= 1e7  # a third of the rows are sure of something, most of them rightly
+    s -= s.max(axis=1, keepdims=True)
+    prior, weights = np.log(np.full(3, 1 / 3)), np.ones(400)
+    ends = [pooled([s], prior, codes, weights, start=b) for b in (None, 1.0, 0.5, 0.1, 0.01, 0.001)]
+    for end in ends:
+        assert end.powers[0] == pytest.approx(ends[0].powers[0], rel=1e-3)
+        assert end.lapse == pytest.approx(ends[0].lapse, rel=1e-3)
+        assert end.loss == pytest.approx(ends[0].loss, rel=1e-5)
+    assert 0.01 < ends[0].powers[0] < 0.5
+    assert ends[0].loss < 0.5 * np.log(3)
+
+
+def test_a_pool_says_how_it_becomes_linear():
+    X, y = table()
+    with pytest.raises(suffit.InputError, match=r"to_sklearn: a lapse is not linear in x; fit with structure='naive'"):
+        suffit.GenerativeClassifier().fit({"u": X["u"], "v": X["v"]}, y).to_sklearn()

@@ -286,8 +286,7 @@ class Held:
 
     def _present(self, holes: NDArray[np.bool_]) -> Array:
         """The share of each class's rows that have a value, for every column.  # → (K, p)"""
-        codes, weights = self.rows.part(0, len(self.rows))
-        member = np.equal.outer(np.arange(len(self.rows.classes)), codes) * weights
+        member = self.rows.members()
         return member @ ~holes / member.sum(axis=1, keepdims=True)
 
     def models(self, piece: Piece, X: Matrix) -> list[tuple[Model, Places, Matrix]]:

@@ -180,6 +180,11 @@ class Rows:
         place[kept] = np.arange(len(kept))
         return Rows(self.classes.take(kept), freeze(place[self.codes]), self.weights)
 
+    def members(self) -> Array:
+        """The weight of every row in its class, 0 in the others.  # → (K, n)"""
+        codes, weights = self.part(0, len(self))
+        return np.equal.outer(np.arange(len(self.classes)), codes) * weights
+
     def counts(self) -> Array:
         """Total weight of each class."""
         from .kernels.labels import count_codes

@@ -290,7 +290,8 @@ class GenerativeEstimator(Predictor):
 
         if self._fitted.maps or self._solved.lapse:
             what = "an isotonic calibration" if self._fitted.maps else "a lapse"
-            raise InputError(f"to_sklearn: {what} is not linear in x; fit without calibrate; {WAY_OUT}")
+            way = "fit without calibrate" if self._fitted.calibration else "fit with structure='naive'"
+            raise InputError(f"to_sklearn: {what} is not linear in x; {way}; {WAY_OUT}")
         columns, owners = self._columns_of_model()
         weights, intercept = linear_weights(self._solved, columns, owners)
         weights = in_table(weights, columns, getattr(self, "_names_in", columns))

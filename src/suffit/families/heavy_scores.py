@@ -29,6 +29,12 @@ def log_density(squares: Array, log_det: Array, p: Any, freedom: float) -> Array
         return np.asarray(constant - 0.5 * log_det - half * np.log1p(squares / freedom))
 
 
+def _bent(squares: Array, peak: Array, used: Array, freedom: float) -> Array:
+    """The same from d², the normal log-density at the mean and how many columns say something."""
+    p = used[:, None]
+    return log_density(squares, -2 * peak - p * LOG_2PI, p, freedom)
+
+
 class HeavyScorer(Scorer):
     """log t_ν(x | μ_c, Σ_c), with the means and the matrices of a normal density.
 
@@ -62,14 +68,10 @@ class HeavyScorer(Scorer):
         squares[gap], peak[gap], used[gap] = normal.marginal.distances(x[gap])
         return np.maximum(squares, 0.0), peak, used
 
-    def _bent(self, squares: Array, peak: Array, used: Array) -> Array:
-        p = used[:, None]
-        return log_density(squares, -2 * peak - p * LOG_2PI, p, self.freedom)
-
     def by_freedom(self, x: NDArray[Any], freedoms: Sequence[float]) -> list[Array]:
         """The scores of complete rows and others under several tails.  # → [(n, K)]"""
         found = self._distances(x)
-        return [HeavyScorer(self.normal, freedom)._bent(*found) for freedom in freedoms]
+        return [_bent(*found, freedom) for freedom in freedoms]
 
     def check(self, X: Matrix) -> None:
         """As the normal."""
@@ -77,14 +79,14 @@ class HeavyScorer(Scorer):
 
     def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
         """The normal density, bent."""
-        out[:] = self._bent(*self._distances(np.asarray(block(X, start, stop), dtype=np.float64)))
+        out[:] = self.by_freedom(np.asarray(block(X, start, stop), dtype=np.float64), [self.freedom])[0]
 
     def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
         """Those of the normal density, all by the factor by which its difference of squares is bent."""
         x = np.asarray(block(X, 0, X.shape[0]), dtype=np.float64)
         squares, peak, used = self._distances(x)
         at = np.arange(len(x))
-        scores = self._bent(squares, peak, used)
+        scores = _bent(squares, peak, used, self.freedom)
         width = peak[at, a] - peak[at, b]
         bent = scores[at, a] - scores[at, b] - width
         plain = 0.5 * (squares[at, b] - squares[at, a])

@@ -96,17 +96,17 @@ class Downdates:
 
         ``freedom``: with the tails of a t, for amounts that are numbers and a multiple of I to shrink towards.
         """
-        out = [self._chosen(s) if isinstance(s, str) else self._shrunk(s, [freedom])[0] for s in shrinkages]
-        for a in out:
-            a[self.gone] = 0.0  # a class without rows: its prior says so
-        return out
+        return [
+            self._told(self._chosen(s)) if isinstance(s, str) else self.by_freedom(s, [freedom])[0] for s in shrinkages
+        ]
 
     def by_freedom(self, shrinkage: float, freedoms: Sequence[float]) -> list[Array]:
         """The same for one amount of shrinkage and several tails.  # → [(n, K)]"""
-        out = self._shrunk(shrinkage, freedoms)
-        for a in out:
-            a[self.gone] = 0.0
-        return out
+        return [self._told(a) for a in self._shrunk(shrinkage, freedoms)]
+
+    def _told(self, densities: Array) -> Array:
+        """A class without rows says nothing: its prior does."""
+        return np.where(self.gone, 0.0, densities)
 
     def _shrunk(self, s: float, freedoms: Sequence[float]) -> list[Array]:
         """log p(x_i | k), the covariances shrunk by s, for each of the tails.  # → [(n, K)]"""
