@@ -224,30 +224,53 @@ def test_wide_sparse_data_are_never_made_dense():
         assert np.isfinite(model.fit(X, y).predict_proba(X[:100])).all()
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("K", [5, 100])
-def test_wide_rows_added_up_by_four_give_the_same_moments(K, dtype):
-    """Both kernels, on rows that do not fill the last strip, with classes of fewer than four rows in some."""
-    from suffit.families.gaussian import by_four
-    from suffit.kernels.moments import class_moments, class_moments_wide
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+@pytest.mark.parametrize(("K", "p"), [(1, 3), (5, 203), (100, 7), (700, 4)])
+def test_rows_added_up_by_four_give_the_moments_of_numpy(K, p, dtype):
+    """On rows that do not fill the last strip, with classes of fewer than four rows in some."""
+    from suffit.kernels.moments import class_moments
 
     rng = np.random.default_rng(0)
-    X = rng.normal(3, 2, size=(1300, 203)).astype(dtype)
-    codes, weights = rng.integers(0, K, size=len(X)).astype(np.int32), rng.random(len(X))
-    origin = rng.normal(size=(K, X.shape[1]))
-    for a in (X, codes, weights, origin):
-        a.flags.writeable = False
-    assert by_four(*origin.shape)
-    sums = []
-    for kernel in (class_moments, class_moments_wide):
-        sums.append((np.zeros(K), np.zeros(origin.shape), np.zeros(origin.shape)))
-        kernel(X, codes, weights, origin, *sums[-1])
+    X = rng.normal(3, 2, size=(1301, p)).astype(dtype)
+    codes, weights, origin = _codes_weights_origin(rng, len(X), K, p)
+    n, x, xx = np.zeros(K), np.zeros((K, p)), np.zeros((K, p))
+    class_moments(X, codes, weights, origin, n, x, xx)
     z = X.astype(np.float64) - origin[codes]
     R = (codes[:, None] == np.arange(K)) * weights[:, None]
-    for n, x, xx in sums:
+    np.testing.assert_allclose(n, R.sum(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(x, R.T @ z, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(xx, R.T @ z**2, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("rows", [1, 7, 255, 1301])
+@pytest.mark.parametrize(("K", "p"), [(1, 1), (3, 4), (5, 103), (40, 18)])
+def test_products_of_columns_equal_those_of_numpy(K, p, rows, dtype):
+    """Of every class and of all together, where neither rows nor columns fill the last block."""
+    from suffit.kernels.products import SIDE, add_scatter
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(3, 2, size=(rows, p)).astype(dtype)
+    codes, weights, origin = _codes_weights_origin(rng, rows, K, p)
+    z = X.astype(np.float64) - origin[codes]
+    wide = -(-p // SIDE) * SIDE
+    for parts in (K, 1):
+        n, x, G = np.zeros(K), np.zeros((K, p)), np.zeros((parts, wide, wide))
+        add_scatter(X, codes, weights, origin, n, x, G)
+        R = (codes[:, None] == np.arange(K)) * weights[:, None]
         np.testing.assert_allclose(n, R.sum(axis=0), rtol=1e-12)
         np.testing.assert_allclose(x, R.T @ z, rtol=1e-9, atol=1e-9)
-        np.testing.assert_allclose(xx, R.T @ z**2, rtol=1e-12)
+        each = R.T if parts == K else weights[None]
+        expected = np.triu([(w[:, None] * z).T @ z for w in each])
+        np.testing.assert_allclose(np.triu(G)[:, :p, :p], expected, rtol=1e-10, atol=1e-9)
+        assert not np.triu(G)[:, :, p:].any()
+
+
+def _codes_weights_origin(rng, rows, K, p):
+    found = rng.integers(0, K, size=rows).astype(np.int32), rng.random(rows), rng.normal(size=(K, p))
+    for a in found:
+        a.flags.writeable = False
+    return found
 
 
 MEMORY = """

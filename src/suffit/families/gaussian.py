@@ -74,11 +74,6 @@ def origin_of(X: Matrix, rows: Rows, warp: Any = None) -> Array:
     return mean
 
 
-def by_four(K: int, p: int) -> bool:
-    """Whether rows of a class are added up four at a time: long rows, more sums than the nearest cache holds."""
-    return p >= 200 and K * p >= 1000 and K <= 100
-
-
 def apart(means: Array, middle: Array, origin: Array) -> Array:
     """(μ_c − μ)², 0 where that is rounding: of the mean, or of the origin that sums are about.  # (…, K, p)"""
     rounding = SAME_MEAN * (np.abs(middle) + np.abs(origin).max(axis=-2, keepdims=True, initial=0.0))
@@ -182,7 +177,7 @@ class Gaussian(Elementwise):
     def _block_moments(
         self, X: Matrix, rows: Rows, columns: Sequence[str], origin: Array, start: int, stop: int, holes: list[int]
     ) -> tuple[Array, Array, Array]:
-        from ..kernels.moments import class_moments, class_moments_present, class_moments_wide
+        from ..kernels.moments import class_moments, class_moments_present
 
         K, p = origin.shape
         raw = block(X, start, stop)
@@ -192,7 +187,7 @@ class Gaussian(Elementwise):
             raw = freeze(self.warp(raw))
         n, x, xx = np.zeros(K), np.zeros((K, p)), np.zeros((K, p))
         if not holes:
-            (class_moments_wide if by_four(K, p) else class_moments)(raw, codes, weights, origin, n, x, xx)
+            class_moments(raw, codes, weights, origin, n, x, xx)
             if np.isfinite(xx.sum()):  # a NaN or infinity in the block would show here: no pass of its own to look
                 return n[:, None] + np.zeros((K, p)), x, xx
             holes.append(start)

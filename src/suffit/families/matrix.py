@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..family import Family
-from ..kernels.threads import COPY_CELLS, cores, every, in_order, one_blas_thread, row_blocks
+from ..kernels.threads import cores, every, in_order, one_blas_thread, row_blocks
 from ..stats import CLASS, FEATURE, PATTERN, Array, Coarser, Index, Layout, Stats, layout
 from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
 from .elementwise import never_learned
@@ -38,7 +38,7 @@ Sums = dict[str, Array]
 Flags = NDArray[np.bool_]
 
 
-STRIP_ROWS = 512  # rows of each class that one product is taken over: enough to run at full speed
+STRIP_CELLS = 1 << 19  # of sparse rows that are made dense together
 
 
 def shift_own(sums: Stats, d: Array) -> Sums:
@@ -99,7 +99,7 @@ class JointMoments(Family):
     # --- collect
 
     def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
-        """n, Σz, Σzzᵀ per class (Σzzᵀ pooled on request), in class-sorted row blocks: one SYRK each.
+        """n, Σz, Σzzᵀ per class (Σzzᵀ pooled on request), in row blocks.
 
         Rows with missing values go to the sums of their pattern.
         """
@@ -121,7 +121,10 @@ class JointMoments(Family):
                     for name, a in part.items():
                         total[name] += a
         axes = {CLASS: rows.classes, FEATURE: Index.range(X.shape[1]), PATTERN: Index(())}
-        whole = Stats(self._layout(), axes, {**self._zeros(*origin.shape), **(total or {})}, origin)
+        sums = self._zeros(*origin.shape)
+        if total is not None:
+            sums |= {**total, "xx": _both_sides(total["xx"], sums["xx"].shape)}
+        whole = Stats(self._layout(), axes, sums, origin)
         gaps = np.concatenate(holed) if holed else np.zeros(0, np.int64)
         return whole + self._parts(rows_of, rows, gaps, whole, columns) if len(gaps) else whole
 
@@ -175,8 +178,8 @@ class JointMoments(Family):
     def _block_sums(
         self, X: Matrix, rows: Rows, columns: Sequence[str], origin: Array, start: int, stop: int
     ) -> tuple[Sums, NDArray[np.int64]]:
-        """The sums of the complete rows of one block, in strips that stay in a core's cache; and the other rows."""
-        out = self._strip_sums(X, rows, origin, start, stop)
+        """The sums of the complete rows of one block; and the other rows."""
+        out = self._complete_sums(X, rows, origin, start, stop)
         if all(np.isfinite(s.sum()) for s in out.values()):
             return out, np.zeros(0, np.int64)
         raw = block(X, start, stop)
@@ -185,48 +188,26 @@ class JointMoments(Family):
         if gap.any():
             codes, weights = rows.part(start, stop)
             complete = Rows(rows.classes, freeze(codes[~gap]), freeze(weights[~gap]))
-            out = self._strip_sums(raw[~gap], complete, origin, 0, len(complete))
+            out = self._complete_sums(raw[~gap], complete, origin, 0, len(complete))
         _check_powers(out, raw, columns)
         return out, start + np.flatnonzero(gap)
 
-    def _strip_sums(self, X: Matrix, rows: Rows, origin: Array, start: int, stop: int) -> Sums:
-        """The same of complete rows."""
+    def _complete_sums(self, X: Matrix, rows: Rows, origin: Array, start: int, stop: int) -> Sums:
+        """The same of complete rows, Σzzᵀ as upper triangles; of a sparse matrix a strip at a time is made dense."""
+        from ..kernels.products import SIDE, add_scatter
+
         K, p = origin.shape
-        out = {k: a for k, a in self._zeros(K, p).items() if not k.startswith("part_")}
-        by_class = 1 if out["xx"].ndim == 2 else K
-        most = max(64, 2 * COPY_CELLS // p, STRIP_ROWS * by_class)
-        step = -(-(stop - start) // max(1, round((stop - start) / most)))  # strips of equal length
-        Z = np.empty((step, p))
+        out = {k: a for k, a in self._zeros(K, p).items() if k != "xx" and not k.startswith("part_")}
+        wide = -(-p // SIDE) * SIDE
+        products = np.zeros((1 if self._layout() is SCATTER_POOLED else K, wide, wide))
+        step = max(64, STRIP_CELLS // p) if is_sparse(X) else stop - start
         for a in range(start, stop, step or 1):
             b = min(a + step, stop)
-            self._add_strip(block(X, a, b), *rows.part(a, b), origin, Z[: b - a], out)
-        return out
-
-    def _add_strip(self, x: Array, codes: Codes, weights: Array, origin: Array, Z: Array, out: Sums) -> None:
-        """Z = √w·z, and ZᵀZ of all rows, or of each class's rows after sorting them by class.
-
-        By NumPy, which takes SYRK for it and lets other threads run; SciPy's own SYRK does not.
-        """
-        from ..kernels.moments import centre_rows, places_by_class
-
-        if out["xx"].ndim == 2:
-            centre_rows(x, np.arange(len(x)), codes, weights, origin, Z, out["n"], out["x"])
-            out["xx"] += Z.T @ Z
-            return
-        place, ends = np.empty(len(x), np.int64), np.empty(len(origin), np.int64)
-        places_by_class(codes, place, ends)
-        centre_rows(x, place, codes, weights, origin, Z, out["n"], out["x"])
-        for c, (a, b) in enumerate(pairwise([0, *ends.tolist()])):
-            if a == b:
-                continue
-            Zc = Z[a:b]
-            out["xx"][c] += Zc.T @ Zc
+            x, (codes, weights) = block(X, a, b), rows.part(a, b)
+            add_scatter(x, codes, weights, origin, out["n"], out["x"], products)
             if "xxyy" in out:
-                w = weights[codes == c, None]
-                Z2 = Zc * Zc  # w z²
-                plain = np.divide(1.0, w, out=np.zeros_like(w), where=w > 0)
-                out["xxy"][c] += Z2.T @ (Zc * np.sqrt(plain))
-                out["xxyy"][c] += Z2.T @ (Z2 * plain)
+                _add_fourth(x, codes, weights, origin, out)
+        return {**out, "xx": products}
 
     def without_rounding(self, before: Stats, after: Stats) -> Stats:
         """Columns that do not vary any more are about their value, with sums of 0."""
@@ -283,6 +264,24 @@ class JointMoments(Family):
         bad = np.einsum("cjj->cj", after["pair_n"] < -1e-9 * np.maximum(before["pair_n"], 1.0))
         if bad.any():
             raise never_learned(after, bad, columns)
+
+
+def _both_sides(upper: Array, shape: tuple[int, ...]) -> Array:
+    """Whole symmetric matrices, of these columns, from upper triangles with room to spare."""
+    p = shape[-1]
+    above = np.triu(upper[:, :p, :p])
+    return (above + np.swapaxes(np.triu(above, 1), 1, 2)).reshape(shape)
+
+
+def _add_fourth(x: Array, codes: Codes, weights: Array, origin: Array, out: Sums) -> None:
+    """Σ w z²zᵀ and Σ w z²(z²)ᵀ of every class, onto what is there."""
+    for c in range(len(origin)):
+        here = codes == c
+        z = x[here] - origin[c]
+        squares = z * z
+        weighted = weights[here, None] * squares
+        out["xxy"][c] += weighted.T @ z
+        out["xxyy"][c] += weighted.T @ squares
 
 
 def without_holes(X: Matrix) -> Flags:

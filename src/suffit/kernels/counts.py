@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compiled import fast, jit
+from .prefetch import prefetch_range
 
 
 @jit
@@ -96,16 +97,30 @@ def integer_scores(X, low, offsets, table, out):  # type: ignore[no-untyped-def]
 
 
 @jit
+def _next_row(codes, lo, hi, i):  # type: ignore[no-untyped-def]
+    """The first row from i on whose class is in [lo, hi)."""
+    while i < codes.shape[0] and not (codes[i] >= lo and codes[i] < hi):
+        i += 1
+    return i
+
+
+@jit
 def csr_class_sums(indptr, indices, data, threshold, codes, weights, lo, hi, t):  # type: ignore[no-untyped-def]
     """t[c, j] += w·x over the entries of the rows whose class is in [lo, hi).  False where an entry is not ≥ 0.
 
     With a threshold (not NaN) an entry counts as 1 where it is above it, else as 0; False where one is not finite.
-    Threads split the classes between them, so every cell is added up by one thread, in row order.
+    Threads split the classes between them, so every cell is added up by one thread, in row order; the next row of these
+    classes is asked for ahead, as others may stand between.
     """
     good = True
+    ahead = 0
     for i in range(codes.shape[0]):
         c = codes[i]
         if c >= lo and c < hi:
+            ahead = _next_row(codes, lo, hi, max(ahead, i) + 1)
+            if ahead < codes.shape[0]:
+                prefetch_range(indices, indptr[ahead], indptr[ahead + 1])
+                prefetch_range(data, indptr[ahead], indptr[ahead + 1])
             w = weights[i]
             tc = t[c]
             if threshold == threshold:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compiled import fast, jit
+from .prefetch import prefetch_rows
 
 
 @jit
@@ -57,26 +58,19 @@ def places_by_class(codes, place, ends):  # type: ignore[no-untyped-def]
         ends[c] += 1
 
 
+STRIP_ROWS, STRIP_CELLS = 128, 1 << 14  # of rows that are put in the order of their classes: both stay in the cache
+
+
 @fast
 def class_moments(X, codes, weights, origin, n, t1, t2):  # type: ignore[no-untyped-def]
-    """n[c] += w, t1[c, j] += w z, t2[c, j] += w z², with z = x − origin[c, j]."""
-    rows, p = X.shape
-    for i in range(rows):
-        c = codes[i]
-        w = weights[i]
-        n[c] += w
-        for j in range(p):
-            z = np.float64(X[i, j]) - origin[c, j]
-            t1[c, j] += w * z
-            t2[c, j] += w * (z * z)
+    """n[c] += w, t1[c, j] += w z, t2[c, j] += w z², with z = x − origin[c, j].
 
-
-@fast
-def class_moments_wide(X, codes, weights, origin, n, t1, t2):  # type: ignore[no-untyped-def]
-    """The same, four rows of a class at a time: long rows of sums do not stay in the nearest cache."""
+    Four rows of a class at a time, so that sums are loaded and stored once for four rows; as rows are then not read in
+    their order, those of the next strip are asked for meanwhile.
+    """
     rows, p = X.shape
     K = n.shape[0]
-    strip = 512
+    strip = max(STRIP_ROWS, STRIP_CELLS // p, K)
     place = np.empty(strip, np.int64)
     order = np.empty(strip, np.int64)
     ends = np.empty(K, np.int64)
@@ -85,12 +79,14 @@ def class_moments_wide(X, codes, weights, origin, n, t1, t2):  # type: ignore[no
         places_by_class(some, place, ends)
         for i in range(some.shape[0]):
             order[place[i]] = start + i
+        later = start + strip
         k = 0
         for c in range(K):
             o = origin[c]
             s1 = t1[c]
             s2 = t2[c]
             while k + 4 <= ends[c]:
+                prefetch_rows(X, later + k, later + k + 4)
                 a, b, d, e = order[k], order[k + 1], order[k + 2], order[k + 3]
                 xa, xb, xd, xe = X[a], X[b], X[d], X[e]
                 wa, wb, wd, we = weights[a], weights[b], weights[d], weights[e]
@@ -104,6 +100,7 @@ def class_moments_wide(X, codes, weights, origin, n, t1, t2):  # type: ignore[no
                     s2[j] += (wa * (za * za) + wb * (zb * zb)) + (wd * (zd * zd) + we * (ze * ze))
                 k += 4
             while k < ends[c]:
+                prefetch_rows(X, later + k, later + k + 1)
                 x = X[order[k]]
                 w = weights[order[k]]
                 n[c] += w

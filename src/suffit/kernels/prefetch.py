@@ -1,0 +1,47 @@
+"""Ask for memory before it is needed, where the order of reading hides from the processor what comes next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numba.np import arrayobj
+
+from .compiled import jit
+
+LINE = 64  # bytes that come together
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _prefetch(context: Any, array: Any, place: Any) -> Any:
+    """Ask for the line of array[place], to be read and kept in the second cache; nothing else happens."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = signature.args[0]
+        values: Any = arrayobj.make_array(kind)(context, builder, arguments[0])  # type: ignore[no-untyped-call]
+        cell: Any = cgutils.get_item_pointer(context, builder, kind, values, [arguments[1]])  # type: ignore[no-untyped-call]
+        pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        shape = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
+        hint = builder.module.declare_intrinsic("llvm.prefetch", [pointer], shape)
+        read, near, data = (ir.Constant(number, v) for v in (0, 2, 1))
+        builder.call(hint, [builder.bitcast(cell, pointer), read, near, data])
+        return context.get_dummy_value()
+
+    return types.void(array, place), generate
+
+
+@jit
+def prefetch_range(values, start, stop):  # type: ignore[no-untyped-def]
+    """Ask for values[start:stop]."""
+    for e in range(start, stop, LINE // values.itemsize):
+        _prefetch(values, e)  # type: ignore[call-arg]
+
+
+@jit
+def prefetch_rows(X, start, stop):  # type: ignore[no-untyped-def]
+    """Ask for these rows, as far as there are so many."""
+    for i in range(start, min(stop, X.shape[0])):
+        prefetch_range(X[i], 0, X.shape[1])
