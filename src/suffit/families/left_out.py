@@ -21,7 +21,7 @@ from ..table import Codes, freeze
 from .elementwise import without
 from .gaussian_scores import LOG_2PI
 from .heavy_scores import log_density
-from .shrinkage import class_shrinkage
+from .shrinkage import class_shrinkage, fourth_norms, shrunk
 
 NOTHING_LEFT = 1e-9  # share of a direction's variance: a row that has all but this of it leaves the matrix singular
 SINGULAR = 1e-12  # eigenvalue of correlations
@@ -181,8 +181,7 @@ class Downdates:
         for start, stop in row_blocks(len(out), s.own[0].size, COPY_CELLS):
             c, here = self.codes[start:stop], slice(start, stop)
             S = s.own[c] - self.own_taken[here, None, None] * self.d[here, :, None] * self.d[here, None, :]
-            mean = self.x[here] - self.grown[here, None] * self.d[here] - s.origin[c]
-            after = class_shrinkage(how, self._sums_without(here), S, mean)
+            after = shrunk(how, self.left[here], S, lambda w, here=here: self._fourth_without(here, w))  # type: ignore[misc]
             shared = others[c] + after
             for k in range(K):
                 own, rest = np.flatnonzero(c == k), np.flatnonzero(c != k)
@@ -202,17 +201,16 @@ class Downdates:
             each = (1 - r) * M[:, keep][:, :, keep] / self.over[rows, k, None, None]
         return np.asarray(each + r * np.eye(len(keep)))
 
-    def _sums_without(self, here: slice) -> dict[str, Array]:
-        """The moments of the classes of some rows, each without its row."""
-        s, c, w = self.scatter, self.codes[here], self.weights[here, None, None]
-        out = {"n": self.left[here]}
-        if "xxyy" not in s.sums:
-            return out
-        z = self.x[here] - s.origin[c]
-        j, k = z[:, :, None], z[:, None, :]
-        out["x"] = s.sums["x"][c] - self.weights[here, None] * z
-        products = {"xx": j * k, "xxy": j * j * k, "xxyy": j * j * k * k}
-        return {**out, **{name: s.sums[name][c] - w * part for name, part in products.items()}}
+    def _fourth_without(self, here: slice, w: Array) -> Array:
+        """Σ (Σ_j w_j z_j²)² of the classes of some rows, each without its row and about the mean without it.  # (n,)"""
+        s, codes, g, d = self.scatter, self.codes[here], self.grown[here, None], self.d[here]
+        mean = self.x[here] - g * d - s.origin[codes]
+        out = -self.weights[here] * (w * (g * d) ** 2).sum(axis=1) ** 2
+        for k in np.unique(codes):
+            own = codes == k
+            sums = {name: s.sums[name][k : k + 1] for name in ("n", "x", "xx", "xxy", "xxyy")}
+            out[own] += fourth_norms(sums, mean[None, own], w[None, own])[0]
+        return np.asarray(out)
 
 
 class Factored:
@@ -239,6 +237,8 @@ class Factored:
 
 def _normal(each: Array, z: Array) -> Array:
     """Normal log-densities; NaN for all where a covariance is singular.  # (n, p, p) or (1, p, p), (n, p) → (n,)"""
+    from ..kernels.left_out import forward_substituted
+
     if not len(z):
         return np.zeros(0)
     scale = np.sqrt(np.einsum("bii->bi", each))
@@ -248,7 +248,8 @@ def _normal(each: Array, z: Array) -> Array:
         L = np.linalg.cholesky(each / scale[:, :, None] / scale[:, None, :])
     except np.linalg.LinAlgError:
         return np.full(len(z), np.nan)
-    u = np.linalg.solve(L[0], (z / scale).T).T if len(L) == 1 else np.linalg.solve(L, (z / scale)[..., None])[..., 0]
+    u = np.ascontiguousarray(z / scale)
+    forward_substituted(L, u)
     log_det = 2 * (np.log(np.einsum("bii->bi", L)) + np.log(scale)).sum(axis=1)
     return np.asarray(-0.5 * ((u * u).sum(axis=1) + log_det + z.shape[1] * LOG_2PI))
 

@@ -6,7 +6,7 @@ they are sums too, and shift with the origin.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -67,9 +67,26 @@ def oas_amount(R: Array, n: Array) -> Array:
     return amount if p > 1 else np.zeros_like(amount)
 
 
+def fourth_norms(sums: Mapping[str, Array], m: Array, w: Array) -> Array:
+    """Σ_i (Σ_j w_j (z_ij − m_j)²)² of the rows of each class, for several m and w.  # (c, r, p) → (c, r)
+
+    The fourth moments about m without making them: wᵀFw, F as in :func:`fourth_about`.
+    """
+    n, x, xx, xxy, xxyy = (sums[k] for k in ("n", "x", "xx", "xxy", "xxyy"))
+    n, x, jj, wm = n[:, None, None], x[:, None], np.einsum("cii->ci", xx)[:, None], w * m
+    half = ((jj - 2 * m * x + 0.5 * n * m * m) * w).sum(axis=-1) * (wm * m).sum(axis=-1)
+    half += 2 * ((wm @ xx) * wm - (w @ xxy) * wm).sum(axis=-1)
+    return np.asarray(((w @ xxyy) * w).sum(axis=-1) + 2 * half)
+
+
 def class_shrinkage(how: str, sums: Mapping[str, Array], S: Array, shift: Array) -> Array:
     """Scatters, each shrunk towards its diagonal by the amount its own sums call for.  # (classes, p, p)"""
-    n = np.maximum(sums["n"], np.finfo(float).tiny)
+    return shrunk(how, sums["n"], S, lambda w: fourth_norms(sums, shift[:, None], w[:, None])[:, 0])
+
+
+def shrunk(how: str, count: Array, S: Array, fourth: Callable[[Array], Array]) -> Array:
+    """The same, from counts, scatters about the means, and Σ (Σ_j w_j z_j²)² of columns about them with weights w."""
+    n = np.maximum(count, np.finfo(float).tiny)
     scale = np.sqrt(np.einsum("cii->ci", S) / n[:, None])
     scale = np.where(scale > 0, scale, 1.0)
     both = scale[:, :, None] * scale[:, None, :]
@@ -77,10 +94,11 @@ def class_shrinkage(how: str, sums: Mapping[str, Array], S: Array, shift: Array)
     if how == "oas":
         amount = oas_amount(R, n)
     else:
-        fourth = (fourth_about(sums, shift) / both / both).sum(axis=(-2, -1))  # both² may underflow
-        small = fourth < 0.5 * n * np.trace(R, axis1=-2, axis2=-1) ** 2
-        if (small & (sums["n"] > 0)).any():  # below what Cauchy's inequality allows: the sums have underflowed
+        with np.errstate(all="ignore"):
+            norms = fourth(1 / scale**2)
+        possible = norms >= 0.5 * n * np.trace(R, axis1=-2, axis2=-1) ** 2
+        if (~possible & (count > 0)).any():  # below what Cauchy's inequality allows: the sums have underflowed
             raise InputError("values so small that their fourth powers underflow; rescale the columns")
-        amount = ledoit_wolf_amount(R, fourth, n)
-    shrunk = n[:, None, None] * shrink_to_identity(R, amount[:, None, None]) * both
-    return np.where(sums["n"][:, None, None] > 0, shrunk, S)
+        amount = ledoit_wolf_amount(R, norms, n)
+    both *= n[:, None, None]
+    return np.where(count[:, None, None] > 0, shrink_to_identity(R, amount[:, None, None]) * both, S)

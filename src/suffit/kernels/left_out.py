@@ -51,3 +51,17 @@ def downdated_squares(x, means, first, codes, grown, alpha, gamma, taken, values
                     u_v += v * u_h[j]
                     v_v += v * v * inverse[j]
             squares[i, k] = v_v + b * u_v * u_v
+
+
+@fast
+def forward_substituted(L, u):  # type: ignore[no-untyped-def]
+    """L⁻¹u of every row in place, L its own lower triangle or the one there is."""
+    n, p = u.shape
+    for i in range(n):
+        triangle = L[i if L.shape[0] > 1 else 0]
+        row = u[i]
+        for j in range(p):
+            total = row[j]
+            for k in range(j):
+                total -= triangle[j, k] * row[k]
+            row[j] = total / triangle[j, j]
