@@ -114,12 +114,15 @@ class Bernoulli(Elementwise):
 
     def solve_smoothed(self, n: Array, t: Array) -> Natural:
         """Present and absent rows are smoothed each, so that a small α is not lost beside n."""
+        n = n if np.ndim(self.alpha) else _shortest(n)
         a = self._alpha(n)
-        return _odds(t[..., 0] + a, (n - t[..., 0]) + a, n + 2 * a)
+        no = n - t[..., 0]
+        no += a
+        return _odds(t[..., 0] + a, no, n + 2 * a)
 
     def solve(self, n: Array, t: Array) -> Natural:
         """θ = log φ/(1−φ), A = −log(1−φ)."""
-        return _odds(t[..., 0], n - t[..., 0], n)
+        return _odds(t[..., 0].copy(), n - t[..., 0], _shortest(n))
 
     def mean(self, theta: Array) -> Array:
         """φ."""
@@ -139,16 +142,27 @@ def _sums_up(X: Matrix) -> bool:
     return math.isfinite((X if isinstance(X, np.ndarray) else X.data).sum())
 
 
+def _shortest(n: Array) -> Array:
+    """One number per class where no column has holes."""
+    return n[..., :1] if (n == n[..., :1]).all() else n
+
+
 def _odds(yes: Array, no: Array, n: Array) -> Natural:
-    """θ = log yes/no, A = −log(no/n); where one is 0, the finite part of log α − log n, and the event is counted."""
-    log_n = np.log(n[..., :1] if (n == n[..., :1]).all() else n)  # rows without holes: one number per class
-    if (yes > 0).all() and (no > 0).all():  # nothing is impossible
-        log_yes, log_no = np.log(yes), np.log(no)
-        log_yes -= log_n
-        log_no -= log_n
-        log_yes -= log_no
-        return Natural(log_yes[..., None], np.negative(log_no, out=log_no))
-    log_yes = np.where(yes > 0, np.log(yes), 0.0) - log_n
-    log_no = np.where(no > 0, np.log(no), 0.0) - log_n
-    never, always = (yes <= 0).astype(np.float64), (no <= 0).astype(np.float64)
-    return Natural((log_yes - log_no)[..., None], -log_no, (never - always)[..., None], always)
+    """θ = log yes/no, A = −log(no/n); where one is 0, the finite part of log α − log n, and the event is counted.
+
+    ``yes`` and ``no`` are used up.
+    """
+    never, always = yes <= 0, no <= 0
+    impossible = bool(never.any() or always.any())
+    if impossible:
+        yes[never], no[always] = 1.0, 1.0
+    log_n = np.log(n)
+    for share in (yes, no):
+        np.log(share, out=share)
+        share -= log_n
+    yes -= no
+    natural = Natural(yes[..., None], np.negative(no, out=no))
+    if not impossible:
+        return natural
+    zero0 = always.astype(np.float64)
+    return natural._replace(zero=(never - zero0)[..., None], zero0=zero0)

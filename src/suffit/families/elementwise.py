@@ -230,7 +230,7 @@ class Elementwise(Family):
             if not sparse_without_holes(X):
                 return None
         K, p = len(rows.classes), X.shape[1]
-        N = np.repeat(rows.counts()[:, None], p, axis=1)
+        N = np.broadcast_to(rows.counts()[:, None], (K, p))  # no room of its own
         zero = self.T(np.zeros((1, 1)))[0, 0]  # (order,)
 
         def add(a: int, b: int, lo: int, hi: int, t: Array) -> None:
