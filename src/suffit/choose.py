@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .families import Binned, Categorical, Gaussian, MultivariateGaussian
-from .families.left_out import Downdates
+from .families.nearly import NearlyLeftOut
 from .families.tuning import Tuning
 from .family import LeftOut
 from .frame import LEVEL_KIND, NUMBER, WHOLE, Frame
@@ -267,22 +267,26 @@ class Held:
         weights = self.rows.part(0, len(self.rows))[1]
         whole = np.where(holes, weights @ np.where(holes, 0.0, X) / (weights @ ~holes), X) if some else X
         stats = replace(_joint(), pooled=many).collect(whole, self.rows, piece.names)
-        made: dict[float, Downdates] = {}
+        scatter = _joint().scatter(stats)
 
-        def left_out(families: Families, first: int) -> list[Array]:
+        def left_out(first: int) -> NearlyLeftOut:
+            rows = self.few.one_of_each().part(0, first)
+            return NearlyLeftOut(scatter, whole[self.look[:first]], *rows)
+
+        few = left_out(self.compared)
+
+        def compared(families: Families) -> list[Array]:
             """Of families that differ in their tails alone."""
-            one = families[0]
-            if one.tie not in made:
-                made[one.tie] = one.downdates(whole[self.look], self.few.one_of_each(), stats)
-            found = made[one.tie].of_first(first).by_freedom(one.shrinkage, [f.freedom for f in families])
+            found = few.log_densities(families[0].tie, families[0].shrinkage, [f.freedom for f in families])
             return [bounded(LeftOut(a)) for a in found]
 
         def pooled(family: MultivariateGaussian) -> Array:
             if some:
                 return self.over(self.models(replace(piece, family=family), X))[0]
-            return left_out([family], len(self.look))[0]
+            rows = few if self.compared == len(self.look) else left_out(len(self.look))
+            return bounded(LeftOut(rows.log_densities(family.tie, family.shrinkage, [family.freedom])[0]))
 
-        return Joint(lambda families: left_out(families, self.compared), pooled)
+        return Joint(compared, pooled)
 
     def _present(self, holes: NDArray[np.bool_]) -> Array:
         """The share of each class's rows that have a value, for every column.  # → (K, p)"""
@@ -363,10 +367,13 @@ def _settled(structure: Structure, held: Held, log_prior: Array) -> tuple[Struct
     """
     alone = [held.scores(p) for i, p in enumerate(structure.pieces) if i != structure.joint]
     rest = np.sum(alone, axis=0) if alone else np.zeros((len(held.look), len(held.rows.classes)))
+    told, last = held.tell.part(0, held.compared), None
 
-    def tried(settings: str, scores: Array, start: float | None = None) -> Tried:
-        found = pooled([scores], log_prior, *held.tell.part(0, held.compared), start=start)
-        return Tried(structure.name, settings, found.loss, float(found.powers[0]))
+    def tried(settings: str, scores: Array) -> Tried:
+        nonlocal last
+        start = {} if last is None else {"start": last.powers, "lapse": last.lapse}
+        last = pooled([scores], log_prior, *told, **start)
+        return Tried(structure.name, settings, last.loss, float(last.powers[0]))
 
     if structure.joint is None:
         return structure, rest, [tried("", rest[: held.compared])]
@@ -382,8 +389,7 @@ def _settled(structure: Structure, held: Held, log_prior: Array) -> tuple[Struct
         families = [replace(base, tie=tie, shrinkage=shrinkage, freedom=v) for v in FREEDOMS]
         for family, scores in zip(families, joint.compared(families), strict=True):
             settings = f"tie={tie:g}, shrinkage={shrinkage:g}" + ("" if np.isinf(family.freedom) else ", heavy tails")
-            start = found[-1][1].power if found else None
-            found.append((family, tried(settings, scores + rest[: held.compared], start)))
+            found.append((family, tried(settings, scores + rest[: held.compared])))
         return best() in families
 
     def best() -> MultivariateGaussian:
