@@ -28,7 +28,7 @@ from .family import LeftOut
 from .frame import LEVEL_KIND, NUMBER, WHOLE, Frame
 from .kernels.threads import one_blas_thread
 from .model import Model
-from .powers import bounded, pooled
+from .powers import Pooled, bounded, pooled
 from .schema import Coding, Piece, Schema
 from .stats import Array
 from .table import Matrix, Rows
@@ -211,7 +211,7 @@ class Joint:
     """Scores of rows under settings of a joint piece that has not seen them."""
 
     compared: Callable[[Families], list[Array]]  # of the rows that settings are compared on  # → [(n, K)]
-    pooled: Callable[[MultivariateGaussian], Array]  # of those that powers are fitted on  # → (n, K)
+    pooled: Callable[[MultivariateGaussian, Array], Array]  # of those that powers are fitted on, from these  # → (n, K)
 
 
 class Held:
@@ -262,31 +262,30 @@ class Held:
             models = [(_completed(model), here, x) for model, here, x in self.models(piece, X)]
             return Joint(
                 lambda families: [a[: self.compared] for a in self.over(models, families)],
-                lambda family: self.over(models, [family])[0],
+                lambda family, _: self.over(models, [family])[0],
             )
         weights = self.rows.part(0, len(self.rows))[1]
         whole = np.where(holes, weights @ np.where(holes, 0.0, X) / (weights @ ~holes), X) if some else X
         stats = replace(_joint(), pooled=many).collect(whole, self.rows, piece.names)
         scatter = _joint().scatter(stats)
 
-        def left_out(first: int) -> NearlyLeftOut:
-            rows = self.few.one_of_each().part(0, first)
-            return NearlyLeftOut(scatter, whole[self.look[:first]], *rows)
-
-        few = left_out(self.compared)
-
-        def compared(families: Families) -> list[Array]:
+        def left_out(families: Families, rows: NearlyLeftOut) -> list[Array]:
             """Of families that differ in their tails alone."""
-            found = few.log_densities(families[0].tie, families[0].shrinkage, [f.freedom for f in families])
+            found = rows.log_densities(families[0].tie, families[0].shrinkage, [f.freedom for f in families])
             return [bounded(LeftOut(a)) for a in found]
 
-        def pooled(family: MultivariateGaussian) -> Array:
+        def between(start: int, stop: int) -> NearlyLeftOut:
+            return NearlyLeftOut(scatter, whole[self.look[start:stop]], *self.few.one_of_each().part(start, stop))
+
+        def pooled(family: MultivariateGaussian, compared: Array) -> Array:
             if some:
                 return self.over(self.models(replace(piece, family=family), X))[0]
-            rows = few if self.compared == len(self.look) else left_out(len(self.look))
-            return bounded(LeftOut(rows.log_densities(family.tie, family.shrinkage, [family.freedom])[0]))
+            if self.compared == len(self.look):
+                return compared
+            return np.concatenate([compared, *left_out([family], between(self.compared, len(self.look)))])
 
-        return Joint(compared, pooled)
+        few = between(0, self.compared)
+        return Joint(lambda families: left_out(families, few), pooled)
 
     def _present(self, holes: NDArray[np.bool_]) -> Array:
         """The share of each class's rows that have a value, for every column.  # → (K, p)"""
@@ -367,12 +366,12 @@ def _settled(structure: Structure, held: Held, log_prior: Array) -> tuple[Struct
     """
     alone = [held.scores(p) for i, p in enumerate(structure.pieces) if i != structure.joint]
     rest = np.sum(alone, axis=0) if alone else np.zeros((len(held.look), len(held.rows.classes)))
-    told, last = held.tell.part(0, held.compared), None
+    told = held.tell.part(0, held.compared)
+    last: Pooled | None = None
 
     def tried(settings: str, scores: Array) -> Tried:
         nonlocal last
-        start = {} if last is None else {"start": last.powers, "lapse": last.lapse}
-        last = pooled([scores], log_prior, *told, **start)
+        last = pooled([scores], log_prior, *told, start=last)
         return Tried(structure.name, settings, last.loss, float(last.powers[0]))
 
     if structure.joint is None:
@@ -382,18 +381,18 @@ def _settled(structure: Structure, held: Held, log_prior: Array) -> tuple[Struct
     base = replace(_joint(), pooled=many)
     piece, X = _scaled(replace(piece, family=base), piece.matrix(held.frame), held.rows)
     joint = held.joint(piece, X, many)
-    found: list[tuple[MultivariateGaussian, Tried]] = []
+    found: list[tuple[MultivariateGaussian, Tried, Array]] = []
 
     def helps(tie: float, shrinkage: float) -> bool:
         """Try these with each of the tails; whether one of them is the best so far."""
         families = [replace(base, tie=tie, shrinkage=shrinkage, freedom=v) for v in FREEDOMS]
         for family, scores in zip(families, joint.compared(families), strict=True):
             settings = f"tie={tie:g}, shrinkage={shrinkage:g}" + ("" if np.isinf(family.freedom) else ", heavy tails")
-            found.append((family, tried(settings, scores + rest[: held.compared])))
-        return best() in families
+            found.append((family, tried(settings, scores + rest[: held.compared]), scores))
+        return best()[0] in families
 
-    def best() -> MultivariateGaussian:
-        return min(found, key=lambda one: round(one[1].loss, 9))[0]
+    def best() -> tuple[MultivariateGaussian, Tried, Array]:
+        return min(found, key=lambda one: round(one[1].loss, 9))
 
     least = min(MORE[-1], len(piece.names) / (2 * _seen_together(X, held.rows)))
     usual = max(SHRINKAGE, least)
@@ -401,13 +400,13 @@ def _settled(structure: Structure, held: Held, log_prior: Array) -> tuple[Struct
         if not helps(tie, usual):
             break
     for shrinkage in MORE:
-        if shrinkage > usual and not helps(best().tie, shrinkage):
+        if shrinkage > usual and not helps(best()[0].tie, shrinkage):
             break
-    if best().shrinkage == usual > least:
-        helps(best().tie, max(LESS, least))
-    taken = best()
+    if best()[0].shrinkage == usual > least:
+        helps(best()[0].tie, max(LESS, least))
+    taken, _, scores = best()
     pieces = (*structure.pieces[:at], replace(piece, family=taken), *structure.pieces[at + 1 :])
-    return replace(structure, pieces=pieces), joint.pooled(taken) + rest, [t for _, t in found]
+    return replace(structure, pieces=pieces), joint.pooled(taken, scores) + rest, [t for _, t, _ in found]
 
 
 def _seen_together(X: Array, rows: Rows) -> float:
@@ -421,17 +420,18 @@ def _pooled(
 ) -> tuple[Schema, Selection]:
     """Powers for the best of every structure together; those that add nothing are left out."""
     kept = best
-    start = np.array([t.power for _, _, t in kept]) / len(kept)
-    beta, lapse, loss = pooled([s for _, s, _ in kept], log_prior, *rows.part(0, len(rows)), start=start)
-    while len(kept) > 1 and beta.min() < WORTH:
-        weak = int(np.argmin(beta))
+    start: Any = np.array([t.power for _, _, t in kept]) / len(kept)
+    found = pooled([s for _, s, _ in kept], log_prior, *rows.part(0, len(rows)), start=start)
+    while len(kept) > 1 and found.powers.min() < WORTH:
+        weak = int(np.argmin(found.powers))
         kept = [k for m, k in enumerate(kept) if m != weak]
-        start = np.delete(beta, weak)
-        beta, lapse, loss = pooled([s for _, s, _ in kept], log_prior, *rows.part(0, len(rows)), start=start)
+        start = found._replace(powers=np.delete(found.powers, weak))
+        found = pooled([s for _, s, _ in kept], log_prior, *rows.part(0, len(rows)), start=start)
+    beta, lapse, loss = found
     by_name = {s.name: float(b) for (s, _, _), b in zip(kept, beta, strict=True)}
     plain = tuple(replace(p, power=by_name.get(NAIVE, 0.0)) for p in schema.pieces)  # kept in any case: the density
     others = tuple(replace(p, power=by_name[s.name]) for s, _, _ in kept if s.name != NAIVE for p in s.pieces)
     pieces = (*plain, *others)
     pool = tuple((t.name, t.settings, float(b)) for (_, _, t), b in zip(kept, beta, strict=True))
-    found = replace(schema, pieces=pieces, n_plain=len(plain), lapse=lapse)
-    return found, Selection(tuple(tried), pool, lapse, loss)
+    taken = replace(schema, pieces=pieces, n_plain=len(plain), lapse=lapse)
+    return taken, Selection(tuple(tried), pool, lapse, loss)

@@ -40,14 +40,7 @@ class Pooled(NamedTuple):
     loss: float
 
 
-def pooled(
-    scores: Sequence[Array],
-    log_prior: Array,
-    codes: Codes,
-    weights: Array,
-    start: Any = None,
-    lapse: float = USUAL_LAPSE,
-) -> Pooled:
+def pooled(scores: Sequence[Array], log_prior: Array, codes: Codes, weights: Array, start: Any = None) -> Pooled:
     """The β in [0, 2] and the ε that minimise the log-loss of (1 − ε)·softmax(log prior + Σ_m β_m·scores_m) + ε·prior.
 
     ε is the chance that a row is an exception, whose columns say nothing of its class: so no single row decides about
@@ -55,15 +48,16 @@ def pooled(
     never wrong; ε has Jeffreys' prior.
 
     Newton's method in (β, logit ε), by steps that are not too long and halved until they gain, β held at a bound it
-    pushes against.  ``start``: powers to begin from; else the best of some, the same for all.  ``lapse``: that to begin
-    from.
+    pushes against.  ``start``: powers to begin from, or what was found before; else the best of some powers, the same
+    for all.
     """
     from .kernels.powers import pool_search
 
     S = freeze(np.stack([s.T for s in scores]))  # (M, K, n)
     M, total = len(S), float(weights.sum())
+    powers, lapse = (start.powers, start.lapse) if isinstance(start, Pooled) else (start, USUAL_LAPSE)
     starts = np.empty((len(BEGIN) if start is None else 1, M + 1))
-    starts[:, :M] = np.array(BEGIN)[:, None] / M if start is None else start
+    starts[:, :M] = np.array(BEGIN)[:, None] / M if start is None else powers
     starts[:, M] = math.log(lapse / (1 - lapse))
     rest = (freeze(_normalised(log_prior).T), freeze(codes), freeze(weights / total))
     where = np.empty(M + 1)

@@ -57,9 +57,9 @@ def downdated_squares(x, means, first, codes, grown, alpha, gamma, taken, values
 def squares_without(u, means, codes, grown, taken, which, tie, least_left, squares, left):  # type: ignore[no-untyped-def]
     """v'v + b(u'v)²/(1 − b u'u) and 1 − b u'u for whitened rows and class means, without each row.
 
-    u is the distance from the mean of the row's own class, v that from the mean of class k without the row, b = ``taken``
-    of its own class and ``tie`` of that elsewhere.  Of class ``which``, or of all that share the factor where it is −1;
-    NaN where 1 − b u'u is not above ``least_left``.
+    u is the distance from the mean of the row's own class, v that from the mean of class k without the row, b is
+    ``taken`` in its own class and ``tie`` times that elsewhere.  Of class ``which``, or of all where it is −1 and they
+    share the factor; NaN where 1 − b u'u is not above ``least_left``.
     """
     n, p = u.shape
     first, last = (which, which + 1) if which >= 0 else (0, len(means))

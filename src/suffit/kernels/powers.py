@@ -196,7 +196,7 @@ def pool_step(where, strongest, slope, curve, bend, step):  # type: ignore[no-un
 
 @fast
 def pool_moved(where, step, part, strongest, out):  # type: ignore[no-untyped-def]
-    """The point less a part of a step: a single power changes by no more than some times at once, the lapse likewise."""
+    """The point less a part of a step: a single power changes by no more than some times at once, so do the odds."""
     M = len(where) - 1
     for m in range(M):
         beta = where[m] - part * step[m]
