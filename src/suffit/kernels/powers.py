@@ -59,7 +59,9 @@ def pool_loss(S, log_prior, codes, weights, beta, lapse, slope, curve, bend):  #
     each = log_prior.shape[1] > 1
     p, top, norm, w = np.empty((K, AT_ONCE)), np.empty(AT_ONCE), np.empty(AT_ONCE), np.empty(AT_ONCE)
     mean, told, odd = np.empty((M, AT_ONCE)), np.full((M + 1, AT_ONCE), -1.0), np.empty(AT_ONCE)
-    total, lapses = 0.0, 0.0
+    total, lapses, chance = 0.0, 0.0, np.empty(K)
+    for k in range(K):
+        chance[k] = np.exp(log_prior[k, 0])
     for start in range(0, n, AT_ONCE):
         size = min(AT_ONCE, n - start)
         top[:] = -np.inf
@@ -82,14 +84,15 @@ def pool_loss(S, log_prior, codes, weights, beta, lapse, slope, curve, bend):  #
                 p[k, i] = e
                 norm[i] += e
         for i in range(size):
-            loss = np.log(norm[i]) - w[i]
-            right = 1.0  # the share of what is said for the class that is no lapse
+            c = codes[start + i]
+            right, loss = 1.0, 0.0  # the share of what is said for the class that is no lapse
             if lapse > 0.0:
-                c = codes[start + i]
-                by_chance = lapse * np.exp(log_prior[c, start + i] if each else log_prior[c, 0])
-                q = (1.0 - lapse) * np.exp(-loss)
+                by_chance = lapse * (np.exp(log_prior[c, start + i]) if each else chance[c])
+                q = (1.0 - lapse) * p[c, i] / norm[i]
                 right = q / (q + by_chance)
                 loss = -np.log(q + by_chance)
+            else:
+                loss = np.log(norm[i]) - w[i]
             total += weights[start + i] * loss
             lapses += weights[start + i] * (1.0 - right)
             w[i] = weights[start + i] * right
