@@ -18,7 +18,7 @@ from .elementwise import without
 from .heavy_scores import log_density
 from .left_out import NOTHING_LEFT, Scatter
 
-LITTLE = 0.01  # share of a trace that a row takes with it: for less, the factor for others' rows does
+LITTLE = 0.25  # share of a trace that a row takes with it, times columns: for less, the factor for others' rows does
 
 
 class NearlyLeftOut:
@@ -29,7 +29,7 @@ class NearlyLeftOut:
         self.codes, weights = freeze(codes[self.order]), weights[self.order]
         keep, self.columns = scatter.keep, scatter.means.shape[1]
         middle = scatter.means.mean(axis=0)
-        self.x, self.means = ((a - middle)[:, keep] for a in (x[self.order], scatter.means))
+        self.x, self.means = ((a - middle)[:, keep].astype(np.float32) for a in (x[self.order], scatter.means))
         self.own, self.shared = scatter.own, scatter.shared
         if len(keep) < self.columns:
             self.own, self.shared = self.own[:, keep[:, None], keep], self.shared[keep[:, None], keep]
@@ -81,7 +81,7 @@ class NearlyLeftOut:
             V, log_det[:, k] = self._factor(M, before - other, shrinkage)
             u, means = _times(self.x, V), _times(self.means, V)
             gone = trace * self._usual(here, self.n[k])
-            if gone - other > LITTLE * before:
+            if (gone - other) * len(M) > LITTLE * before:
                 V, log_det[here, k] = self._factor(M, before - gone, shrinkage)
                 u[here] = _times(self.x[here] - self.means[k], V) + means[k]
             self._without(u, means, k, tie, squares, left)
@@ -100,8 +100,8 @@ class NearlyLeftOut:
         A.flat[:: len(A) + 1] += shrinkage / (1 - shrinkage) * trace / self.columns
         U, failed = dpotrf(A.T, clean=0, overwrite_a=1)
         if failed:
-            return np.full_like(A, np.nan), np.nan
-        return dtrtri(U, overwrite_c=0)[0], 2 * float(np.log(np.diagonal(U)).sum())
+            return np.full(A.shape, np.nan, np.float32), np.nan
+        return dtrtri(U)[0].astype(np.float32), 2 * float(np.log(np.diagonal(U)).sum())
 
     def _without(self, u: Array, means: Array, which: int, tie: float, squares: Array, left: Array) -> None:
         from ..kernels.left_out import squares_without
@@ -112,6 +112,6 @@ class NearlyLeftOut:
 
 def _times(x: Array, V: Array) -> Array:
     """x V for an upper triangle: half the work of other products."""
-    from scipy.linalg.blas import dtrmm
+    from scipy.linalg.blas import strmm
 
-    return np.asarray(dtrmm(1.0, V, x.T, trans_a=1).T) if x.size else x.copy()
+    return np.asarray(strmm(1.0, V, x.T, trans_a=1).T) if x.size else x.copy()
