@@ -367,12 +367,12 @@ def _settled(structure: Structure, held: Held, log_prior: Array) -> tuple[Struct
     alone = [held.scores(p) for i, p in enumerate(structure.pieces) if i != structure.joint]
     rest = np.sum(alone, axis=0) if alone else np.zeros((len(held.look), len(held.rows.classes)))
     told = held.tell.part(0, held.compared)
-    last: Pooled | None = None
+    lately: dict[float, Pooled] = {}  # what was found last, for each of the tails
 
-    def tried(settings: str, scores: Array) -> Tried:
-        nonlocal last
-        last = pooled([scores], log_prior, *told, start=last)
-        return Tried(structure.name, settings, last.loss, float(last.powers[0]))
+    def tried(settings: str, scores: Array, freedom: float = np.inf) -> Tried:
+        found = pooled([scores], log_prior, *told, start=lately.get(freedom, lately.get(np.inf)))
+        lately[freedom] = found
+        return Tried(structure.name, settings, found.loss, float(found.powers[0]))
 
     if structure.joint is None:
         return structure, rest, [tried("", rest[: held.compared])]
@@ -388,7 +388,7 @@ def _settled(structure: Structure, held: Held, log_prior: Array) -> tuple[Struct
         families = [replace(base, tie=tie, shrinkage=shrinkage, freedom=v) for v in FREEDOMS]
         for family, scores in zip(families, joint.compared(families), strict=True):
             settings = f"tie={tie:g}, shrinkage={shrinkage:g}" + ("" if np.isinf(family.freedom) else ", heavy tails")
-            found.append((family, tried(settings, scores + rest[: held.compared]), scores))
+            found.append((family, tried(settings, scores + rest[: held.compared], family.freedom), scores))
         return best()[0] in families
 
     def best() -> tuple[MultivariateGaussian, Tried, Array]:
