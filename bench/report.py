@@ -32,12 +32,12 @@ def page(result: dict[str, Any]) -> str:
         f"Made by `scripts/bench --report` from `bench/results/full.json`: {result['machine']}, Python "
         f"{result['python']}, scikit-learn {result['sklearn']}.",
         "",
-        "Both sides run in one process, in turn, on the same float64 data, after a check that their answers agree;",
-        "times are medians. *ratio* is scikit-learn's time over suffit's with memory kept by malloc",
-        "(`MALLOC_MMAP_THRESHOLD_`, `MALLOC_TRIM_THRESHOLD_`), so that page faults on scikit-learn's large temporaries",
-        "do not flatter suffit; *plain* is the same with malloc as it comes. *goal* is the ratio that is wanted;",
-        "what falls short of it is in **bold**. *of the limit* compares with what the machine did in the same run: "
-        f"{limits['read2']:.0f} GB/s read",
+        "Both sides run in one process on the same float64 data, after a check that their answers agree, in turns of",
+        "a tenth of a second (or one call, if longer); times are medians of turns. *ratio* is scikit-learn's time over",
+        "suffit's with memory kept by malloc (`MALLOC_MMAP_THRESHOLD_`, `MALLOC_TRIM_THRESHOLD_`), so that page faults",
+        "on scikit-learn's large temporaries do not flatter suffit; *plain* is the same with malloc as it comes.",
+        "*goal* is the ratio that is wanted; what falls short of it is in **bold**. *of the limit* compares with what",
+        f"the machine did in the same run: {limits['read2']:.0f} GB/s read",
         f"by two threads ({limits['read1']:.0f} by one), {limits['dgemm']:.0f} Gflop/s dgemm, {limits['dsyrk']:.0f} "
         "Gflop/s dsyrk. *memory* is what a call takes at its peak beyond what the process held before it, with malloc "
         "as it comes.",

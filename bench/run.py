@@ -16,34 +16,46 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
 STEADY = {"MALLOC_MMAP_THRESHOLD_": str(8 << 30), "MALLOC_TRIM_THRESHOLD_": str(16 << 30)}
+TURN = 0.1  # seconds that a side takes before it is the other's turn: waking up a core is not what is measured
 QUICK = 0.1  # the share of the rows that --quick uses
 QUICK_SECONDS = 50.0  # after so long in one of its two runs, --quick measures what is left once
 
 
-def once(call: Any, inner: int) -> float:
+def turn(call: Any, calls: int) -> float:
+    """Seconds of one call, on average over some in a row."""
     start = time.perf_counter()
-    for _ in range(inner):
+    for _ in range(calls):
         call()
-    return (time.perf_counter() - start) / inner
+    return (time.perf_counter() - start) / calls
 
 
-def measure(task: Any, budget: float, least: int) -> dict[str, Any]:
-    """Both sides in turn, ``least`` times each or as often as the budget (in seconds) allows, medians.
+def calls_in(seconds: float, call: Any) -> int:
+    """How many calls take so long, at least one."""
+    calls = 1
+    while calls * turn(call, calls) < seconds:
+        calls *= 4
+    return calls
+
+
+def measure(task: Any, budget: float, least: int, long: float) -> dict[str, Any]:
+    """Both sides in turns of ``long`` seconds or one call, ``least`` times or as often as the budget allows; medians.
 
     First a check that they agree.
     """
     difference = task.same() if task.same else None
     if difference is not None and not difference <= task.tolerance:
         raise SystemExit(f"{task.name}: the answers differ by {difference:.2g}")
-    first = once(task.peer, 1) + once(task.ours, 1)
-    pause = 0.08 if task.spins and first > 5e-3 else 0.0  # else those of one side take a core from the other
-    ours, peers = [], []
-    for _ in range(max(least, min(15, int(budget / max(first * task.inner + 2 * pause, 1e-9))))):
-        time.sleep(pause)
-        peers.append(once(task.peer, task.inner))
-        time.sleep(pause)
-        ours.append(once(task.ours, task.inner))
-    mine, theirs = statistics.median(ours), statistics.median(peers) * task.repeats
+    sides = (task.peer, task.ours)
+    calls = [calls_in(long, side) for side in sides]
+    both = sum(n * turn(side, n) for side, n in zip(sides, calls, strict=True))
+    pause = 0.08 if task.spins and both > 5e-3 else 0.0  # else those of one side take a core from the other
+    times: tuple[list[float], list[float]] = ([], [])
+    for _ in range(max(least, min(15, int(budget / (both + 2 * pause))))):
+        for side, n, found in zip(sides, calls, times, strict=True):
+            time.sleep(pause)
+            found.append(turn(side, n))
+    theirs, mine = (statistics.median(found) for found in times)
+    theirs *= task.repeats
     return {
         "task": task.name, "ours": mine, "peer": theirs, "ratio": theirs / mine, "floor": task.floor,
         "limit": task.limit, "work": task.work, "difference": difference,
@@ -62,10 +74,10 @@ def worker(arguments: argparse.Namespace) -> None:
         for task in group(QUICK if arguments.quick else 1.0):
             if arguments.tasks and not any(word.lower() in task.name.lower() for word in arguments.tasks):
                 continue
-            budget, least = (0.5 if arguments.quick else 4.0), 3
+            budget, least, long = (0.5, 3, TURN / 10) if arguments.quick else (4.0, 3, TURN)
             if time.monotonic() > late:
                 budget, least = 0.0, 1
-            row = measure(task, budget, least)
+            row = measure(task, budget, least, long)
             if arguments.memory:
                 row["memory"] = {"ours": machine.extra_memory(task.ours), "peer": machine.extra_memory(task.peer)}
             if row["limit"]:

@@ -34,7 +34,6 @@ class Task:
     work: float = 0.0  # in the unit of the limit: GB, Gflop
     same: Callable[[], float] | None = None  # the largest difference between the two answers
     tolerance: float = 1e-8
-    inner: int = 1  # calls in one measurement
     repeats: float = 1.0  # how often the peer would have to do what is timed: a sample of its work, scaled up
 
     @property
@@ -135,13 +134,12 @@ def small(scale: float) -> Iterator[Task]:
         ours.fit(X, y)
         peer.fit(X, y)
         one = X[:1].copy()
-        yield Task(f"{name} 150×4 fit", lambda o=ours: o.fit(X, y), lambda o=peer: o.fit(X, y), 1, inner=20)
+        yield Task(f"{name} 150×4 fit", lambda o=ours: o.fit(X, y), lambda o=peer: o.fit(X, y), 1)
         yield Task(
             f"{name} 150×4 predict, one row",
             lambda o=ours, x=one: o.predict(x),
             lambda o=peer, x=one: o.predict(x),
             1,
-            inner=50,
         )
 
 
@@ -156,8 +154,8 @@ def rows(scale: float) -> Iterator[Task]:
         peer.fit(data, y)
         one, row, handle = data[:1].copy(), data[0].copy(), ours.scorer()
         by_peer = lambda o=peer, x=one: o.predict_proba(x)  # noqa: E731
-        yield Task(f"{name} one row, predict_proba", lambda o=ours, x=one: o.predict_proba(x), by_peer, 10, inner=200)
-        yield Task(f"{name} one row, scorer()", lambda h=handle, x=row: h(x), by_peer, 50, inner=200)
+        yield Task(f"{name} one row, predict_proba", lambda o=ours, x=one: o.predict_proba(x), by_peer, 10)
+        yield Task(f"{name} one row, scorer()", lambda h=handle, x=row: h(x), by_peer, 50)
 
 
 def batches(scale: float) -> Iterator[Task]:

@@ -1,9 +1,9 @@
 """How the columns of a table depend on each other given the class: structures compared on rows left out.
 
-Every row is scored by the sums of all the others (leave-one-out, in closed form).  Where there is no closed form, bins
-chosen by the class and joint columns with holes, the sums are those of all folds but the row's own; which fold a row is
-in depends on its values alone, so that neither the order of the rows, nor repeating a row instead of giving it weight,
-nor the names of the columns change anything.
+Every row is scored by the sums of all the others (leave-one-out, in closed form; for shrunk joint columns nearly, by
+``families.nearly``).  Where there is no closed form, bins chosen by the class and joint columns with holes, the sums
+are those of all folds but the row's own; which fold a row is in depends on its values alone, so that neither the order
+of the rows, nor repeating a row instead of giving it weight, nor the names of the columns change anything.
 Structures are compared, and pooled, by the log-loss of (1 − ε)·q(c | x) + ε·p(c), q ∝ p(c) Π_m p_m(x | c)^β_m, on the
 rows left out: β below 1 takes back the over-confidence of a wrong model, and the lapse ε is the chance that a row is an
 exception, whose columns say nothing of its class.
@@ -22,13 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .families import Binned, Categorical, Gaussian, MultivariateGaussian
-from .families.left_out import Downdates
+from .families.nearly import NearlyLeftOut
 from .families.tuning import Tuning
 from .family import LeftOut
 from .frame import LEVEL_KIND, NUMBER, WHOLE, Frame
 from .kernels.threads import one_blas_thread
 from .model import Model
-from .powers import bounded, pooled
+from .powers import Pooled, bounded, pooled
 from .schema import Coding, Piece, Schema
 from .stats import Array
 from .table import Matrix, Rows
@@ -47,7 +47,7 @@ MOST_WORK = 1e10  # products that factoring a joint block may take, for all ways
 SEEN_OFTEN = 3  # rows a level needs to have a number of its own in a joint block
 BINS = 8  # of the numbers in a joint block; fewer where that would make too many columns
 MOSTLY = 2 / 3  # a share of a column's values, in every class, that is there: the rest are few
-TIES = (1.0, 0.5, 0.1, 0.0)
+TIES = (1.0, 0.3, 0.0)
 SHRINKAGE = 0.1  # tried with every tie; with the best, more or less of it
 FREEDOMS = (np.inf, 10.0)  # of normal and of t densities, both tried with every tie and shrinkage
 LESS, MORE = 0.01, (0.3, 0.8)
@@ -211,7 +211,7 @@ class Joint:
     """Scores of rows under settings of a joint piece that has not seen them."""
 
     compared: Callable[[Families], list[Array]]  # of the rows that settings are compared on  # → [(n, K)]
-    pooled: Callable[[MultivariateGaussian], Array]  # of those that powers are fitted on  # → (n, K)
+    pooled: Callable[[MultivariateGaussian, Array], Array]  # of those that powers are fitted on, from these  # → (n, K)
 
 
 class Held:
@@ -262,27 +262,30 @@ class Held:
             models = [(_completed(model), here, x) for model, here, x in self.models(piece, X)]
             return Joint(
                 lambda families: [a[: self.compared] for a in self.over(models, families)],
-                lambda family: self.over(models, [family])[0],
+                lambda family, _: self.over(models, [family])[0],
             )
         weights = self.rows.part(0, len(self.rows))[1]
         whole = np.where(holes, weights @ np.where(holes, 0.0, X) / (weights @ ~holes), X) if some else X
         stats = replace(_joint(), pooled=many).collect(whole, self.rows, piece.names)
-        made: dict[float, Downdates] = {}
+        scatter = _joint().scatter(stats)
 
-        def left_out(families: Families, first: int) -> list[Array]:
+        def left_out(families: Families, rows: NearlyLeftOut) -> list[Array]:
             """Of families that differ in their tails alone."""
-            one = families[0]
-            if one.tie not in made:
-                made[one.tie] = one.downdates(whole[self.look], self.few.one_of_each(), stats)
-            found = made[one.tie].of_first(first).by_freedom(one.shrinkage, [f.freedom for f in families])
+            found = rows.log_densities(families[0].tie, families[0].shrinkage, [f.freedom for f in families])
             return [bounded(LeftOut(a)) for a in found]
 
-        def pooled(family: MultivariateGaussian) -> Array:
+        def between(start: int, stop: int) -> NearlyLeftOut:
+            return NearlyLeftOut(scatter, whole[self.look[start:stop]], *self.few.one_of_each().part(start, stop))
+
+        def pooled(family: MultivariateGaussian, compared: Array) -> Array:
             if some:
                 return self.over(self.models(replace(piece, family=family), X))[0]
-            return left_out([family], len(self.look))[0]
+            if self.compared == len(self.look):
+                return compared
+            return np.concatenate([compared, *left_out([family], between(self.compared, len(self.look)))])
 
-        return Joint(lambda families: left_out(families, self.compared), pooled)
+        few = between(0, self.compared)
+        return Joint(lambda families: left_out(families, few), pooled)
 
     def _present(self, holes: NDArray[np.bool_]) -> Array:
         """The share of each class's rows that have a value, for every column.  # → (K, p)"""
@@ -363,9 +366,12 @@ def _settled(structure: Structure, held: Held, log_prior: Array) -> tuple[Struct
     """
     alone = [held.scores(p) for i, p in enumerate(structure.pieces) if i != structure.joint]
     rest = np.sum(alone, axis=0) if alone else np.zeros((len(held.look), len(held.rows.classes)))
+    told = held.tell.part(0, held.compared)
+    lately: dict[float, Pooled] = {}  # what was found last, for each of the tails
 
-    def tried(settings: str, scores: Array, start: float | None = None) -> Tried:
-        found = pooled([scores], log_prior, *held.tell.part(0, held.compared), start=start)
+    def tried(settings: str, scores: Array, freedom: float = np.inf) -> Tried:
+        found = pooled([scores], log_prior, *told, start=lately.get(freedom, lately.get(np.inf)))
+        lately[freedom] = found
         return Tried(structure.name, settings, found.loss, float(found.powers[0]))
 
     if structure.joint is None:
@@ -375,19 +381,18 @@ def _settled(structure: Structure, held: Held, log_prior: Array) -> tuple[Struct
     base = replace(_joint(), pooled=many)
     piece, X = _scaled(replace(piece, family=base), piece.matrix(held.frame), held.rows)
     joint = held.joint(piece, X, many)
-    found: list[tuple[MultivariateGaussian, Tried]] = []
+    found: list[tuple[MultivariateGaussian, Tried, Array]] = []
 
     def helps(tie: float, shrinkage: float) -> bool:
         """Try these with each of the tails; whether one of them is the best so far."""
         families = [replace(base, tie=tie, shrinkage=shrinkage, freedom=v) for v in FREEDOMS]
         for family, scores in zip(families, joint.compared(families), strict=True):
             settings = f"tie={tie:g}, shrinkage={shrinkage:g}" + ("" if np.isinf(family.freedom) else ", heavy tails")
-            start = found[-1][1].power if found else None
-            found.append((family, tried(settings, scores + rest[: held.compared], start)))
-        return best() in families
+            found.append((family, tried(settings, scores + rest[: held.compared], family.freedom), scores))
+        return best()[0] in families
 
-    def best() -> MultivariateGaussian:
-        return min(found, key=lambda one: round(one[1].loss, 9))[0]
+    def best() -> tuple[MultivariateGaussian, Tried, Array]:
+        return min(found, key=lambda one: round(one[1].loss, 9))
 
     least = min(MORE[-1], len(piece.names) / (2 * _seen_together(X, held.rows)))
     usual = max(SHRINKAGE, least)
@@ -395,13 +400,13 @@ def _settled(structure: Structure, held: Held, log_prior: Array) -> tuple[Struct
         if not helps(tie, usual):
             break
     for shrinkage in MORE:
-        if shrinkage > usual and not helps(best().tie, shrinkage):
+        if shrinkage > usual and not helps(best()[0].tie, shrinkage):
             break
-    if best().shrinkage == usual > least:
-        helps(best().tie, max(LESS, least))
-    taken = best()
+    if best()[0].shrinkage == usual > least:
+        helps(best()[0].tie, max(LESS, least))
+    taken, _, scores = best()
     pieces = (*structure.pieces[:at], replace(piece, family=taken), *structure.pieces[at + 1 :])
-    return replace(structure, pieces=pieces), joint.pooled(taken) + rest, [t for _, t in found]
+    return replace(structure, pieces=pieces), joint.pooled(taken, scores) + rest, [t for _, t, _ in found]
 
 
 def _seen_together(X: Array, rows: Rows) -> float:
@@ -415,17 +420,18 @@ def _pooled(
 ) -> tuple[Schema, Selection]:
     """Powers for the best of every structure together; those that add nothing are left out."""
     kept = best
-    start = np.array([t.power for _, _, t in kept]) / len(kept)
-    beta, lapse, loss = pooled([s for _, s, _ in kept], log_prior, *rows.part(0, len(rows)), start=start)
-    while len(kept) > 1 and beta.min() < WORTH:
-        weak = int(np.argmin(beta))
+    start: Any = np.array([t.power for _, _, t in kept]) / len(kept)
+    found = pooled([s for _, s, _ in kept], log_prior, *rows.part(0, len(rows)), start=start)
+    while len(kept) > 1 and found.powers.min() < WORTH:
+        weak = int(np.argmin(found.powers))
         kept = [k for m, k in enumerate(kept) if m != weak]
-        start = np.delete(beta, weak)
-        beta, lapse, loss = pooled([s for _, s, _ in kept], log_prior, *rows.part(0, len(rows)), start=start)
+        start = found._replace(powers=np.delete(found.powers, weak))
+        found = pooled([s for _, s, _ in kept], log_prior, *rows.part(0, len(rows)), start=start)
+    beta, lapse, loss = found
     by_name = {s.name: float(b) for (s, _, _), b in zip(kept, beta, strict=True)}
     plain = tuple(replace(p, power=by_name.get(NAIVE, 0.0)) for p in schema.pieces)  # kept in any case: the density
     others = tuple(replace(p, power=by_name[s.name]) for s, _, _ in kept if s.name != NAIVE for p in s.pieces)
     pieces = (*plain, *others)
     pool = tuple((t.name, t.settings, float(b)) for (_, _, t), b in zip(kept, beta, strict=True))
-    found = replace(schema, pieces=pieces, n_plain=len(plain), lapse=lapse)
-    return found, Selection(tuple(tried), pool, lapse, loss)
+    taken = replace(schema, pieces=pieces, n_plain=len(plain), lapse=lapse)
+    return taken, Selection(tuple(tried), pool, lapse, loss)

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.special import log_softmax
 
 from .family import LeftOut
 from .stats import Array
@@ -19,17 +17,10 @@ from .table import Codes, freeze
 
 USUAL_LAPSE = 0.01  # where the search for it begins
 BEGIN = (0.5, 0.1, 0.02, 0.004, 0.0008)  # powers of which the search begins with the best
-FAR = 4.0  # times that a power grows or falls in one step
 PSEUDO_LAPSES = 0.5  # rows taken to have been exceptions before any is seen, and as many that were not (Jeffreys)
 USUAL_POWER = 0.5  # standard deviation of the prior on powers
 STRONGEST = 2.0  # no model counts for more than so many times its own evidence
 LOWEST = -1e12  # scores are no lower than this below the best of their row: enough to decide, and finite
-MOST_STEPS, MOST_HALVINGS = 50, 30
-MOST_LOGIT = 30.0  # of a lapse, either way
-NOTHING = 1e-6  # a power that is none
-BENT = (1.0, 0.97, 0.9, 0.7, 0.0)  # how much of what makes the loss no longer convex is reckoned with
-ROUNDING = 1e-12  # of the log-loss
-SETTLED = 1e-9  # a gain of log-loss after which there is nothing more to gain
 
 
 def bounded(left: LeftOut, lowest: float = LOWEST) -> Array:
@@ -57,73 +48,26 @@ def pooled(scores: Sequence[Array], log_prior: Array, codes: Codes, weights: Arr
     never wrong; ε has Jeffreys' prior.
 
     Newton's method in (β, logit ε), by steps that are not too long and halved until they gain, β held at a bound it
-    pushes against.  ``start``: powers to begin from; else the best of some, the same for all.
+    pushes against.  ``start``: powers to begin from, or what was found before; else the best of some powers, the same
+    for all.
     """
-    from .kernels.powers import pool_loss
+    from .kernels.powers import pool_search
 
     S = freeze(np.stack([s.T for s in scores]))  # (M, K, n)
     M, total = len(S), float(weights.sum())
-    prior = log_softmax(np.atleast_2d(log_prior).astype(np.float64), axis=1)
-    rest = (freeze(prior.T), freeze(codes), freeze(weights / total))
-    price, pseudo = 1 / (USUAL_POWER**2 * total), PSEUDO_LAPSES / total
-
-    def at(where: Array) -> Point:
-        beta, e = where[:M], 1 / (1 + math.exp(-where[M]))
-        slope, curve, bend = price * beta, price * np.eye(M), np.zeros((M + 1, M + 1))
-        loss, lapses = pool_loss(S, *rest, freeze(beta), e, slope, curve, bend)
-        paid = 0.5 * price * float(beta @ beta) - pseudo * (math.log(e) + math.log1p(-e))
-        down, up = np.append(slope, e - lapses - pseudo * (1 - 2 * e)), np.zeros((M + 1, M + 1))
-        up[:M, :M], up[M, M] = curve, e * (1 - e) * (1 + 2 * pseudo)
-        return Point(where, e, loss, loss + paid, down, up, bend)
-
-    usual = math.log(USUAL_LAPSE / (1 - USUAL_LAPSE))
-    if start is None:
-        now = min((at(np.append(np.full(M, b / M), usual)) for b in BEGIN), key=lambda point: point.total)
-    else:
-        now = at(np.append(np.broadcast_to(start, M), usual))
-    for _ in range(MOST_STEPS):
-        step = now.step()
-        for halved in range(MOST_HALVINGS):
-            tried = at(now.moved(step * 0.5**halved))
-            if tried.total <= now.total + ROUNDING:
-                break
-        else:
-            break
-        promised, now = 0.5 * float(now.slope @ step), tried
-        if promised < SETTLED:  # the next step would gain about its square
-            break
-    return Pooled(np.where(now.where[:M] < NOTHING, 0.0, now.where[:M]), now.lapse, now.loss)
+    powers, lapse = (start.powers, start.lapse) if isinstance(start, Pooled) else (start, USUAL_LAPSE)
+    starts = np.empty((len(BEGIN) if start is None else 1, M + 1))
+    starts[:, :M] = np.array(BEGIN)[:, None] / M if start is None else powers
+    starts[:, M] = math.log(lapse / (1 - lapse))
+    rest = (freeze(_normalised(log_prior).T), freeze(codes), freeze(weights / total))
+    where = np.empty(M + 1)
+    prices = 1 / (USUAL_POWER**2 * total), PSEUDO_LAPSES / total
+    loss = pool_search(S, *rest, *prices, STRONGEST, starts, where)
+    return Pooled(where[:M], 1 / (1 + math.exp(-where[M])), loss)
 
 
-class Point(NamedTuple):
-    """Powers and the logit of a lapse; the log-loss there, alone and with what the priors add; and how it changes."""
-
-    where: Array  # (M + 1,)
-    lapse: float
-    loss: float
-    total: float
-    slope: Array
-    curve: Array  # less ``bend``, the Hessian: lower triangles
-    bend: Array
-
-    def moved(self, step: Array) -> Array:
-        """The point less a step: a single power falls to no less than a part of itself at once, the lapse likewise."""
-        beta = np.clip(self.where[:-1] - step[:-1], 0.0, STRONGEST)
-        if len(beta) == 1:
-            beta = np.clip(beta, self.where[0] / FAR - NOTHING, FAR * (self.where[0] + NOTHING))
-        odds = np.clip(self.where[-1] - np.clip(step[-1], -FAR, FAR), -MOST_LOGIT, MOST_LOGIT)
-        return np.append(np.clip(beta, 0.0, STRONGEST), odds)
-
-    def step(self) -> Array:
-        """Newton's step to take away, 0 for a power that pushes against its bound; a safe one where that is none."""
-        beta, slope = self.where[:-1], self.slope
-        free = np.append(~(((beta <= 0) & (slope[:-1] > 0)) | ((beta >= STRONGEST) & (slope[:-1] < 0))), True)
-        step = np.zeros_like(slope)
-        here = np.ix_(free, free)
-        for share in BENT:
-            try:
-                step[free] = cho_solve(cho_factor((self.curve - share * self.bend)[here], lower=True), slope[free])
-                break
-            except LinAlgError:
-                continue
-        return step
+def _normalised(log_prior: Array) -> Array:
+    """Log priors whose exponentials sum to 1, one for all rows or one for each.  # → (1, K) or (n, K)"""
+    prior = np.atleast_2d(log_prior).astype(np.float64)
+    prior = prior - prior.max(axis=1, keepdims=True)
+    return np.asarray(prior - np.log(np.exp(prior).sum(axis=1, keepdims=True)))

@@ -9,12 +9,11 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import Family, LeftOut, Scorer, Terms, register
+from ..family import EMPTIED, Family, LeftOut, Scorer, Terms, register
 from ..forms import Impossible, LogisticForm
 from ..kernels.threads import COPY_CELLS, every, in_order, row_blocks
 from ..stats import CLASS, LEVEL, Array, Index, Stats, layout
 from ..table import Coded, Codes, InputError, Rows, column_codes, freeze, is_missing, refuse
-from .elementwise import without
 from .holes import warn_absent
 from .simplex import draw_shares, log_shares, names_of
 from .tuning import Tuning, alpha_as, check_alpha, dirichlet_evidence, evident_alpha, settled_alpha
@@ -218,22 +217,12 @@ def add_left_out(
 
     A level that only this row has leaves ``size`` levels and is one of them where ``known``; otherwise it says nothing.
     """
+    from ..kernels.counts import levels_left_out
+
     own, weights = rows.part(0, len(rows))
-    here = np.flatnonzero(codes >= 0)
-    v, each = codes[here], np.arange(len(here))
-    n, N = count.T[v], np.repeat(count.sum(axis=1)[None], len(here), axis=0)  # (rows, K)
-    n[each, own[here]] = without(n[each, own[here]], weights[here])
-    N[each, own[here]] = without(N[each, own[here]], weights[here])
-    gone = ~n.any(axis=1)
-    levels = np.where(gone, size[v], count.shape[1])[:, None]
-    nothing = N + alpha * levels <= 0  # no rows and no smoothing: uniform
-    share = np.where(nothing, 1.0, n + alpha)
-    never = share <= 0
-    value = np.log(np.where(never, 1.0, share)) - np.log(np.where(nothing, levels, N + alpha * levels))
-    says = ~gone | known[v]
-    total.log_density[here[says]] += value[says]
-    if total.impossible is not None:
-        total.impossible[here[says]] += never[says]
+    never = np.zeros_like(total.log_density) if total.impossible is None else total.impossible
+    arrays = (freeze(a) for a in (codes, own, weights, count, size, known))
+    levels_left_out(*arrays, float(alpha), EMPTIED, total.log_density, never)
 
 
 Part = Callable[[int, int], NDArray[np.int32]]  # the codes of the rows [start, stop), one column of them per column

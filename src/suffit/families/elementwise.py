@@ -38,7 +38,7 @@ from .holes import warn_absent
 from .tuning import Tuning, alpha_as, check_alpha, evident_alpha, settled_alpha
 
 ORDER = "order"
-LEFT_OUT_CELLS = 1 << 18  # sums without a row that are solved together: rows × classes × columns
+LEFT_OUT_CELLS = 1 << 15  # sums without a row that are solved together: rows × classes × columns
 MANY_BLOCKS = 8  # enough to keep all threads busy
 AddEntries = Callable[[int, int, int, int, Array], None]
 ELEMENTWISE = layout("elementwise", {"n": (CLASS, FEATURE), "t": (CLASS, FEATURE, ORDER)})

@@ -9,7 +9,6 @@ of M_k (Sherman and Morrison).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,9 +49,6 @@ class Blend:
     tolerance: float = 0.0  # a direction of correlations with less variance is left out: such rows are not for here
 
 
-BY_ROW = ("x", "centred", "codes", "weights", "d", "squares", "grown", "over", "taken", "left", "gone", "own_taken")
-
-
 class Downdates:
     """What leaving out each row does to the matrix of each class."""
 
@@ -78,13 +74,6 @@ class Downdates:
         self.left, self.gone, self.own_taken = left, n <= 0, a
         self._factors: dict[tuple[int, bool], Factored] = {}
 
-    def of_first(self, n: int) -> Downdates:
-        """The same for the first n rows only."""
-        part = copy(self)
-        for name in BY_ROW:
-            setattr(part, name, getattr(self, name)[:n])
-        return part
-
     def matrix(self, k: int) -> Array:
         """M_k, before anything is left out."""
         t, s = self.blend.tie, self.scatter
@@ -96,30 +85,20 @@ class Downdates:
 
         ``freedom``: with the tails of a t, for amounts that are numbers and a multiple of I to shrink towards.
         """
-        return [
-            self._told(self._chosen(s)) if isinstance(s, str) else self.by_freedom(s, [freedom])[0] for s in shrinkages
-        ]
+        each = [self._chosen(s) if isinstance(s, str) else self._shrunk(s, freedom) for s in shrinkages]
+        return [np.where(self.gone, 0.0, densities) for densities in each]  # a class without rows: its prior tells
 
-    def by_freedom(self, shrinkage: float, freedoms: Sequence[float]) -> list[Array]:
-        """The same for one amount of shrinkage and several tails.  # → [(n, K)]"""
-        return [self._told(a) for a in self._shrunk(shrinkage, freedoms)]
-
-    def _told(self, densities: Array) -> Array:
-        """A class without rows says nothing: its prior does."""
-        return np.where(self.gone, 0.0, densities)
-
-    def _shrunk(self, s: float, freedoms: Sequence[float]) -> list[Array]:
-        """log p(x_i | k), the covariances shrunk by s, for each of the tails.  # → [(n, K)]"""
+    def _shrunk(self, s: float, freedom: float) -> Array:
+        """log p(x_i | k), the covariances shrunk by s.  # → (n, K)"""
         classes = range(len(self.scatter.means))
         if self.blend.diagonal and s:
-            return [np.stack([self._one_by_one(k, s) for k in classes], axis=1)] * len(freedoms)
+            return np.stack([self._one_by_one(k, s) for k in classes], axis=1)
         if self.blend.tie == 1.0:
             squares, log_det = self._by_factor(0, len(classes), s)
         else:
             each = [self._by_factor(k, 1, s) for k in classes]
             squares, log_det = (np.concatenate([part[i] for part in each], axis=1) for i in range(2))
-        p = len(self.scatter.keep)
-        return [log_density(squares, log_det, p, freedom) for freedom in freedoms]
+        return log_density(squares, log_det, len(self.scatter.keep), freedom)
 
     def _far(self, k: int) -> Array:
         """x_i − μ_k, from the mean without row i."""
@@ -226,13 +205,13 @@ class Factored:
         self.values, self.vectors = np.maximum(values, 0.0), vectors / scale[:, None]
         self.trace = float(np.trace(M))
         self.log_scale = 2 * float(np.log(scale).sum())
-        self._rotated: dict[int, tuple[Array, Array]] = {}
+        self._rotated: tuple[Array, Array] | None = None
 
     def rotated(self, x: Array, means: Array) -> tuple[Array, Array]:
-        """Rows and class means in the eigenvectors.  # → (n, p), (K, p)"""
-        if len(x) not in self._rotated:
-            self._rotated[len(x)] = freeze(x @ self.vectors), freeze(means @ self.vectors)
-        return self._rotated[len(x)]
+        """Rows and class means in the eigenvectors, the same at every call.  # → (n, p), (K, p)"""
+        if self._rotated is None:
+            self._rotated = freeze(x @ self.vectors), freeze(means @ self.vectors)
+        return self._rotated
 
 
 def _normal(each: Array, z: Array) -> Array:

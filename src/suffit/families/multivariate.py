@@ -262,12 +262,15 @@ class MultivariateGaussian(JointMoments):
 
     def downdates(self, X: Matrix, rows: Rows, stats: Stats) -> Downdates:
         """What leaving out each row does to the covariances, however much they are then shrunk."""
-        means, own, S, total = self._scatters(stats)[:4]
-        sums = {k: stats[k] for k in ("n", "x", "xx", "xxy", "xxyy") if k in stats.sums}
-        scatter = Scatter(means, own, S, sums, np.asarray(stats.origin), varying(total, self.ridge))
         x = block(X, 0, X.shape[0]).astype(np.float64)
         blend = Blend(self.tie, self.unbiased, self.ridge, self.target == "diagonal", self.tolerance)
-        return Downdates(scatter, blend, x, *rows.part(0, len(rows)))
+        return Downdates(self.scatter(stats), blend, x, *rows.part(0, len(rows)))
+
+    def scatter(self, stats: Stats) -> Scatter:
+        """Means and sums of squares about them, before they are tied or shrunk."""
+        means, own, S, total = self._scatters(stats)[:4]
+        sums = {k: stats[k] for k in ("n", "x", "xx", "xxy", "xxyy") if k in stats.sums}
+        return Scatter(means, own, S, sums, np.asarray(stats.origin), varying(total, self.ridge))
 
     def _scatters(self, stats: Stats) -> tuple[Array, Array, Array, Array, Array]:
         """Means (K, p), Σ(x−μ)(x−μ)ᵀ of each class and of all, total variances (p,), and Σz/n."""
