@@ -216,6 +216,8 @@ class Family(ABC):
 
 def least(family: Family, name: str, value: Any, low: float, high: float = np.inf, open_low: bool = False) -> None:
     """Refuse a setting of a family that is not a finite number (or numbers) in [low, high]."""
+    if type(value) is float and low < value <= high and value != np.inf:
+        return  # the usual case, seen at once
     v = np.asarray(value, dtype=np.float64)
     if not (v.size and np.isfinite(v).all() and ((v > low) if open_low else (v >= low)).all() and (v <= high).all()):
         upper = "" if np.isinf(high) else f" and at most {high:g}"

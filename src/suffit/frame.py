@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import cached_property
 from importlib import import_module
 from numbers import Real
 from typing import Any, Protocol
@@ -139,7 +140,7 @@ class SeriesColumn:
         import narwhals as nw
 
         dtype = self.series.dtype
-        if self.series.null_count() == len(self.series) or (dtype.is_float() and self.holes().all()):
+        if not len(self.series) or (is_missing(self.series[0]) and self.holes().all()):
             return EMPTY
         if dtype.is_integer():
             return WHOLE
@@ -214,9 +215,63 @@ class SeriesColumn:
         values[:] = self.series.to_list()
         return ArrayColumn(values)
 
-    def rows(self, which: Any) -> SeriesColumn:
-        """A slice costs nothing; chosen rows are gathered."""
-        return SeriesColumn(self.series[which if isinstance(which, slice) else np.asarray(which)])
+    def rows(self, which: Any) -> Column:
+        """A slice costs nothing; chosen rows are gathered, of a short column when they are asked for."""
+        if isinstance(which, slice):
+            return SeriesColumn(self.series[which])
+        if len(self.series) > REMEMBERED:
+            return self.gathered(np.asarray(which))
+        return ChosenRows(self, np.asarray(which))
+
+    def gathered(self, which: NDArray[np.int64]) -> SeriesColumn:
+        """A column of these rows alone."""
+        return SeriesColumn(self.series[which])
+
+
+@dataclass(frozen=True)
+class ChosenRows:
+    """Some rows of a column that remembers what was read of it."""
+
+    column: SeriesColumn
+    which: NDArray[np.int64]
+
+    @cached_property
+    def alone(self) -> SeriesColumn:
+        """The same as a column of its own."""
+        return self.column.gathered(self.which)
+
+    def kind(self) -> str:
+        """That of the column, or that of these rows where values of one column may be of several."""
+        import narwhals as nw
+
+        if self.column.series.dtype in (nw.Object, nw.Unknown) or self.holes().all():
+            return self.alone.kind()
+        return self.column.kind()
+
+    def numbers(self) -> Array:
+        """As float64."""
+        return self.column.numbers()[self.which]
+
+    def cells(self) -> NDArray[Any]:
+        """As the library gives them."""
+        return self.alone.cells()
+
+    def levels(self) -> tuple[list[Hashable], Codes]:
+        """Coded as the column is: some levels may be in none of these rows."""
+        values, codes = self.column.levels()
+        return values, codes[self.which]
+
+    def holes(self) -> NDArray[np.bool_]:
+        """Nulls, and NaN."""
+        return self.column.holes()[self.which]
+
+    def filled(self, holes: NDArray[np.bool_], values: NDArray[Any]) -> Any:
+        """A column of the library."""
+        return self.alone.filled(holes, values)
+
+    def rows(self, which: Any) -> Column:
+        """Of the column's rows, fewer."""
+        return ChosenRows(self.column, self.which[which])
 
 
 def kind_of(values: list[Any]) -> str:
@@ -342,24 +397,21 @@ def _from_native(X: Any) -> Frame:
     if isinstance(frame, nw.LazyFrame):
         raise TypeError("X is a lazy frame, which holds no rows yet; collect it first")
     names = list(map(str, frame.columns))
-    series = [frame[:, j] for j in range(len(names))]
-    form = frame.implementation.name.lower()
-    types = {
-        name: s.to_native().type if form == "pyarrow" else s.to_native().dtype
-        for name, s in zip(names, series, strict=True)
-    }
-    columns = {name: _from_series(s) for name, s in zip(names, series, strict=True)}
     _check_size(len(frame), len(names))
+    form = frame.implementation.name.lower()
+    natives = [s for _, s in X.items()] if form == "pandas" else [s.to_native() for s in frame.iter_columns()]
+    types = {name: s.type if form == "pyarrow" else s.dtype for name, s in zip(names, natives, strict=True)}
+    columns = {name: _from_series(s, form) for name, s in zip(names, natives, strict=True)}
     return Frame(columns, len(frame), Template(form, types), X)
 
 
-def _from_series(series: Any) -> Column:
+def _from_series(native: Any, form: str) -> Column:
     """A column of a data frame; as an array where that is what it is."""
-    if series.implementation.is_pandas():
-        values = series.to_native()
-        if isinstance(values.dtype, np.dtype) and values.dtype.kind in "biuf":
-            return ArrayColumn(values.to_numpy())
-    return SeriesColumn(series)
+    import narwhals as nw
+
+    if form == "pandas" and isinstance(native.dtype, np.dtype) and native.dtype.kind in "biuf":
+        return ArrayColumn(native.to_numpy())
+    return SeriesColumn(nw.from_native(native, series_only=True))
 
 
 def _from_dict(X: Mapping[Any, Any]) -> Frame:
