@@ -16,6 +16,7 @@ from .families.simplex import log_shares
 from .family import Family, family_named
 from .family_choice import BIC, CRITERIA, LOO, compared
 from .frame import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, NUMBER, READABLE, TRUTH, WHOLE, ArrayColumn, Frame
+from .kernels.threads import one_blas_thread
 from .schema import LEFT_OUT, Choice, Piece, Schema, shown
 from .stats import Array
 from .table import InputError, Rows, check_finite
@@ -261,10 +262,8 @@ def all_whole(x: Array, low: float, high: float) -> bool:
 
 def _spread(frame: Frame, name: str, rows: Rows) -> tuple[int, float]:
     """How many distinct levels a column has, and in how many rows."""
-    codes = frame.columns[name].levels()[1]
-    weights = rows.part(0, len(rows))[1]
-    here = (codes >= 0) & (weights > 0)
-    return int((np.bincount(codes[here]) > 0).sum()), float(weights[here].sum())
+    count = np.bincount(frame.columns[name].levels()[1] + 1, rows.weights)[1:]  # the missing ones come first
+    return int(np.count_nonzero(count)), float(count.sum())
 
 
 def _running(x: Array, low: float, high: float, rows: Rows) -> bool:
@@ -343,7 +342,7 @@ class Evidence:
     def _columns(self) -> dict[bool, tuple[dict[str, int], Array]]:
         """The columns of numbers that are not all whole, and those that are: the place of each, and their values."""
         numbers = {n: c.numbers() for n, c in self.frame.columns.items() if c.kind() in (NUMBER, WHOLE)}
-        whole = {n: all_whole(x, *_range(x)) for n, x in numbers.items()}
+        whole = {n: self.frame.columns[n].kind() == WHOLE or all_whole(x, *_range(x)) for n, x in numbers.items()}
         out = {}
         for kind in (False, True):
             names = [n for n in numbers if whole[n] == kind]
@@ -358,14 +357,15 @@ class Evidence:
         if key not in self._found:
             names, X = self._columns[kind]
             could = ~family.outside(X).any(axis=0)
-            values = explained(X[:, could], self.rows, family, self.price, whole=kind)
+            with one_blas_thread():
+                values = explained(X[:, could], self.rows, family, self.price, whole=kind)
             self._found[key] = dict(zip(np.array(list(names), object)[could], values.tolist(), strict=True))
         return self._found[key].get(name, -np.inf)
 
 
 @np.errstate(all="ignore")  # a column without variance: NaN, which no one asks for
 def explained(X: Array, rows: Rows, family: Elementwise, price: float, whole: bool = False) -> Array:
-    """Log-likelihood of columns given the classes, less a price for every parameter (BIC: ½·log(rows)).  # (n, p) → (p,)
+    """Log-likelihood of columns given the classes, less a price for every parameter.  # (n, p) → (p,)
 
     Of ``whole`` numbers, that of the unit interval about each: for a Gaussian, by Sheppard's rule.
     """

@@ -109,16 +109,35 @@ class ArrayColumn:
 class SeriesColumn:
     """A column of a data frame, behind narwhals.  What was read of a short one is remembered."""
 
-    series: Any
+    native: Any
     _read: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    @cached_property
+    def series(self) -> Any:
+        """As narwhals has it."""
+        import narwhals as nw
+
+        return nw.from_native(self.native, series_only=True)
+
+    @cached_property
+    def _words(self) -> bool:
+        """Whether these are words of pandas, which are read faster without narwhals; many tables are full of them."""
+        return type(self.native).__module__.startswith("pandas") and self.native.dtype.name in ("str", "string")
 
     def _once(self, name: str, read: Callable[[], Any]) -> Any:
         if name not in self._read:
             found = read()
-            if len(self.series) > REMEMBERED:
+            if len(self.native) > REMEMBERED:
                 return found
             self._read[name] = found
         return self._read[name]
+
+    @property
+    def mixes(self) -> bool:
+        """Whether its values may be of several kinds."""
+        import narwhals as nw
+
+        return not self._words and self.series.dtype in (nw.Object, nw.Unknown)
 
     def kind(self) -> str:
         """By the type of the series; by its values where that says nothing."""
@@ -139,9 +158,12 @@ class SeriesColumn:
     def _kind(self) -> str:
         import narwhals as nw
 
-        dtype = self.series.dtype
-        if not len(self.series) or (is_missing(self.series[0]) and self.holes().all()):
+        first = self.native.iloc[:1].tolist() if self._words else self.series[:1].to_list()
+        if all(map(is_missing, first)) and self.holes().all():
             return EMPTY
+        if self._words:
+            return LEVEL_KIND
+        dtype = self.series.dtype
         if dtype.is_integer():
             return WHOLE
         if dtype.is_numeric():
@@ -157,7 +179,7 @@ class SeriesColumn:
     def _numbers(self) -> Array:
         import narwhals as nw
 
-        if self.series.dtype in (nw.Object, nw.Unknown):
+        if self.mixes:
             return self._objects().numbers()
         return np.asarray(self.series.cast(nw.Float64).to_numpy(), dtype=np.float64)
 
@@ -168,8 +190,11 @@ class SeriesColumn:
     def _levels(self) -> tuple[list[Hashable], Codes]:
         import narwhals as nw
 
-        series, native = self.series, self.series.to_native()
-        dtype = series.dtype
+        native = self.native
+        if self._words:
+            codes, values = native.factorize()
+            return values.tolist(), codes.astype(np.int32)
+        series, dtype = self.series, self.series.dtype
         if dtype.is_nested():
             raise TypeError("a level is a single value")
         if dtype.is_float():
@@ -179,7 +204,7 @@ class SeriesColumn:
                 return native.cat.categories.tolist(), native.cat.codes.to_numpy().astype(np.int32)
             codes, values = native.factorize()
             return values.tolist(), codes.astype(np.int32)
-        if dtype in (nw.Object, nw.Unknown):
+        if self.mixes:
             return self._objects().levels()
         if series.implementation.is_pyarrow():
             coded = (native if dtype == nw.Categorical else native.dictionary_encode()).combine_chunks()
@@ -200,6 +225,8 @@ class SeriesColumn:
         return values, np.where(np.isnan(coded), -1, coded).astype(np.int32) if coded.dtype.kind == "f" else coded
 
     def _holes(self) -> NDArray[np.bool_]:
+        if self._words:
+            return np.asarray(self.levels()[1] < 0)
         gone = self.series.is_null()
         if self.series.dtype.is_float():
             gone = gone | self.series.is_nan().fill_null(True)
@@ -208,7 +235,7 @@ class SeriesColumn:
     def filled(self, holes: NDArray[np.bool_], values: NDArray[Any]) -> Any:
         """A column of the library, of the same type where the values fit it."""
         form = self.series.implementation.name.lower()
-        return native_filled(self.series.to_native(), form, holes, values)
+        return native_filled(self.native, form, holes, values)
 
     def _objects(self) -> ArrayColumn:
         values = np.empty(len(self.series), dtype=object)
@@ -217,15 +244,13 @@ class SeriesColumn:
 
     def rows(self, which: Any) -> Column:
         """A slice costs nothing; chosen rows are gathered, of a short column when they are asked for."""
-        if isinstance(which, slice):
-            return SeriesColumn(self.series[which])
-        if len(self.series) > REMEMBERED:
-            return self.gathered(np.asarray(which))
+        if isinstance(which, slice) or len(self.native) > REMEMBERED:
+            return self.gathered(which)
         return ChosenRows(self, np.asarray(which))
 
-    def gathered(self, which: NDArray[np.int64]) -> SeriesColumn:
+    def gathered(self, which: Any) -> SeriesColumn:
         """A column of these rows alone."""
-        return SeriesColumn(self.series[which])
+        return SeriesColumn(self.series[which if isinstance(which, slice) else np.asarray(which)].to_native())
 
 
 @dataclass(frozen=True)
@@ -242,11 +267,9 @@ class ChosenRows:
 
     def kind(self) -> str:
         """That of the column, or that of these rows where values of one column may be of several."""
-        import narwhals as nw
-
-        if self.column.series.dtype in (nw.Object, nw.Unknown) or self.holes().all():
-            return self.alone.kind()
-        return self.column.kind()
+        if self.holes().all():
+            return EMPTY
+        return self.alone.kind() if self.column.mixes else self.column.kind()
 
     def numbers(self) -> Array:
         """As float64."""
@@ -407,11 +430,9 @@ def _from_native(X: Any) -> Frame:
 
 def _from_series(native: Any, form: str) -> Column:
     """A column of a data frame; as an array where that is what it is."""
-    import narwhals as nw
-
     if form == "pandas" and isinstance(native.dtype, np.dtype) and native.dtype.kind in "biuf":
         return ArrayColumn(native.to_numpy())
-    return SeriesColumn(nw.from_native(native, series_only=True))
+    return SeriesColumn(native)
 
 
 def _from_dict(X: Mapping[Any, Any]) -> Frame:

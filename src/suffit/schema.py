@@ -270,7 +270,9 @@ def shown(family: Family) -> str:
     parts = []
     for field in family.__dataclass_fields__.values():  # type: ignore[attr-defined]
         value = getattr(family, field.name)
-        if field.name in ("every_whole",) or (not isinstance(value, tuple | list | np.ndarray) and value == field.default):
+        if field.name in ("every_whole",) or (
+            not isinstance(value, tuple | list | np.ndarray) and value == field.default
+        ):
             continue
         parts.append(f"{field.name}={value!r}")
     return f"{defaults.__name__}({', '.join(parts)})"
