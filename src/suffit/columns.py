@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .families import Bernoulli, Binned, Categorical, Gamma, Gaussian, LogNormal, Poisson
+from .families.categorical import count_levels
 from .families.elementwise import Elementwise
-from .families.simplex import log_shares
 from .family import Family, family_named
 from .family_choice import BIC, CRITERIA, LOO, compared
 from .frame import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, NUMBER, READABLE, TRUTH, WHOLE, ArrayColumn, Frame
@@ -22,6 +22,7 @@ from .stats import Array
 from .table import InputError, Rows, check_finite
 
 LOOK_AT = 2_000  # rows that the choice of families rests on, where there are more
+WIDE = 1_000  # whole numbers further apart than this are sorted, to see how many different ones there are
 FEW_LEVELS = 30  # whole numbers of no more distinct values than this may be levels
 LARGEST_COUNT = 1_000  # whole numbers up to this may be counts of events
 OWN_VALUE = 0.5  # a column of levels with more distinct values than this share of its rows names the rows
@@ -291,16 +292,17 @@ def _for_whole_numbers(
     tries: dict[str, tuple[Family, float]] = {"gaussian": (GAUSSIAN, evidence.of(name, GAUSSIAN))}
     if low >= 0 and high <= LARGEST_COUNT:
         tries["poisson"] = (POISSON, evidence.of(name, POISSON))
-    distinct = np.unique(x[~np.isnan(x)])
-    if len(distinct) <= FEW_LEVELS:
-        codes = np.where(np.isnan(x), -1, np.searchsorted(distinct, x))
-        tries["categorical"] = (CATEGORICAL, _explained_levels(codes, len(distinct), rows, evidence.price))
+    if name in evidence.levels:
+        distinct, explained_by_levels = evidence.levels[name]
+        tries["categorical"] = (CATEGORICAL, explained_by_levels)
     if criterion == LOO:
         found = compared(x, rows, {k: family for k, (family, _) in tries.items()}, whole=True)
         tries = {k: (family, found.total(k)) for k, (family, _) in tries.items()}
     best = max(tries, key=lambda k: tries[k][1])
     others = ", ".join(f"{k} {v[1] - tries[best][1]:.0f}" for k, v in tries.items() if k != best)
-    what = {"poisson": "counts", "categorical": f"{len(distinct)} whole numbers as levels", "gaussian": "whole numbers"}
+    what = {"poisson": "counts", "gaussian": "whole numbers"}
+    if best == "categorical":
+        what[best] = f"{distinct} whole numbers as levels"
     return tries[best][0], what[best] + (f" ({CRITERIA[criterion]}, beside: {others})" if others else "")
 
 
@@ -350,6 +352,26 @@ class Evidence:
             out[kind] = {n: j for j, n in enumerate(names)}, X
         return out
 
+    @cached_property
+    def levels(self) -> dict[str, tuple[int, float]]:
+        """Of whole numbers with few distinct values: how many, and the same for them as levels."""
+        names, X = self._columns[True]
+        if not names:
+            return {}
+        near = X - np.fmin.reduce(X, axis=0)
+        wide = np.fmax.reduce(near, axis=0) >= WIDE
+        for j in np.flatnonzero(wide):
+            values, place = np.unique(X[:, j], return_inverse=True)
+            near[:, j] = np.where(np.isnan(X[:, j]), np.nan, place)
+            wide[j] = len(values) > WIDE
+        kept = np.flatnonzero(~wide & ~np.isnan(near).all(axis=0))
+        codes = np.where(np.isnan(near), -1, near)[:, kept].astype(np.int32)
+        if not len(kept):
+            return {}
+        levels, values = (a.tolist() for a in explained_levels(codes, self.rows, self.price))
+        each = zip(np.array(list(names), object)[kept], levels, values, strict=True)
+        return {name: (n, value) for name, n, value in each if n <= FEW_LEVELS}
+
     def of(self, name: str, family: Elementwise) -> float:
         """The log-likelihood of one column given the classes, less the price."""
         kind = name in self._columns[True][0]
@@ -395,10 +417,17 @@ def explained(X: Array, rows: Rows, family: Elementwise, price: float, whole: bo
     return np.asarray(value - price * K * family.order)
 
 
-def _explained_levels(codes: NDArray[np.int64], levels: int, rows: Rows, price: float) -> float:
-    """The same for levels."""
-    own, weights = rows.part(0, len(rows))
-    there, K = codes >= 0, len(rows.classes)
-    flat = np.bincount(own[there] * levels + codes[there], weights[there], minlength=K * levels)
-    count = np.asarray(flat, np.float64).reshape(K, levels)
-    return float((count * log_shares(count, np.ones(levels))[0]).sum()) - price * K * (levels - 1)
+def explained_levels(codes: NDArray[np.int32], rows: Rows, price: float) -> tuple[NDArray[np.int64], Array]:
+    """How many levels columns of codes have, and the same for them: Σ_cv N_cv·log (N_cv + 1)/(N_c + levels).
+
+    # (n, p) → (p,), (p,)
+    """
+    sizes = (codes.max(axis=0) + 1).tolist()
+    first = np.cumsum([0, *sizes[:-1]])
+    count = count_levels(lambda start, stop: codes[start:stop], sizes, rows)  # (K, ΣL)
+    levels = np.add.reduceat(count.any(axis=0).astype(np.int64), first)
+    total = np.add.reduceat(count, first, axis=1)  # (K, p)
+    shares = np.add.reduceat((count * np.log(count + 1)).sum(axis=0), first) - (total * np.log(total + levels)).sum(
+        axis=0
+    )
+    return levels, shares - price * len(count) * (levels - 1)

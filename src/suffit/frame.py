@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from importlib import import_module
@@ -57,14 +57,41 @@ class Column(Protocol):
         """Some of its rows."""
 
 
+class Remembering:
+    """What was read of a short column is remembered."""
+
+    @cached_property
+    def _read(self) -> dict[str, Any]:
+        return {}
+
+    def _once(self, name: str, rows: int, read: Callable[[], Any]) -> Any:
+        if name not in self._read:
+            found = read()
+            if rows > REMEMBERED:
+                return found
+            self._read[name] = found
+        return self._read[name]
+
+
 @dataclass(frozen=True)
-class ArrayColumn:
+class ArrayColumn(Remembering):
     """A column held as a NumPy array."""
 
     values: NDArray[Any]
 
     def kind(self) -> str:
         """By the type of the array; by the values of an array of objects."""
+        return self._once("kind", len(self.values), self._kind)  # type: ignore[no-any-return]
+
+    def numbers(self) -> Array:
+        """Objects one by one, so that None and NA are NaN."""
+        return self._once("numbers", len(self.values), self._numbers)  # type: ignore[no-any-return]
+
+    def levels(self) -> tuple[list[Hashable], Codes]:
+        """In the order of first appearance, or sorted."""
+        return self._once("levels", len(self.values), lambda: column_codes(self.values))  # type: ignore[no-any-return]
+
+    def _kind(self) -> str:
         if self.values.dtype.kind == "O":
             return kind_of(self.values.tolist())
         kind = _KINDS.get(self.values.dtype.kind, MIXED)
@@ -72,8 +99,7 @@ class ArrayColumn:
             return EMPTY
         return kind
 
-    def numbers(self) -> Array:
-        """Objects one by one, so that None and NA are NaN."""
+    def _numbers(self) -> Array:
         if self.values.dtype.kind != "O":
             return np.asarray(self.values, dtype=np.float64)
         cells = (np.nan if is_missing(v) else float(v) for v in self.values.tolist())
@@ -82,10 +108,6 @@ class ArrayColumn:
     def cells(self) -> NDArray[Any]:
         """As they are."""
         return self.values
-
-    def levels(self) -> tuple[list[Hashable], Codes]:
-        """In the order of first appearance, or sorted."""
-        return column_codes(self.values)
 
     def holes(self) -> NDArray[np.bool_]:
         """NaN, NaT, None and NA."""
@@ -106,11 +128,10 @@ class ArrayColumn:
 
 
 @dataclass(frozen=True)
-class SeriesColumn:
-    """A column of a data frame, behind narwhals.  What was read of a short one is remembered."""
+class SeriesColumn(Remembering):
+    """A column of a data frame, behind narwhals."""
 
     native: Any
-    _read: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def series(self) -> Any:
@@ -124,14 +145,6 @@ class SeriesColumn:
         """Whether these are words of pandas, which are read faster without narwhals; many tables are full of them."""
         return type(self.native).__module__.startswith("pandas") and self.native.dtype.name in ("str", "string")
 
-    def _once(self, name: str, read: Callable[[], Any]) -> Any:
-        if name not in self._read:
-            found = read()
-            if len(self.native) > REMEMBERED:
-                return found
-            self._read[name] = found
-        return self._read[name]
-
     @property
     def mixes(self) -> bool:
         """Whether its values may be of several kinds."""
@@ -141,19 +154,19 @@ class SeriesColumn:
 
     def kind(self) -> str:
         """By the type of the series; by its values where that says nothing."""
-        return self._once("kind", self._kind)  # type: ignore[no-any-return]
+        return self._once("kind", len(self.native), self._kind)  # type: ignore[no-any-return]
 
     def numbers(self) -> Array:
         """As float64."""
-        return self._once("numbers", self._numbers)  # type: ignore[no-any-return]
+        return self._once("numbers", len(self.native), self._numbers)  # type: ignore[no-any-return]
 
     def levels(self) -> tuple[list[Hashable], Codes]:
         """Coded by the library that holds them."""
-        return self._once("levels", self._levels)  # type: ignore[no-any-return]
+        return self._once("levels", len(self.native), self._levels)  # type: ignore[no-any-return]
 
     def holes(self) -> NDArray[np.bool_]:
         """Nulls, and NaN."""
-        return self._once("holes", self._holes)  # type: ignore[no-any-return]
+        return self._once("holes", len(self.native), self._holes)  # type: ignore[no-any-return]
 
     def _kind(self) -> str:
         import narwhals as nw
