@@ -9,7 +9,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import Family, LeftOut, Scorer, Terms, register
+from ..family import EMPTIED, Family, LeftOut, Scorer, Terms, register
 from ..forms import Impossible, LogisticForm
 from ..kernels.threads import COPY_CELLS, every, in_order, row_blocks
 from ..stats import CLASS, LEVEL, Array, Index, Stats, layout
@@ -180,13 +180,12 @@ class Categorical(Family):
     def left_out(self, X: Any, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
         """log (N_jv|c − w + α)/(N_j|c − w + α·levels) for the row's own class; a level that no other row has goes."""
         scorer = self.scorer(stats, columns)
-        codes = scorer.codes(X)
         counts, alpha = level_tables(stats, scorer.levels), self.solvable(stats).alpha
-        total = LeftOut(np.zeros((len(rows), len(stats["count"]))), np.zeros((len(rows), len(stats["count"]))))
-        for j, (values, count) in enumerate(zip(scorer.levels, counts, strict=True)):
-            size, known = self._without_level(j, values, np.asarray(count.any(axis=0)))
-            add_left_out(total, rows, codes[:, j], count, alpha, size, known)
-        return total if total.impossible is not None and total.impossible.any() else LeftOut(total.log_density)
+
+        def lone(j: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+            return self._without_level(j, scorer.levels[j], np.asarray(counts[j].any(axis=0)))
+
+        return levels_left_out(scorer, scorer.codes(X), rows, counts, alpha, lone)
 
     def _without_level(
         self, j: int, values: list[Hashable], seen: NDArray[np.bool_]
@@ -205,35 +204,61 @@ class Categorical(Family):
         return np.array([*size, *[0] * extra]) + novel, np.array([*stays, *[True] * extra]) | novel
 
 
-def add_left_out(
-    total: LeftOut,
-    rows: Rows,
-    codes: NDArray[np.int32],
-    count: Array,
-    alpha: float,
-    size: NDArray[np.int64],
-    known: NDArray[np.bool_],
-) -> None:
-    """Add log P(level | c) of one column, the row itself left out.
+Lone = Callable[[int], tuple[NDArray[np.int64], NDArray[np.bool_]]]
 
-    A level that only this row has leaves ``size`` levels and is one of them where ``known``; otherwise it says nothing.
+
+def levels_left_out(
+    scorer: CategoricalScorer,
+    codes: NDArray[np.int32],
+    rows: Rows,
+    counts: Sequence[Array],
+    alpha: float,
+    lone: Lone,
+) -> LeftOut:
+    """Σ_j log P(level | c), the row itself left out: other classes score it as they are.
+
+    ``lone(j)``: for every level of a column, should a row be the only one that has it, how many levels there are
+    without the row, and whether it is still one of them; otherwise it says nothing.
     """
-    own, weights = rows.part(0, len(rows))
-    here = np.flatnonzero(codes >= 0)
-    v, each = codes[here], np.arange(len(here))
-    n, N = count.T[v], np.repeat(count.sum(axis=1)[None], len(here), axis=0)  # (rows, K)
-    n[each, own[here]] = without(n[each, own[here]], weights[here])
-    N[each, own[here]] = without(N[each, own[here]], weights[here])
-    gone = ~n.any(axis=1)
-    levels = np.where(gone, size[v], count.shape[1])[:, None]
-    nothing = N + alpha * levels <= 0  # no rows and no smoothing: uniform
-    share = np.where(nothing, 1.0, n + alpha)
-    never = share <= 0
-    value = np.log(np.where(never, 1.0, share)) - np.log(np.where(nothing, levels, N + alpha * levels))
-    says = ~gone | known[v]
-    total.log_density[here[says]] += value[says]
-    if total.impossible is not None:
-        total.impossible[here[says]] += never[says]
+    from ..kernels.counts import level_scores, levels_without
+
+    (n, p), K, offsets = codes.shape, scorer.n_classes, scorer.offsets
+    count, zeros = freeze(np.concatenate(counts, axis=1)), _by_level(scorer.never)
+    sums = freeze(np.stack([one.sum(axis=1) for one in counts], axis=1))  # (K, p)
+    shown = freeze(np.count_nonzero(count > 0, axis=0))  # by how many classes
+    density, never, gone = np.empty((n, K)), np.empty((n, K)), np.zeros((n, p), bool)
+
+    def work(a: int, b: int) -> None:
+        here = freeze(codes[a:b])
+        level_scores(here, offsets, scorer.table, density[a:b])
+        level_scores(here, offsets, zeros, never[a:b])
+        tables = (count, sums, shown, float(alpha), EMPTIED, scorer.table, zeros)
+        levels_without(here, offsets, *rows.part(a, b), *tables, density[a:b], never[a:b], gone[a:b])
+
+    every(work, row_blocks(n, p, COPY_CELLS))
+    own, weights = rows.part(0, n)
+    for j in np.flatnonzero(gone.any(axis=0)).tolist():
+        i = np.flatnonzero(gone[:, j])
+        rest = np.repeat(sums[None, :, j], len(i), axis=0)
+        rest[np.arange(len(i)), own[i]] = without(rest[np.arange(len(i)), own[i]], weights[i])
+        was, was_zero = _nothing_seen(rest, alpha, np.full((len(i), 1), counts[j].shape[1]))
+        others = np.arange(K) != own[i, None]
+        at = offsets[j] + codes[i, j]
+        was, was_zero = np.where(others, scorer.table[at, :K], was), np.where(others, zeros[at, :K], was_zero)
+        size, known = (a[codes[i, j]][:, None] for a in lone(j))
+        now, now_zero = _nothing_seen(rest, alpha, size)
+        density[i] += np.where(known, now, 0.0) - was
+        never[i] += np.where(known, now_zero, 0.0) - was_zero
+    return LeftOut(density, never if never.any() else None)
+
+
+def _nothing_seen(total: Array, alpha: float, levels: NDArray[np.int64]) -> tuple[Array, Array]:
+    """log α/(N + α·levels) of a level without rows, and where that is log 0; uniform where there is nothing at all."""
+    everything = total + alpha * levels
+    share = np.where(everything <= 0, 1.0, alpha)
+    zero = share <= 0
+    value = np.log(np.where(zero, 1.0, share)) - np.log(np.where(everything <= 0, levels, everything))
+    return np.asarray(value), zero.astype(np.float64)
 
 
 Part = Callable[[int, int], NDArray[np.int32]]  # the codes of the rows [start, stop), one column of them per column

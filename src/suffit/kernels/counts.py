@@ -33,6 +33,34 @@ def level_counts(codes_of_levels, offsets, codes, weights, count):  # type: igno
 
 
 @jit
+def levels_without(codes_of_levels, offsets, codes, weights, count, total, shown, alpha, emptied, table, zeros, out, never, lone):  # type: ignore[no-untyped-def]  # fmt: skip  # noqa: E501
+    """Take each row out of the counts of its own class: out[i, c] and never[i, c] change from tables to what is left.
+
+    log (n − w + α)/(N − w + α·levels), uniform where nothing is left; ``lone`` marks levels that no other row has.
+    """
+    rows, p = codes_of_levels.shape
+    for i in range(rows):
+        c = codes[i]
+        w = weights[i]
+        for j in range(p):
+            if codes_of_levels[i, j] < 0:
+                continue
+            at = offsets[j] + codes_of_levels[i, j]
+            levels = offsets[j + 1] - offsets[j]
+            had = count[c, at]
+            n = had - w if abs(had - w) > emptied * had else 0.0
+            N = total[c, j] - w if abs(total[c, j] - w) > emptied * total[c, j] else 0.0
+            everything = N + alpha * levels
+            share = n + alpha
+            if everything <= 0:
+                share, everything = 1.0, float(levels)
+            zero = share <= 0
+            out[i, c] += np.log((1.0 if zero else share) / everything) - table[at, c]
+            never[i, c] += (1.0 if zero else 0.0) - zeros[at, c]
+            lone[i, j] = n == 0 and shown[at] == (1 if had > 0 else 0)
+
+
+@jit
 def integer_counts(X, low, offsets, codes, weights, count):  # type: ignore[no-untyped-def]
     """count[c, offsets[j] + x − low[j]] += w for integers that are their own codes.
 
