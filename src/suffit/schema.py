@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from .stats import Array
 from .table import Coded, InputError, Matrix, check_finite
 
 LEFT_OUT = "left out"
+MISSING, UNSEEN = -1, -2  # in place of a place among levels or bins
 
 
 class LeftOutWarning(UserWarning):
@@ -53,32 +55,39 @@ class Coding:
             return tuple(f"{column}={level}" for level in self.levels)
         return tuple(bin_names(column, self.edges)) if self.edges else (column,)
 
-    def numbers(self, frame: Frame, column: str) -> Array:
-        """# → (n, 1), (n, levels) or (n, bins); NaN where missing, or at a level never seen"""
-        x = self._numbers(frame, column)
+    @property
+    def width(self) -> int:
+        """How many numbers there are."""
+        return len(self.levels) or len(self.edges) + bool(self.edges) or 1
+
+    def fill(self, frame: Frame, column: str, out: Array) -> None:
+        """The numbers of every row; NaN where missing, 0 for every level at one never seen.  # out: (n, width), 0"""
+        if not (self.levels or self.edges):
+            out[:, 0] = self._scaled(_numbers(frame, column))
+            return
+        places = self._level_places(frame, column) if self.levels else self._bins(frame, column)
+        here = np.flatnonzero(places >= 0)
+        out[here, places[here]] = 1 / np.asarray(self.scales)[places[here]] if self.scales else 1.0
+        out[places == MISSING] = np.nan
+
+    def _scaled(self, x: Array) -> Array:
         if not self.scales:
             return x
         with np.errstate(over="ignore"):
-            scaled = x / np.asarray(self.scales)
+            scaled = x / self.scales[0]
         far = np.isinf(scaled) & np.isfinite(x)  # as far out as numbers go
         return np.where(far, np.copysign(np.finfo(np.float64).max, x), scaled) if far.any() else scaled
 
-    def _numbers(self, frame: Frame, column: str) -> Array:
-        if self.levels:
-            values, codes = _levels(frame, column)
-            place = {v: i for i, v in enumerate(self.levels)}
-            table = np.zeros((len(values) + 1, len(self.levels)))
-            table[-1] = np.nan
-            for i, v in enumerate(values):
-                if v in place:
-                    table[i, place[v]] = 1.0
-            return np.asarray(table[codes])
+    def _level_places(self, frame: Frame, column: str) -> NDArray[np.int64]:
+        values, codes = _levels(frame, column)
+        place = {v: i for i, v in enumerate(self.levels)}
+        return np.array([*(place.get(v, UNSEEN) for v in values), MISSING])[codes]
+
+    def _bins(self, frame: Frame, column: str) -> NDArray[np.int64]:
         x = _numbers(frame, column)
-        if not self.edges:
-            return x[:, None]
-        check_finite(x[:, None], [column])
-        hot = np.eye(len(self.edges) + 1)[np.searchsorted(np.asarray(self.edges), x, side="right")]
-        return np.where(np.isnan(x)[:, None], np.nan, hot)
+        if np.isinf(x).any():
+            check_finite(x[:, None], [column])
+        return np.where(np.isnan(x), MISSING, np.searchsorted(np.asarray(self.edges), x, side="right"))
 
 
 @dataclass(frozen=True)
@@ -119,8 +128,11 @@ class Piece:
         if self.reads == "levels":
             return _coded([_levels(frame, name) for name in self.columns], frame.n_rows)
         if self.reads == "codings":
-            pairs = zip(self.columns, self.codings, strict=True)
-            return np.concatenate([coding.numbers(frame, name) for name, coding in pairs], axis=1)
+            ends = np.cumsum([0, *(coding.width for coding in self.codings)]).tolist()
+            made = np.zeros((frame.n_rows, ends[-1]))
+            for name, coding, (a, b) in zip(self.columns, self.codings, pairwise(ends), strict=True):
+                coding.fill(frame, name, made[:, a:b])
+            return made
         out = np.empty((frame.n_rows, len(self.columns)))
         for j, name in enumerate(self.columns):
             out[:, j] = _missing(frame, name) if self.reads == "holes" else _numbers(frame, name)
