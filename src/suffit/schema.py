@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from html import escape
 from itertools import pairwise
 from typing import Any
@@ -101,7 +102,7 @@ class Piece:
     power: float = 1.0
     lenient: bool = False  # whether values outside the family's support are missing: it was not the user's choice
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """What the columns of the block's matrix are called."""
         if self.reads == "codings":
@@ -192,10 +193,14 @@ def _missing(frame: Frame, name: str) -> Array:
 
 
 class TableRows:
-    """Rows of a table, cut into the matrices of a schema's blocks when these are asked for."""
+    """Rows of a table, cut into the matrices of a schema's blocks when these are asked for.
 
-    def __init__(self, schema: Schema, frame: Frame, first: int = 0) -> None:
-        self.schema, self.frame, self.first = schema, frame, first  # first: the number of the first row, for errors
+    ``first`` is the number of the first row, for errors; ``known`` are sums of blocks that are there already, of all of
+    these rows.
+    """
+
+    def __init__(self, schema: Schema, frame: Frame, first: int = 0, known: Mapping[int, Any] | None = None) -> None:
+        self.schema, self.frame, self.first, self.known = schema, frame, first, known or {}
         self._made: dict[int, Matrix] = {}
 
     dtype = np.dtype(object)
@@ -254,9 +259,9 @@ class Schema:
         """The product of the blocks' families."""
         return Product(tuple(Block(piece.family, piece.names, piece.power) for piece in self.pieces), self.lapse)
 
-    def rows(self, frame: Frame) -> TableRows:
-        """A table's rows, as the model reads them."""
-        return TableRows(self, frame)
+    def rows(self, frame: Frame, known: Mapping[int, Any] | None = None) -> TableRows:
+        """A table's rows, as the model reads them; and sums of some blocks, where these rows were added up before."""
+        return TableRows(self, frame, known=known)
 
     def left_out(self) -> tuple[Choice, ...]:
         """The columns that the model does not use."""
