@@ -173,7 +173,8 @@ class Binned(Family):
     def scorer(self, stats: Stats, columns: Sequence[str]) -> BinnedScorer:
         """Smoothed tables of log-probabilities."""
         edges = self.column_edges(columns)
-        tables, never = log_tables(stats, [range(len(e) + 1) for e in edges], self.solvable(stats).alpha)
+        counts = level_tables(stats, [range(len(e) + 1) for e in edges])
+        tables, never = log_tables(counts, self.solvable(stats).alpha)
         return BinnedScorer(edges, tables, never, tuple(columns))
 
     def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:

@@ -172,9 +172,9 @@ class Categorical(Family):
         levels = self.levels(stats, len(columns))
         if self.unknown == "novel":
             levels = [[*values, NOVEL] for values in levels]
-        seen = [count.sum(axis=1) for count in level_tables(stats, levels)]
-        warn_absent(np.stack(seen, axis=1), stats.axes[CLASS].labels, columns)
-        tables, never = log_tables(stats, levels, self.solvable(stats).alpha)
+        counts = level_tables(stats, levels)
+        warn_absent(np.stack([n.sum(axis=1) for n in counts], axis=1), stats.axes[CLASS].labels, columns)
+        tables, never = log_tables(counts, self.solvable(stats).alpha)
         return CategoricalScorer(levels, tables, never, tuple(columns), strict=self.unknown == "error")
 
     def left_out(self, X: Any, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
@@ -302,9 +302,8 @@ def level_tables(stats: Stats, levels: Sequence[Sequence[Hashable]]) -> list[Arr
     return [padded[:, [position.get((j, v), -1) for v in values]] for j, values in enumerate(levels)]
 
 
-def log_tables(stats: Stats, levels: Sequence[Sequence[Hashable]], alpha: float) -> tuple[list[Array], list[Array]]:
-    """The log-probabilities of every column's levels, and where they are log 0.  # → [(K, L_j)], [(K, L_j)]"""
-    counts = level_tables(stats, levels)
+def log_tables(counts: Sequence[Array], alpha: float) -> tuple[list[Array], list[Array]]:
+    """The log-probabilities of every column's levels, and where they are log 0.  # [(K, L_j)] → the same, twice"""
     tables = [log_shares(n, np.asarray(alpha)) if n.shape[1] else (n, n) for n in counts]
     return [t for t, _ in tables], [z for _, z in tables]
 
