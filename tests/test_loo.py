@@ -12,6 +12,8 @@ from sklearn.base import clone
 
 import suffit
 from cases import CASES, Case, data, with_holes
+from suffit.stats import Index
+from suffit.table import Rows
 
 ROWS = 36
 
@@ -147,3 +149,23 @@ def test_loo_with_a_column_that_varies_in_one_row_only(model: Any, constant: flo
         rest = np.arange(len(y)) != 7
         forgot, never = clone(model).fit(X, y).forget(X[7:8], y[7:8]), clone(model).fit(X[rest], y[rest])
         np.testing.assert_allclose(forgot.predict_proba(X), never.predict_proba(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_loo_of_independent_normal_columns_is_solving_the_moments_less_each_row(seed: int) -> None:
+    """Columns that vary and such that hardly do, far from 0 or not, with holes, weights and rows that stand alone."""
+    rng = np.random.default_rng(seed)
+    n, K, p = rng.integers(6, 60), rng.integers(2, 5), 5
+    y = rng.integers(0, K, n).astype(np.int32)
+    X = rng.normal(size=(n, p)) * 10.0 ** rng.integers(-4, 4, p) + rng.choice([0, 1, 1e6], p) + y[:, None]
+    X[:, 0] = rng.random(n) < 0.1
+    X[:, 1] = np.where(y == 0, 3.0, np.round(X[:, 1]))
+    X[rng.random((n, p)) < 0.1 * (seed % 2)] = np.nan
+    rows = Rows(Index.of(range(K)), y, rng.choice([0.3, 1.0, 2.5], n) if seed % 3 else None).one_of_each()
+    family = suffit.Gaussian(smoothing=[1e-9, 1e-3, 0.0][seed % 3])
+    stats = family.collect(X, rows, list("abcde"))
+    sums = stats["n"], stats["x"], stats["xx"], np.asarray(stats.origin)
+    with np.errstate(all="ignore"):
+        solved = family._solved_without(X, *rows.part(0, n), *sums)
+    found = family.left_out(X, rows, stats, list("abcde")).log_density
+    np.testing.assert_allclose(found, solved, rtol=1e-9, atol=1e-9)

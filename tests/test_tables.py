@@ -42,6 +42,7 @@ from suffit import (
 from suffit import Gamma as GammaFamily
 from suffit import Gaussian as GaussianFamily
 from suffit import GenerativeClassifier as Generative
+from suffit.frame import read_frame
 from suffit.schema import LEFT_OUT
 
 pytestmark = [
@@ -1630,3 +1631,38 @@ def test_N7_a_column_may_be_binned():
     assert [b.columns for b in found._model.family.blocks] == [("area",), ("z",)]
     holed = {**table, "area": np.where(rng.random(N) < 0.3, np.nan, table["area"])}
     assert np.isfinite(model.impute(holed)["area"]).all()
+
+
+@every_table
+def test_chosen_rows_of_a_column_are_those_of_the_column(kind):
+    frame, which = read_frame(TABLES[kind](TABLE)), np.array([3, 0, 7, 14, 3, N - 1])
+    some, again = frame.rows(which), frame.rows(np.arange(N)[::-1]).rows(N - 1 - which)
+    for name in frame.names:
+        whole = frame.columns[name]
+        values, codes = whole.levels()
+        for part in (some.columns[name], again.columns[name]):
+            assert part.kind() == whole.kind()
+            assert part.holes().tolist() == whole.holes()[which].tolist()
+            found, places = part.levels()
+            assert [None if c < 0 else found[c] for c in places] == [None if c < 0 else values[c] for c in codes[which]]
+            if whole.kind() != "level":
+                np.testing.assert_array_equal(part.numbers(), whole.numbers()[which])
+    assert (
+        frame.rows(np.array([0, 0])).columns[frame.names[NAMES.index("city")]].kind() == "empty"
+    )  # of all rows, the first is missing
+
+
+@pytest.mark.parametrize("holes", [False, True])
+def test_sums_from_the_choice_of_structures_are_those_of_the_rows(holes):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(N, 4)) @ rng.normal(size=(4, 4)) + (Y == "ant")[:, None]
+    X[:, 3] = np.round(X[:, 3])
+    X[rng.random(X.shape) < 0.1 * holes] = np.nan
+    chosen = Generative().fit(X, Y)
+    assert any(block.family.key == "multivariate_gaussian" for block in chosen._model.family.blocks)
+    learned = Generative(chosen.schema_).fit(X, Y)
+    for a, b in zip(chosen._model.sums.parts, learned._model.sums.parts, strict=True):
+        assert a.axes == b.axes
+        for name in a.sums:
+            np.testing.assert_allclose(a[name], b[name], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(chosen.predict_proba(X), learned.predict_proba(X), rtol=1e-12, atol=1e-15)

@@ -172,7 +172,7 @@ def calibrated(method: str, without: RowsLeftOut, prior: Array) -> Calibration:
         here = np.flatnonzero(fold == f)
         rest = np.flatnonzero(fold != f) if folds > 1 else here  # a single row has no other
         others = (scores[rest], log_prior[rest], before[rest], codes[rest], weights[rest])
-        b, e, shapes = _fitted(method, *others, without.lapse)
+        b, e, shapes = _fitted(method, *others, without.lapse, power)
         P = posterior(b, e, here)
         after[here] = _mapped(P, shapes) if shapes else P
     return Calibration(
@@ -190,11 +190,18 @@ def calibrated(method: str, without: RowsLeftOut, prior: Array) -> Calibration:
 
 
 def _fitted(
-    method: str, scores: Array, log_prior: Array, P: Array, codes: Codes, weights: Array, lapse: float
+    method: str,
+    scores: Array,
+    log_prior: Array,
+    P: Array,
+    codes: Codes,
+    weights: Array,
+    lapse: float,
+    near: float | None = None,
 ) -> tuple[float, float, tuple[tuple[Array, Array], ...]]:
-    """A power, a lapse and maps; those of an isotonic calibration are what comes before its maps."""
+    """A power, ``near`` which it is looked for, a lapse, and maps; an isotonic calibration has these alone."""
     if method == "temperature":
-        found = pooled([scores], log_prior, codes, weights)
+        found = pooled([scores], log_prior, codes, weights, start=near)
         return float(found.powers[0]), found.lapse, ()
     least = 1 / (2 * max(weights.sum(), 1.0))  # no share of so few rows is nearer to 0 or 1
     maps = []

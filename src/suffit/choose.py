@@ -30,7 +30,7 @@ from .kernels.threads import one_blas_thread
 from .model import Model
 from .powers import Pooled, bounded, pooled
 from .schema import Coding, Piece, Schema
-from .stats import Array
+from .stats import Array, Stats
 from .table import Matrix, Rows
 
 Places = NDArray[np.int64]
@@ -121,7 +121,7 @@ def structures(schema: Schema, frame: Frame, rows: Rows) -> list[Structure]:
     binned = {n: replace(c, edges=edges.get(n, ())) for n, c in codings.items()}
     for name, coding in (("all joint", codings), ("all joint, binned", binned if numeric else {})):
         use = {n: c for n, c in coding.items() if n not in levels or c.levels}
-        width = sum(len(c.names(n)) for n, c in use.items())
+        width = sum(c.width for c in use.values())
         if 1 < width <= MOST_COLUMNS and width**3 * _patterns(frame, use) <= MOST_WORK:
             found.append(Structure(name, (Piece(_joint(), tuple(use), "codings", tuple(use.values())), *holes), 0))
     return found
@@ -153,7 +153,7 @@ def _scaled(piece: Piece, X: Array, rows: Rows) -> tuple[Piece, Array]:
     n, x, xx = (moments[name] for name in ("n", "x", "xx"))
     variance = Gaussian(tie=1.0).solved_moments(n, x, xx, np.asarray(moments.origin))[1][0]
     scale = np.sqrt(np.where(variance > 0, variance, 1.0))
-    ends = np.cumsum([0, *(len(c.names(n)) for n, c in zip(piece.columns, piece.codings, strict=True))])
+    ends = np.cumsum([0, *(c.width for c in piece.codings)])
     each = [tuple(scale[a:b].tolist()) for a, b in pairwise(ends)]
     codings = tuple(replace(c, scales=s) for c, s in zip(piece.codings, each, strict=True))
     return replace(piece, codings=codings), X / scale
@@ -226,6 +226,7 @@ class Held:
         self.few = rows.some(self.look)
         self.tell = self._telling()
         self._kept: dict[Any, Array] = {}
+        self.sums: dict[Any, Stats] = {}  # of the columns and codings of joint pieces, over all rows
 
     def _telling(self) -> Rows:
         """The rows with the weights they are compared by: none for a row whose class no other fold has."""
@@ -268,6 +269,8 @@ class Held:
         whole = np.where(holes, weights @ np.where(holes, 0.0, X) / (weights @ ~holes), X) if some else X
         stats = replace(_joint(), pooled=many).collect(whole, self.rows, piece.names)
         scatter = _joint().scatter(stats)
+        if not some:
+            self.sums[piece.columns, piece.codings] = stats
 
         def left_out(families: Families, rows: NearlyLeftOut) -> list[Array]:
             """Of families that differ in their tails alone."""
@@ -335,17 +338,21 @@ def _completed(model: Model) -> Model:
 # --- the choice
 
 
-def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection]:
-    """The pool of structures that explains rows left out best: the schema of their pieces, and what was tried."""
+def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection, dict[int, Stats]]:
+    """The pool of structures that explains rows left out best: the schema of their pieces, and what was tried.
+
+    And the sums of pieces that all rows were added up for, by the place of the piece.
+    """
     look = rows.weighty(MOST_ROWS)
-    if len(look) < frame.n_rows:
+    every_row = len(look) == frame.n_rows
+    if not every_row:
         frame, rows = frame.rows(look), rows.some(look).with_weight()
     counts = rows.counts()
     with np.errstate(divide="ignore"):
         log_prior = np.log(counts / counts.sum())
     held = Held(frame, rows, folds_of(frame, schema, rows))
     if not held.tell.counts().any():
-        return schema, Selection((), ((NAIVE, "", 1.0),), 0.0, np.nan)
+        return schema, Selection((), ((NAIVE, "", 1.0),), 0.0, np.nan), {}
     tried: list[Tried] = []
     best: list[tuple[Structure, Array, Tried]] = []  # each with the best of what was tried
     with warnings.catch_warnings(), one_blas_thread():
@@ -354,7 +361,9 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection]
             taken, scores, attempts = _settled(structure, held, log_prior)
             tried += attempts
             best.append((taken, scores, min(attempts, key=lambda t: round(t.loss, 9))))
-    return _pooled(schema, best, log_prior, held.tell, tried)
+    found, selection = _pooled(schema, best, log_prior, held.tell, tried)
+    places = {(p.columns, p.codings): i for i, p in enumerate(found.pieces) if p.reads == "codings" and every_row}
+    return found, selection, {places[key]: sums for key, sums in held.sums.items() if key in places}
 
 
 def _settled(structure: Structure, held: Held, log_prior: Array) -> tuple[Structure, Array, list[Tried]]:

@@ -11,22 +11,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .families import Bernoulli, Binned, Categorical, Gamma, Gaussian, LogNormal, Poisson
+from .families.categorical import count_levels
 from .families.elementwise import Elementwise
-from .families.simplex import log_shares
 from .family import Family, family_named
 from .family_choice import BIC, CRITERIA, LOO, compared
 from .frame import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, NUMBER, READABLE, TRUTH, WHOLE, ArrayColumn, Frame
+from .kernels.threads import one_blas_thread
 from .schema import LEFT_OUT, Choice, Piece, Schema, shown
 from .stats import Array
 from .table import InputError, Rows, check_finite
 
 LOOK_AT = 2_000  # rows that the choice of families rests on, where there are more
+WIDE = 1_000  # whole numbers further apart than this are sorted, to see how many different ones there are
 FEW_LEVELS = 30  # whole numbers of no more distinct values than this may be levels
 LARGEST_COUNT = 1_000  # whole numbers up to this may be counts of events
 OWN_VALUE = 0.5  # a column of levels with more distinct values than this share of its rows names the rows
 SURELY = 10.0  # by how much a family's log-likelihood, less its price, must exceed the Gaussian's
 
 DROP = "drop"
+
+BERNOULLI, CATEGORICAL, POISSON, GAUSSIAN = Bernoulli(), Categorical(), Poisson(), Gaussian(smoothing=1e-9)
+RIVALS: dict[str, Elementwise] = {"log-normal": LogNormal(smoothing=1e-9), "gamma": Gamma()}  # of positive numbers
 
 
 @dataclass(frozen=True)
@@ -211,43 +216,64 @@ def auto_family(
         if len(rows) < len(all_rows) and not 1 < spread[0] <= FEW_LEVELS:
             spread = _spread(frame, name, all_rows)
         return _for_levels(*spread)
-    x = few.columns[name].numbers()
+    return _for_values(few, name, kind, rows, frame, all_rows, evidence, criterion)
+
+
+def _for_values(
+    few: Frame, name: str, kind: str, rows: Rows, frame: Frame, all_rows: Rows, evidence: Evidence, criterion: str
+) -> tuple[Family | None, str]:
+    """The same for a column of numbers."""
     every = frame.columns[name].numbers()
-    check_finite(every[:, None], [name])
     if all_rows.weights is not None:
+        check_finite(every[:, None], [name])
         every = every[all_rows.weighty()]
-    present = every[~np.isnan(every)]
-    there = x[~np.isnan(x)]
-    if not len(present):  # in no row that weighs anything
+    low, high = _range(every)
+    if np.isinf(low) or np.isinf(high):
+        check_finite(every[:, None], [name])
+    if np.isnan(low):  # in no row that weighs anything
         return None, "no value is there"
-    if (present == present[:1]).all():
-        return None, f"every value is {present[0]:g}"
-    if _running(present, all_rows):
+    if low == high:
+        return None, f"every value is {low:g}"
+    whole = all_whole(every, low, high)
+    if whole and _running(every, low, high, all_rows):
         return None, "a running number: it names the rows rather than telling of them"
-    if (there == there[:1]).all():  # a rare other value is not among the few
+    x = every if few is frame and len(every) == len(rows) else few.columns[name].numbers()
+    least, most = (low, high) if x is every else _range(x)
+    if not least < most:  # a rare other value is not among the few
         x, rows = every, all_rows.some(all_rows.weighty())
         evidence = Evidence(replace(frame, columns={name: ArrayColumn(x)}, n_rows=len(x)), rows)
     if kind == TRUTH:
-        return Bernoulli(), "yes or no"
-    if (present == np.round(present)).all():
-        return _for_whole_numbers(name, x, present, rows, evidence, criterion)
-    return _for_numbers(name, x, present, rows, evidence, criterion)
+        return BERNOULLI, "yes or no"
+    if whole:
+        return _for_whole_numbers(name, x, low, high, rows, evidence, criterion)
+    return _for_numbers(name, x, low, rows, evidence, criterion)
+
+
+def _range(x: Array) -> tuple[float, float]:
+    """The least and the greatest value, NaN where there is none."""
+    return float(np.fmin.reduce(x, initial=np.nan)), float(np.fmax.reduce(x, initial=np.nan))
+
+
+def all_whole(x: Array, low: float, high: float) -> bool:
+    """Whether all values between these are whole numbers, the missing ones left aside."""
+    if not (low.is_integer() and high.is_integer()):
+        return False
+    return bool(((x == np.rint(x)) | np.isnan(x)).all())
 
 
 def _spread(frame: Frame, name: str, rows: Rows) -> tuple[int, float]:
     """How many distinct levels a column has, and in how many rows."""
-    codes = frame.columns[name].levels()[1]
-    weights = rows.part(0, len(rows))[1]
-    here = (codes >= 0) & (weights > 0)
-    return int((np.bincount(codes[here]) > 0).sum()), float(weights[here].sum())
+    count = np.bincount(frame.columns[name].levels()[1] + 1, rows.weights)[1:]  # the missing ones come first
+    return int(np.count_nonzero(count)), float(count.sum())
 
 
-def _running(there: Array, rows: Rows) -> bool:
+def _running(x: Array, low: float, high: float, rows: Rows) -> bool:
     """Whether every row has its own of so many whole numbers in a row."""
-    n = len(there)
-    if not rows.counts().sum() == n > FEW_LEVELS or there.max() - there.min() != n - 1:
+    if high - low + 1 < FEW_LEVELS or high - low >= len(x):
         return False
-    return bool((there == np.round(there)).all()) and len(np.unique(there)) == n
+    there = x[~np.isnan(x)]
+    n = len(there)
+    return high - low == n - 1 and bool(rows.counts().sum() == n > FEW_LEVELS) and len(np.unique(there)) == n
 
 
 def _for_levels(distinct: int, present: float) -> tuple[Family | None, str]:
@@ -255,53 +281,48 @@ def _for_levels(distinct: int, present: float) -> tuple[Family | None, str]:
         return None, "every value is the same"
     if distinct > max(FEW_LEVELS, OWN_VALUE * present):
         return None, f"{distinct} distinct values in {present:g} rows: it names the rows rather than telling of them"
-    return Categorical(), f"{distinct} levels"
+    return CATEGORICAL, f"{distinct} levels"
 
 
 def _for_whole_numbers(
-    name: str, x: Array, every: Array, rows: Rows, evidence: Evidence, criterion: str
+    name: str, x: Array, low: float, high: float, rows: Rows, evidence: Evidence, criterion: str
 ) -> tuple[Family | None, str]:
-    low, high = every.min(), every.max()
-    distinct = np.unique(x[~np.isnan(x)])
     if low == 0.0 and high == 1.0:
-        return Bernoulli(), "only 0 and 1"
-    tries: dict[str, tuple[Family, float]] = {"gaussian": (_gaussian(), evidence.of(name, _gaussian()))}
+        return BERNOULLI, "only 0 and 1"
+    tries: dict[str, tuple[Family, float]] = {"gaussian": (GAUSSIAN, evidence.of(name, GAUSSIAN))}
     if low >= 0 and high <= LARGEST_COUNT:
-        tries["poisson"] = (Poisson(), evidence.of(name, Poisson()))
-    if len(distinct) <= FEW_LEVELS:
-        codes = np.where(np.isnan(x), -1, np.searchsorted(distinct, x)).astype(np.int32)
-        tries["categorical"] = (Categorical(), _explained_levels(codes, len(distinct), rows))
+        tries["poisson"] = (POISSON, evidence.of(name, POISSON))
+    if name in evidence.levels:
+        distinct, explained_by_levels = evidence.levels[name]
+        tries["categorical"] = (CATEGORICAL, explained_by_levels)
     if criterion == LOO:
         found = compared(x, rows, {k: family for k, (family, _) in tries.items()}, whole=True)
         tries = {k: (family, found.total(k)) for k, (family, _) in tries.items()}
     best = max(tries, key=lambda k: tries[k][1])
     others = ", ".join(f"{k} {v[1] - tries[best][1]:.0f}" for k, v in tries.items() if k != best)
-    what = {"poisson": "counts", "categorical": f"{len(distinct)} whole numbers as levels", "gaussian": "whole numbers"}
+    what = {"poisson": "counts", "gaussian": "whole numbers"}
+    if best == "categorical":
+        what[best] = f"{distinct} whole numbers as levels"
     return tries[best][0], what[best] + (f" ({CRITERIA[criterion]}, beside: {others})" if others else "")
 
 
 def _for_numbers(
-    name: str, x: Array, every: Array, rows: Rows, evidence: Evidence, criterion: str
+    name: str, x: Array, low: float, rows: Rows, evidence: Evidence, criterion: str
 ) -> tuple[Family | None, str]:
-    if every.min() <= 0:
-        return _gaussian(), "numbers"
-    base = evidence.of(name, _gaussian())
-    rivals: dict[str, Elementwise] = {"log-normal": LogNormal(smoothing=1e-9), "gamma": Gamma()}
+    if low <= 0:
+        return GAUSSIAN, "numbers"
+    base, rivals = evidence.of(name, GAUSSIAN), RIVALS
     scores = {k: evidence.of(name, f) for k, f in rivals.items()}
     best = max(scores, key=lambda k: scores[k])
     surely = scores[best] > base + SURELY
     if criterion == LOO:
-        found = compared(x, rows, {"gaussian": _gaussian(), **rivals}, whole=False)
+        found = compared(x, rows, {"gaussian": GAUSSIAN, **rivals}, whole=False)
         base, scores = found.total("gaussian"), {k: found.total(k) for k in rivals}
         best = max(scores, key=lambda k: scores[k])
         surely = found.surely(best, "gaussian", SURELY)
     if surely:
         return rivals[best], f"positive numbers, {best} by {scores[best] - base:.0f} of {CRITERIA[criterion]}"
-    return _gaussian(), f"numbers (nothing else surely better by {CRITERIA[criterion]})"
-
-
-def _gaussian() -> Gaussian:
-    return Gaussian(smoothing=1e-9)
+    return GAUSSIAN, f"numbers (nothing else surely better by {CRITERIA[criterion]})"
 
 
 class Evidence:
@@ -312,69 +333,101 @@ class Evidence:
 
     def __init__(self, frame: Frame, rows: Rows) -> None:
         self.frame, self.rows = frame, rows
-        self._found: dict[tuple[Family, bool], dict[str, float]] = {}
+        self._found: dict[tuple[str, bool], dict[str, float]] = {}
 
     @cached_property
-    def _columns(self) -> dict[bool, tuple[list[str], Array]]:
-        """The columns of numbers that are not all whole, and those that are."""
+    def price(self) -> float:
+        """½·log(rows), for every parameter."""
+        return 0.5 * float(np.log(max(self.rows.counts().sum(), 1.0)))
+
+    @cached_property
+    def _columns(self) -> dict[bool, tuple[dict[str, int], Array]]:
+        """The columns of numbers that are not all whole, and those that are: the place of each, and their values."""
         numbers = {n: c.numbers() for n, c in self.frame.columns.items() if c.kind() in (NUMBER, WHOLE)}
-        whole = {n: bool((np.isnan(x) | (x == np.round(x))).all()) for n, x in numbers.items()}
+        whole = {n: self.frame.columns[n].kind() == WHOLE or all_whole(x, *_range(x)) for n, x in numbers.items()}
         out = {}
         for kind in (False, True):
             names = [n for n in numbers if whole[n] == kind]
-            out[kind] = names, np.column_stack([numbers[n] for n in names]) if names else np.empty((len(self.rows), 0))
+            X = np.array([numbers[n] for n in names]).T if names else np.empty((len(self.rows), 0))
+            out[kind] = {n: j for j, n in enumerate(names)}, X
         return out
+
+    @cached_property
+    def levels(self) -> dict[str, tuple[int, float]]:
+        """Of whole numbers with few distinct values: how many, and the same for them as levels."""
+        names, X = self._columns[True]
+        if not names:
+            return {}
+        near = X - np.fmin.reduce(X, axis=0)
+        wide = np.fmax.reduce(near, axis=0) >= WIDE
+        for j in np.flatnonzero(wide):
+            values, place = np.unique(X[:, j], return_inverse=True)
+            near[:, j] = np.where(np.isnan(X[:, j]), np.nan, place)
+            wide[j] = len(values) > WIDE
+        kept = np.flatnonzero(~wide & ~np.isnan(near).all(axis=0))
+        codes = np.where(np.isnan(near), -1, near)[:, kept].astype(np.int32)
+        if not len(kept):
+            return {}
+        levels, values = (a.tolist() for a in explained_levels(codes, self.rows, self.price))
+        each = zip(np.array(list(names), object)[kept], levels, values, strict=True)
+        return {name: (n, value) for name, n, value in each if n <= FEW_LEVELS}
 
     def of(self, name: str, family: Elementwise) -> float:
         """The log-likelihood of one column given the classes, less the price."""
-        for kind, (names, X) in self._columns.items():
-            if name in names:
-                key = (family, kind)
-                if key not in self._found:
-                    could = np.flatnonzero(~family.outside(X).any(axis=0))
-                    values = explained(X[:, could], self.rows, family, whole=kind)
-                    self._found[key] = {names[j]: v for j, v in zip(could, values.tolist(), strict=True)}
-                return self._found[key].get(name, -np.inf)
-        raise KeyError(name)
+        kind = name in self._columns[True][0]
+        key = (family.key, kind)
+        if key not in self._found:
+            names, X = self._columns[kind]
+            could = ~family.outside(X).any(axis=0)
+            with one_blas_thread():
+                values = explained(X[:, could], self.rows, family, self.price, whole=kind)
+            self._found[key] = dict(zip(np.array(list(names), object)[could], values.tolist(), strict=True))
+        return self._found[key].get(name, -np.inf)
 
 
-def explained(X: Array, rows: Rows, family: Elementwise, whole: bool = False) -> Array:
-    """Log-likelihood of columns given the classes, less ½·log(rows) for every parameter (BIC).  # (n, p) → (p,)
+@np.errstate(all="ignore")  # a column without variance: NaN, which no one asks for
+def explained(X: Array, rows: Rows, family: Elementwise, price: float, whole: bool = False) -> Array:
+    """Log-likelihood of columns given the classes, less a price for every parameter.  # (n, p) → (p,)
 
     Of ``whole`` numbers, that of the unit interval about each: for a Gaussian, by Sheppard's rule.
     """
-    codes, weights = rows.part(0, len(rows))
     there, K = ~np.isnan(X), len(rows.classes)
     member = rows.members()
-    each = there * weights[:, None]
+    weights = rows.part(0, len(rows))[1]
+    x = np.where(there, X, 1.0)
 
     def by_class(a: Array) -> Array:
         return member @ np.where(there, a, 0.0)
 
     n = member @ there
-    x = np.where(there, X, 1.0)
     if isinstance(family, Gaussian):
         z = np.asarray(family.warp(x))
-        z = z - (each * z).sum(axis=0) / np.maximum(each.sum(axis=0), np.finfo(float).tiny)
-        means, variances, _, _ = family.solved_moments(n, by_class(z), by_class(z * z), np.zeros((K, X.shape[1])))
-        v = variances[codes] + whole / 12
-        value = -0.5 * (each * ((z - means[codes]) ** 2 / v + np.log(2 * np.pi * v))).sum(axis=0)
+        z = z - weights @ np.where(there, z, 0.0) / np.maximum(n.sum(axis=0), np.finfo(float).tiny)
+        s, ss = by_class(z), by_class(z * z)
+        m, variances, _, _ = family.solved_moments(n, s, ss, np.zeros((K, X.shape[1])))
+        v = variances + whole / 12
+        value = -0.5 * ((ss + m * (n * m - 2 * s)) / v + n * np.log(2 * np.pi * v)).sum(axis=0)
     else:
         T = family.T(x)  # (n, p, order)
         t = np.stack([by_class(T[:, :, o]) for o in range(family.order)], axis=-1)
         natural = family.natural(n, t)
         value = (t * natural.theta).sum(axis=(0, 2)) - (n * natural.A).sum(axis=0)
-    return np.asarray(value + (each * family.log_base(x)).sum(axis=0) - _price(rows, K * family.order))
+    if family.has_base:
+        value = value + weights @ np.where(there, family.log_base(x), 0.0)
+    return np.asarray(value - price * K * family.order)
 
 
-def _explained_levels(codes: NDArray[np.int32], levels: int, rows: Rows) -> float:
-    """The same for levels."""
-    own, weights = rows.part(0, len(rows))
-    there, K = codes >= 0, len(rows.classes)
-    flat = np.bincount(own[there] * levels + codes[there], weights[there], minlength=K * levels)
-    count = np.asarray(flat, np.float64).reshape(K, levels)
-    return float((count * log_shares(count, np.ones(levels))[0]).sum()) - _price(rows, K * (levels - 1))
+def explained_levels(codes: NDArray[np.int32], rows: Rows, price: float) -> tuple[NDArray[np.int64], Array]:
+    """How many levels columns of codes have, and the same for them: Σ_cv N_cv·log (N_cv + 1)/(N_c + levels).
 
-
-def _price(rows: Rows, parameters: int) -> float:
-    return 0.5 * float(np.log(max(rows.counts().sum(), 1.0))) * parameters
+    # (n, p) → (p,), (p,)
+    """
+    sizes = (codes.max(axis=0) + 1).tolist()
+    first = np.cumsum([0, *sizes[:-1]])
+    count = count_levels(lambda start, stop: codes[start:stop], sizes, rows)  # (K, ΣL)
+    levels = np.add.reduceat(count.any(axis=0).astype(np.int64), first)
+    total = np.add.reduceat(count, first, axis=1)  # (K, p)
+    shares = np.add.reduceat((count * np.log(count + 1)).sum(axis=0), first) - (total * np.log(total + levels)).sum(
+        axis=0
+    )
+    return levels, shares - price * len(count) * (levels - 1)

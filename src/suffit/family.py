@@ -10,7 +10,6 @@ so the posterior is logistic in T(x) whatever the family.
 
 from __future__ import annotations
 
-import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -217,8 +216,10 @@ class Family(ABC):
 
 def least(family: Family, name: str, value: Any, low: float, high: float = np.inf, open_low: bool = False) -> None:
     """Refuse a setting of a family that is not a finite number (or numbers) in [low, high]."""
-    each = [value] if isinstance(value, float) else np.asarray(value, dtype=np.float64).reshape(-1).tolist()
-    if not each or not all(low <= v <= high and math.isfinite(v) and not (open_low and v == low) for v in each):
+    if type(value) is float and low < value <= high and value != np.inf:
+        return  # the usual case, seen at once
+    v = np.asarray(value, dtype=np.float64)
+    if not (v.size and np.isfinite(v).all() and ((v > low) if open_low else (v >= low)).all() and (v <= high).all()):
         upper = "" if np.isinf(high) else f" and at most {high:g}"
         raise ValueError(
             f"{type(family).__name__}({name}={value!r}): {name} must be finite, {'above' if open_low else 'at least'} "

@@ -9,8 +9,9 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cached_property
 from importlib import import_module
 from numbers import Real
 from typing import Any, Protocol
@@ -56,14 +57,41 @@ class Column(Protocol):
         """Some of its rows."""
 
 
+class Remembering:
+    """What was read of a short column is remembered."""
+
+    @cached_property
+    def _read(self) -> dict[str, Any]:
+        return {}
+
+    def _once(self, name: str, rows: int, read: Callable[[], Any]) -> Any:
+        if name not in self._read:
+            found = read()
+            if rows > REMEMBERED:
+                return found
+            self._read[name] = found
+        return self._read[name]
+
+
 @dataclass(frozen=True)
-class ArrayColumn:
+class ArrayColumn(Remembering):
     """A column held as a NumPy array."""
 
     values: NDArray[Any]
 
     def kind(self) -> str:
         """By the type of the array; by the values of an array of objects."""
+        return self._once("kind", len(self.values), self._kind)  # type: ignore[no-any-return]
+
+    def numbers(self) -> Array:
+        """Objects one by one, so that None and NA are NaN."""
+        return self._once("numbers", len(self.values), self._numbers)  # type: ignore[no-any-return]
+
+    def levels(self) -> tuple[list[Hashable], Codes]:
+        """In the order of first appearance, or sorted."""
+        return self._once("levels", len(self.values), lambda: column_codes(self.values))  # type: ignore[no-any-return]
+
+    def _kind(self) -> str:
         if self.values.dtype.kind == "O":
             return kind_of(self.values.tolist())
         kind = _KINDS.get(self.values.dtype.kind, MIXED)
@@ -71,8 +99,7 @@ class ArrayColumn:
             return EMPTY
         return kind
 
-    def numbers(self) -> Array:
-        """Objects one by one, so that None and NA are NaN."""
+    def _numbers(self) -> Array:
         if self.values.dtype.kind != "O":
             return np.asarray(self.values, dtype=np.float64)
         cells = (np.nan if is_missing(v) else float(v) for v in self.values.tolist())
@@ -81,10 +108,6 @@ class ArrayColumn:
     def cells(self) -> NDArray[Any]:
         """As they are."""
         return self.values
-
-    def levels(self) -> tuple[list[Hashable], Codes]:
-        """In the order of first appearance, or sorted."""
-        return column_codes(self.values)
 
     def holes(self) -> NDArray[np.bool_]:
         """NaN, NaT, None and NA."""
@@ -105,42 +128,55 @@ class ArrayColumn:
 
 
 @dataclass(frozen=True)
-class SeriesColumn:
-    """A column of a data frame, behind narwhals.  What was read of a short one is remembered."""
+class SeriesColumn(Remembering):
+    """A column of a data frame, behind narwhals."""
 
-    series: Any
-    _read: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    native: Any
 
-    def _once(self, name: str, read: Callable[[], Any]) -> Any:
-        if name not in self._read:
-            found = read()
-            if len(self.series) > REMEMBERED:
-                return found
-            self._read[name] = found
-        return self._read[name]
+    @cached_property
+    def series(self) -> Any:
+        """As narwhals has it."""
+        import narwhals as nw
+
+        return nw.from_native(self.native, series_only=True)
+
+    @cached_property
+    def _words(self) -> bool:
+        """Whether these are words of pandas, which are read faster without narwhals; many tables are full of them."""
+        return type(self.native).__module__.startswith("pandas") and self.native.dtype.name in ("str", "string")
+
+    @property
+    def mixes(self) -> bool:
+        """Whether its values may be of several kinds."""
+        import narwhals as nw
+
+        return not self._words and self.series.dtype in (nw.Object, nw.Unknown)
 
     def kind(self) -> str:
         """By the type of the series; by its values where that says nothing."""
-        return self._once("kind", self._kind)  # type: ignore[no-any-return]
+        return self._once("kind", len(self.native), self._kind)  # type: ignore[no-any-return]
 
     def numbers(self) -> Array:
         """As float64."""
-        return self._once("numbers", self._numbers)  # type: ignore[no-any-return]
+        return self._once("numbers", len(self.native), self._numbers)  # type: ignore[no-any-return]
 
     def levels(self) -> tuple[list[Hashable], Codes]:
         """Coded by the library that holds them."""
-        return self._once("levels", self._levels)  # type: ignore[no-any-return]
+        return self._once("levels", len(self.native), self._levels)  # type: ignore[no-any-return]
 
     def holes(self) -> NDArray[np.bool_]:
         """Nulls, and NaN."""
-        return self._once("holes", self._holes)  # type: ignore[no-any-return]
+        return self._once("holes", len(self.native), self._holes)  # type: ignore[no-any-return]
 
     def _kind(self) -> str:
         import narwhals as nw
 
-        dtype = self.series.dtype
-        if self.series.null_count() == len(self.series) or (dtype.is_float() and self.holes().all()):
+        first = self.native.iloc[:1].tolist() if self._words else self.series[:1].to_list()
+        if all(map(is_missing, first)) and self.holes().all():
             return EMPTY
+        if self._words:
+            return LEVEL_KIND
+        dtype = self.series.dtype
         if dtype.is_integer():
             return WHOLE
         if dtype.is_numeric():
@@ -156,7 +192,7 @@ class SeriesColumn:
     def _numbers(self) -> Array:
         import narwhals as nw
 
-        if self.series.dtype in (nw.Object, nw.Unknown):
+        if self.mixes:
             return self._objects().numbers()
         return np.asarray(self.series.cast(nw.Float64).to_numpy(), dtype=np.float64)
 
@@ -167,8 +203,11 @@ class SeriesColumn:
     def _levels(self) -> tuple[list[Hashable], Codes]:
         import narwhals as nw
 
-        series, native = self.series, self.series.to_native()
-        dtype = series.dtype
+        native = self.native
+        if self._words:
+            codes, values = native.factorize()
+            return values.tolist(), codes.astype(np.int32)
+        series, dtype = self.series, self.series.dtype
         if dtype.is_nested():
             raise TypeError("a level is a single value")
         if dtype.is_float():
@@ -178,7 +217,7 @@ class SeriesColumn:
                 return native.cat.categories.tolist(), native.cat.codes.to_numpy().astype(np.int32)
             codes, values = native.factorize()
             return values.tolist(), codes.astype(np.int32)
-        if dtype in (nw.Object, nw.Unknown):
+        if self.mixes:
             return self._objects().levels()
         if series.implementation.is_pyarrow():
             coded = (native if dtype == nw.Categorical else native.dictionary_encode()).combine_chunks()
@@ -199,6 +238,8 @@ class SeriesColumn:
         return values, np.where(np.isnan(coded), -1, coded).astype(np.int32) if coded.dtype.kind == "f" else coded
 
     def _holes(self) -> NDArray[np.bool_]:
+        if self._words:
+            return np.asarray(self.levels()[1] < 0)
         gone = self.series.is_null()
         if self.series.dtype.is_float():
             gone = gone | self.series.is_nan().fill_null(True)
@@ -207,16 +248,66 @@ class SeriesColumn:
     def filled(self, holes: NDArray[np.bool_], values: NDArray[Any]) -> Any:
         """A column of the library, of the same type where the values fit it."""
         form = self.series.implementation.name.lower()
-        return native_filled(self.series.to_native(), form, holes, values)
+        return native_filled(self.native, form, holes, values)
 
     def _objects(self) -> ArrayColumn:
         values = np.empty(len(self.series), dtype=object)
         values[:] = self.series.to_list()
         return ArrayColumn(values)
 
-    def rows(self, which: Any) -> SeriesColumn:
-        """A slice costs nothing; chosen rows are gathered."""
-        return SeriesColumn(self.series[which if isinstance(which, slice) else np.asarray(which)])
+    def rows(self, which: Any) -> Column:
+        """A slice costs nothing; chosen rows are gathered, of a short column when they are asked for."""
+        if isinstance(which, slice) or len(self.native) > REMEMBERED:
+            return self.gathered(which)
+        return ChosenRows(self, np.asarray(which))
+
+    def gathered(self, which: Any) -> SeriesColumn:
+        """A column of these rows alone."""
+        return SeriesColumn(self.series[which if isinstance(which, slice) else np.asarray(which)].to_native())
+
+
+@dataclass(frozen=True)
+class ChosenRows:
+    """Some rows of a column that remembers what was read of it."""
+
+    column: SeriesColumn
+    which: NDArray[np.int64]
+
+    @cached_property
+    def alone(self) -> SeriesColumn:
+        """The same as a column of its own."""
+        return self.column.gathered(self.which)
+
+    def kind(self) -> str:
+        """That of the column, or that of these rows where values of one column may be of several."""
+        if self.holes().all():
+            return EMPTY
+        return self.alone.kind() if self.column.mixes else self.column.kind()
+
+    def numbers(self) -> Array:
+        """As float64."""
+        return self.column.numbers()[self.which]
+
+    def cells(self) -> NDArray[Any]:
+        """As the library gives them."""
+        return self.alone.cells()
+
+    def levels(self) -> tuple[list[Hashable], Codes]:
+        """Coded as the column is: some levels may be in none of these rows."""
+        values, codes = self.column.levels()
+        return values, codes[self.which]
+
+    def holes(self) -> NDArray[np.bool_]:
+        """Nulls, and NaN."""
+        return self.column.holes()[self.which]
+
+    def filled(self, holes: NDArray[np.bool_], values: NDArray[Any]) -> Any:
+        """A column of the library."""
+        return self.alone.filled(holes, values)
+
+    def rows(self, which: Any) -> Column:
+        """Of the column's rows, fewer."""
+        return ChosenRows(self.column, self.which[which])
 
 
 def kind_of(values: list[Any]) -> str:
@@ -342,24 +433,19 @@ def _from_native(X: Any) -> Frame:
     if isinstance(frame, nw.LazyFrame):
         raise TypeError("X is a lazy frame, which holds no rows yet; collect it first")
     names = list(map(str, frame.columns))
-    series = [frame[:, j] for j in range(len(names))]
-    form = frame.implementation.name.lower()
-    types = {
-        name: s.to_native().type if form == "pyarrow" else s.to_native().dtype
-        for name, s in zip(names, series, strict=True)
-    }
-    columns = {name: _from_series(s) for name, s in zip(names, series, strict=True)}
     _check_size(len(frame), len(names))
+    form = frame.implementation.name.lower()
+    natives = [s for _, s in X.items()] if form == "pandas" else [s.to_native() for s in frame.iter_columns()]
+    types = {name: s.type if form == "pyarrow" else s.dtype for name, s in zip(names, natives, strict=True)}
+    columns = {name: _from_series(s, form) for name, s in zip(names, natives, strict=True)}
     return Frame(columns, len(frame), Template(form, types), X)
 
 
-def _from_series(series: Any) -> Column:
+def _from_series(native: Any, form: str) -> Column:
     """A column of a data frame; as an array where that is what it is."""
-    if series.implementation.is_pandas():
-        values = series.to_native()
-        if isinstance(values.dtype, np.dtype) and values.dtype.kind in "biuf":
-            return ArrayColumn(values.to_numpy())
-    return SeriesColumn(series)
+    if form == "pandas" and isinstance(native.dtype, np.dtype) and native.dtype.kind in "biuf":
+        return ArrayColumn(native.to_numpy())
+    return SeriesColumn(native)
 
 
 def _from_dict(X: Mapping[Any, Any]) -> Frame:

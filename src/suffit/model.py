@@ -15,12 +15,11 @@ from scipy.special import log_softmax, logsumexp, softmax
 
 from .family import EMPTIED, Family, LeftOut, Scorer, Terms
 from .forms import LogisticForm
-from .kernels.threads import every, one_blas_thread, row_blocks
+from .kernels.threads import SMALL_MATRIX, every, one_blas_thread, row_blocks
 from .stats import CLASS, Array, Index, Stats, layout
 from .table import Codes, InputError, Matrix, Rows, csr, freeze, is_sparse, rows_from
 
 CLASS_COUNTS = layout("class-counts", {"n": (CLASS,)})
-SMALL_MATRIX = 512
 FEW_ROWS = 4  # rows up to which a call is worth more than a loop
 FADED = 1e-100  # rows, levels and patterns that decay leaves with less weight than this are gone
 
@@ -199,7 +198,6 @@ class Model:
 
     def solved(self, log_prior: Array, power: float = 1.0, lapse: float | None = None) -> Solution:
         """Parameters from sums; ready to score.  The lapse is the family's own where none is given."""
-        # Small matrices gain nothing from BLAS threads, which then keep spinning on cores that the next call needs.
         with one_blas_thread(len(self.columns) < SMALL_MATRIX):
             scorer = self.family.scorer(self.sums, self.columns)
         lapse = self.family.lapse if lapse is None else lapse

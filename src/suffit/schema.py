@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from html import escape
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from .stats import Array
 from .table import Coded, InputError, Matrix, check_finite
 
 LEFT_OUT = "left out"
+MISSING, UNSEEN = -1, -2  # in place of a place among levels or bins
 
 
 class LeftOutWarning(UserWarning):
@@ -53,32 +56,39 @@ class Coding:
             return tuple(f"{column}={level}" for level in self.levels)
         return tuple(bin_names(column, self.edges)) if self.edges else (column,)
 
-    def numbers(self, frame: Frame, column: str) -> Array:
-        """# → (n, 1), (n, levels) or (n, bins); NaN where missing, or at a level never seen"""
-        x = self._numbers(frame, column)
+    @property
+    def width(self) -> int:
+        """How many numbers there are."""
+        return len(self.levels) or len(self.edges) + bool(self.edges) or 1
+
+    def fill(self, frame: Frame, column: str, out: Array) -> None:
+        """The numbers of every row; NaN where missing, 0 for every level at one never seen.  # out: (n, width), 0"""
+        if not (self.levels or self.edges):
+            out[:, 0] = self._scaled(_numbers(frame, column))
+            return
+        places = self._level_places(frame, column) if self.levels else self._bins(frame, column)
+        here = np.flatnonzero(places >= 0)
+        out[here, places[here]] = 1 / np.asarray(self.scales)[places[here]] if self.scales else 1.0
+        out[places == MISSING] = np.nan
+
+    def _scaled(self, x: Array) -> Array:
         if not self.scales:
             return x
         with np.errstate(over="ignore"):
-            scaled = x / np.asarray(self.scales)
+            scaled = x / self.scales[0]
         far = np.isinf(scaled) & np.isfinite(x)  # as far out as numbers go
         return np.where(far, np.copysign(np.finfo(np.float64).max, x), scaled) if far.any() else scaled
 
-    def _numbers(self, frame: Frame, column: str) -> Array:
-        if self.levels:
-            values, codes = _levels(frame, column)
-            place = {v: i for i, v in enumerate(self.levels)}
-            table = np.zeros((len(values) + 1, len(self.levels)))
-            table[-1] = np.nan
-            for i, v in enumerate(values):
-                if v in place:
-                    table[i, place[v]] = 1.0
-            return np.asarray(table[codes])
+    def _level_places(self, frame: Frame, column: str) -> NDArray[np.int64]:
+        values, codes = _levels(frame, column)
+        place = {v: i for i, v in enumerate(self.levels)}
+        return np.array([*(place.get(v, UNSEEN) for v in values), MISSING])[codes]
+
+    def _bins(self, frame: Frame, column: str) -> NDArray[np.int64]:
         x = _numbers(frame, column)
-        if not self.edges:
-            return x[:, None]
-        check_finite(x[:, None], [column])
-        hot = np.eye(len(self.edges) + 1)[np.searchsorted(np.asarray(self.edges), x, side="right")]
-        return np.where(np.isnan(x)[:, None], np.nan, hot)
+        if np.isinf(x).any():
+            check_finite(x[:, None], [column])
+        return np.where(np.isnan(x), MISSING, np.searchsorted(np.asarray(self.edges), x, side="right"))
 
 
 @dataclass(frozen=True)
@@ -92,7 +102,7 @@ class Piece:
     power: float = 1.0
     lenient: bool = False  # whether values outside the family's support are missing: it was not the user's choice
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """What the columns of the block's matrix are called."""
         if self.reads == "codings":
@@ -119,8 +129,11 @@ class Piece:
         if self.reads == "levels":
             return _coded([_levels(frame, name) for name in self.columns], frame.n_rows)
         if self.reads == "codings":
-            pairs = zip(self.columns, self.codings, strict=True)
-            return np.concatenate([coding.numbers(frame, name) for name, coding in pairs], axis=1)
+            ends = np.cumsum([0, *(coding.width for coding in self.codings)]).tolist()
+            made = np.zeros((frame.n_rows, ends[-1]))
+            for name, coding, (a, b) in zip(self.columns, self.codings, pairwise(ends), strict=True):
+                coding.fill(frame, name, made[:, a:b])
+            return made
         out = np.empty((frame.n_rows, len(self.columns)))
         for j, name in enumerate(self.columns):
             out[:, j] = _missing(frame, name) if self.reads == "holes" else _numbers(frame, name)
@@ -180,10 +193,14 @@ def _missing(frame: Frame, name: str) -> Array:
 
 
 class TableRows:
-    """Rows of a table, cut into the matrices of a schema's blocks when these are asked for."""
+    """Rows of a table, cut into the matrices of a schema's blocks when these are asked for.
 
-    def __init__(self, schema: Schema, frame: Frame, first: int = 0) -> None:
-        self.schema, self.frame, self.first = schema, frame, first  # first: the number of the first row, for errors
+    ``first`` is the number of the first row, for errors; ``known`` are sums of blocks that are there already, of all of
+    these rows.
+    """
+
+    def __init__(self, schema: Schema, frame: Frame, first: int = 0, known: Mapping[int, Any] | None = None) -> None:
+        self.schema, self.frame, self.first, self.known = schema, frame, first, known or {}
         self._made: dict[int, Matrix] = {}
 
     dtype = np.dtype(object)
@@ -242,9 +259,9 @@ class Schema:
         """The product of the blocks' families."""
         return Product(tuple(Block(piece.family, piece.names, piece.power) for piece in self.pieces), self.lapse)
 
-    def rows(self, frame: Frame) -> TableRows:
-        """A table's rows, as the model reads them."""
-        return TableRows(self, frame)
+    def rows(self, frame: Frame, known: Mapping[int, Any] | None = None) -> TableRows:
+        """A table's rows, as the model reads them; and sums of some blocks, where these rows were added up before."""
+        return TableRows(self, frame, known=known)
 
     def left_out(self) -> tuple[Choice, ...]:
         """The columns that the model does not use."""
@@ -270,7 +287,9 @@ def shown(family: Family) -> str:
     parts = []
     for field in family.__dataclass_fields__.values():  # type: ignore[attr-defined]
         value = getattr(family, field.name)
-        if field.name in ("every_whole",) or (np.ndim(value) == 0 and value == field.default):
+        if field.name in ("every_whole",) or (
+            not isinstance(value, tuple | list | np.ndarray) and value == field.default
+        ):
             continue
         parts.append(f"{field.name}={value!r}")
     return f"{defaults.__name__}({', '.join(parts)})"

@@ -29,11 +29,16 @@ ROUNDED_TO_0 = 4e-16  # share of an origin: a mean that is no larger is 0, and t
 
 def _order(label: Hashable) -> tuple[Any, ...]:
     """A total order for labels of any mixture of types: numbers by value, then each type by its own order."""
+    kind = type(label)
+    if kind is str:  # the usual ones first: there may be thousands
+        return ("str", label)
+    if kind is int:
+        return ("", label)
     if isinstance(label, tuple):
-        return ("tuple", tuple(_order(part) for part in label))
+        return ("tuple", tuple([_order(part) for part in label]))
     if isinstance(label, Real):
         return ("", label)
-    return (type(label).__name__, label)
+    return (kind.__name__, label)
 
 
 def _sorted(labels: Iterable[Hashable]) -> tuple[Hashable, ...]:

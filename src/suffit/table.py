@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -235,6 +235,8 @@ class Parts:
     """Rows cut by columns into a matrix for each block."""
 
     parts: tuple[Matrix, ...]
+
+    known: ClassVar[Mapping[int, Any]] = {}  # blocks whose sums are there already
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -249,15 +249,16 @@ class GenerativeClassifier(GenerativeEstimator):
             self._seen, self._selection = columns_that_help(self._seen.plain(), frame, alike)
         self._plain = self._seen.plain()
         self._asked = {name: getattr(self, name) for name in SETTLED}
+        known: dict[int, Any] = {}
         if self.structure == "auto" and isinstance(self.columns, str) and len(rows.classes) > 1:
-            self._seen, structures = select(self._plain, frame, alike)
+            self._seen, structures, known = select(self._plain, frame, alike)
             self._selection = replace(structures, columns=self._selection)
         self._template = frame.like
         self._names_in = frame.names
         self.__dict__.pop("_said_extra", None)
         if isinstance(self.columns, Schema):
             self._say_columns(frame)
-        data = self._seen.rows(frame)
+        data = self._seen.rows(frame, known if rows.weights is None else {})
         model = Model.empty(self._seen.family(), self._seen.columns, declared).learn(data, rows)
         self._pending = None
         self.n_features_in_ = len(frame.names)
@@ -267,7 +268,7 @@ class GenerativeClassifier(GenerativeEstimator):
         self._adopt(model, labels.dtype, np.dtype(np.float64), anew=True)
         self._say_left_out()
         if solve:
-            self._fit.solution  # noqa: B018
+            self._density_solution()  # what is to be said of the columns is said at fit; the pool waits for predictions
         return data, rows
 
     def _say_left_out(self) -> None:

@@ -19,11 +19,11 @@ from ..stats import Array, Stats
 from ..table import Codes, InputError, Matrix, Rows, block, check_finite, freeze, is_sparse
 from .categorical import (
     CategoricalScorer,
-    add_left_out,
     check_counts,
     count_levels,
     level_stats,
     level_tables,
+    levels_left_out,
     log_tables,
 )
 from .tuning import Tuning, alpha_as, check_alpha, dirichlet_evidence, evident_alpha, settled_alpha
@@ -173,18 +173,20 @@ class Binned(Family):
     def scorer(self, stats: Stats, columns: Sequence[str]) -> BinnedScorer:
         """Smoothed tables of log-probabilities."""
         edges = self.column_edges(columns)
-        tables, never = log_tables(stats, [range(len(e) + 1) for e in edges], self.solvable(stats).alpha)
+        counts = level_tables(stats, [range(len(e) + 1) for e in edges])
+        tables, never = log_tables(counts, self.solvable(stats).alpha)
         return BinnedScorer(edges, tables, never, tuple(columns))
 
     def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
         """log (N_jb|c − w + α)/(N_j|c − w + α·bins) for the row's own class; the edges stay."""
         scorer = self.scorer(stats, columns)
-        codes, shape, alpha = scorer.codes(X), (len(rows), len(stats["count"])), self.solvable(stats).alpha
-        total = LeftOut(np.zeros(shape), np.zeros(shape))
-        for j, count in enumerate(level_tables(stats, scorer.levels)):
-            bins = np.full(count.shape[1], count.shape[1])
-            add_left_out(total, rows, codes[:, j], count, alpha, bins, np.ones(len(bins), bool))
-        return total if total.impossible is not None and total.impossible.any() else LeftOut(total.log_density)
+        counts, alpha = level_tables(stats, scorer.levels), self.solvable(stats).alpha
+
+        def lone(j: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+            bins = counts[j].shape[1]
+            return np.full(bins, bins), np.ones(bins, bool)
+
+        return levels_left_out(scorer, scorer.codes(X), rows, counts, alpha, lone)
 
 
 class BinnedScorer(CategoricalScorer):

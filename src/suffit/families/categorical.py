@@ -14,6 +14,7 @@ from ..forms import Impossible, LogisticForm
 from ..kernels.threads import COPY_CELLS, every, in_order, row_blocks
 from ..stats import CLASS, LEVEL, Array, Index, Stats, layout
 from ..table import Coded, Codes, InputError, Rows, column_codes, freeze, is_missing, refuse
+from .elementwise import without
 from .holes import warn_absent
 from .simplex import draw_shares, log_shares, names_of
 from .tuning import Tuning, alpha_as, check_alpha, dirichlet_evidence, evident_alpha, settled_alpha
@@ -171,21 +172,20 @@ class Categorical(Family):
         levels = self.levels(stats, len(columns))
         if self.unknown == "novel":
             levels = [[*values, NOVEL] for values in levels]
-        seen = [count.sum(axis=1) for count in level_tables(stats, levels)]
-        warn_absent(np.stack(seen, axis=1), stats.axes[CLASS].labels, columns)
-        tables, never = log_tables(stats, levels, self.solvable(stats).alpha)
+        counts = level_tables(stats, levels)
+        warn_absent(np.stack([n.sum(axis=1) for n in counts], axis=1), stats.axes[CLASS].labels, columns)
+        tables, never = log_tables(counts, self.solvable(stats).alpha)
         return CategoricalScorer(levels, tables, never, tuple(columns), strict=self.unknown == "error")
 
     def left_out(self, X: Any, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
         """log (N_jv|c − w + α)/(N_j|c − w + α·levels) for the row's own class; a level that no other row has goes."""
         scorer = self.scorer(stats, columns)
-        codes = scorer.codes(X)
         counts, alpha = level_tables(stats, scorer.levels), self.solvable(stats).alpha
-        total = LeftOut(np.zeros((len(rows), len(stats["count"]))), np.zeros((len(rows), len(stats["count"]))))
-        for j, (values, count) in enumerate(zip(scorer.levels, counts, strict=True)):
-            size, known = self._without_level(j, values, np.asarray(count.any(axis=0)))
-            add_left_out(total, rows, codes[:, j], count, alpha, size, known)
-        return total if total.impossible is not None and total.impossible.any() else LeftOut(total.log_density)
+
+        def lone(j: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+            return self._without_level(j, scorer.levels[j], np.asarray(counts[j].any(axis=0)))
+
+        return levels_left_out(scorer, scorer.codes(X), rows, counts, alpha, lone)
 
     def _without_level(
         self, j: int, values: list[Hashable], seen: NDArray[np.bool_]
@@ -204,25 +204,61 @@ class Categorical(Family):
         return np.array([*size, *[0] * extra]) + novel, np.array([*stays, *[True] * extra]) | novel
 
 
-def add_left_out(
-    total: LeftOut,
-    rows: Rows,
+Lone = Callable[[int], tuple[NDArray[np.int64], NDArray[np.bool_]]]
+
+
+def levels_left_out(
+    scorer: CategoricalScorer,
     codes: NDArray[np.int32],
-    count: Array,
+    rows: Rows,
+    counts: Sequence[Array],
     alpha: float,
-    size: NDArray[np.int64],
-    known: NDArray[np.bool_],
-) -> None:
-    """Add log P(level | c) of one column, the row itself left out.
+    lone: Lone,
+) -> LeftOut:
+    """Σ_j log P(level | c), the row itself left out: other classes score it as they are.
 
-    A level that only this row has leaves ``size`` levels and is one of them where ``known``; otherwise it says nothing.
+    ``lone(j)``: for every level of a column, should a row be the only one that has it, how many levels there are
+    without the row, and whether it is still one of them; otherwise it says nothing.
     """
-    from ..kernels.counts import levels_left_out
+    from ..kernels.counts import level_scores, levels_without
 
-    own, weights = rows.part(0, len(rows))
-    never = np.zeros_like(total.log_density) if total.impossible is None else total.impossible
-    arrays = (freeze(a) for a in (codes, own, weights, count, size, known))
-    levels_left_out(*arrays, float(alpha), EMPTIED, total.log_density, never)
+    (n, p), K, offsets = codes.shape, scorer.n_classes, scorer.offsets
+    count, zeros = freeze(np.concatenate(counts, axis=1)), _by_level(scorer.never)
+    sums = freeze(np.stack([one.sum(axis=1) for one in counts], axis=1))  # (K, p)
+    shown = freeze(np.count_nonzero(count > 0, axis=0))  # by how many classes
+    density, never, gone = np.empty((n, K)), np.empty((n, K)), np.zeros((n, p), bool)
+
+    def work(a: int, b: int) -> None:
+        here = freeze(codes[a:b])
+        level_scores(here, offsets, scorer.table, density[a:b])
+        level_scores(here, offsets, zeros, never[a:b])
+        tables = (count, sums, shown, float(alpha), EMPTIED, scorer.table, zeros)
+        levels_without(here, offsets, *rows.part(a, b), *tables, density[a:b], never[a:b], gone[a:b])
+
+    every(work, row_blocks(n, p, COPY_CELLS))
+    own, weights = rows.part(0, n)
+    for j in np.flatnonzero(gone.any(axis=0)).tolist():
+        i = np.flatnonzero(gone[:, j])
+        rest = np.repeat(sums[None, :, j], len(i), axis=0)
+        rest[np.arange(len(i)), own[i]] = without(rest[np.arange(len(i)), own[i]], weights[i])
+        was, was_zero = _nothing_seen(rest, alpha, np.full((len(i), 1), counts[j].shape[1]))
+        others = np.arange(K) != own[i, None]
+        at = offsets[j] + codes[i, j]
+        was, was_zero = np.where(others, scorer.table[at, :K], was), np.where(others, zeros[at, :K], was_zero)
+        size, known = (a[codes[i, j]][:, None] for a in lone(j))
+        now, now_zero = _nothing_seen(rest, alpha, size)
+        density[i] += np.where(known, now, 0.0) - was
+        never[i] += np.where(known, now_zero, 0.0) - was_zero
+    return LeftOut(density, never if never.any() else None)
+
+
+def _nothing_seen(total: Array, alpha: float, levels: NDArray[np.int64]) -> tuple[Array, Array]:
+    """log α/(N + α·levels) of a level without rows, and where that is log 0; uniform where there is nothing at all."""
+    everything = total + alpha * levels
+    share = np.where(everything <= 0, 1.0, alpha)
+    zero = share <= 0
+    value = np.log(np.where(zero, 1.0, share)) - np.log(np.where(everything <= 0, levels, everything))
+    return np.asarray(value), zero.astype(np.float64)
 
 
 Part = Callable[[int, int], NDArray[np.int32]]  # the codes of the rows [start, stop), one column of them per column
@@ -266,9 +302,8 @@ def level_tables(stats: Stats, levels: Sequence[Sequence[Hashable]]) -> list[Arr
     return [padded[:, [position.get((j, v), -1) for v in values]] for j, values in enumerate(levels)]
 
 
-def log_tables(stats: Stats, levels: Sequence[Sequence[Hashable]], alpha: float) -> tuple[list[Array], list[Array]]:
-    """The log-probabilities of every column's levels, and where they are log 0.  # → [(K, L_j)], [(K, L_j)]"""
-    counts = level_tables(stats, levels)
+def log_tables(counts: Sequence[Array], alpha: float) -> tuple[list[Array], list[Array]]:
+    """The log-probabilities of every column's levels, and where they are log 0.  # [(K, L_j)] → the same, twice"""
     tables = [log_shares(n, np.asarray(alpha)) if n.shape[1] else (n, n) for n in counts]
     return [t for t, _ in tables], [z for _, z in tables]
 

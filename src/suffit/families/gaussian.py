@@ -17,6 +17,7 @@ from ..kernels.threads import COPY_CELLS, every, in_order, row_blocks
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
 from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, sparse_without_holes
 from .elementwise import LEFT_OUT_CELLS, Elementwise, Natural, class_ranges, never_learned, without
+from .gaussian_left_out import Ordinary
 from .gaussian_scores import DiagonalScorer, GaussianScorer, SharedScorer
 from .holes import warn_absent
 from .running import RunningMoments, label_table
@@ -306,33 +307,57 @@ class Gaussian(Elementwise):
 
     def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
         """−Σ_j ½(x_j − μ_cj)²/σ²_cj + log σ_cj√2π, means and variances from the moments less this row."""
-        origin = np.asarray(stats.origin)
-        K, p = origin.shape
-        out = np.empty((len(rows), K))
+        sums = stats["n"], stats["x"], stats["xx"], np.asarray(stats.origin)
+        plain = self.tie == 0.0 and self.floor == "own" and not (self.spherical or self.unbiased or self.shrinkage)
+        ordinary = self._ordinary(*sums) if plain else None
+        odd_columns = np.ones(sums[0].shape[1], bool) if ordinary is None else ~ordinary.columns
+        out = np.empty((len(rows), len(sums[0])))
 
         @np.errstate(all="ignore")
         def work(start: int, stop: int) -> None:
             raw = block(X, start, stop).astype(np.float64)
             x = np.asarray(self.warp(raw))
-            present = x == x
-            codes, weights = rows.part(start, stop)
-            each, w = np.arange(stop - start), weights[:, None] * present
-            z = np.where(present, x - origin[codes], 0.0)
-            n, sx, sxx = (np.repeat(stats[name][None], stop - start, axis=0) for name in ("n", "x", "xx"))
-            n[each, codes] = without(n[each, codes], w)
-            gone = n[each, codes] <= 0
-            sx[each, codes] = np.where(gone, 0.0, sx[each, codes] - w * z)
-            sxx[each, codes] = np.where(gone, 0.0, np.maximum(sxx[each, codes] - w * z * z, 0.0))
-            sx, sxx, about = settle_equal(n, sx, sxx, origin, stats["xx"])
-            means, variances, flat, _ = self.solved_moments(n, sx, sxx, about)
-            used = (present & ~flat)[:, None]  # (b, 1, p)
-            var = np.maximum(variances, np.finfo(float).tiny)
-            each_log = 0.5 * ((x[:, None] - means) ** 2 / var + np.log(2 * np.pi * var))
-            base = np.where(present, self.log_base(raw), 0.0).sum(axis=1)
-            out[start:stop] = base[:, None] - np.where(used, each_log, 0.0).sum(axis=-1)
+            here = rows.part(start, stop)
+            base = np.where(x == x, self.log_base(raw), 0.0).sum(axis=1) if self.has_base else np.zeros(len(x))
+            out[start:stop] = base[:, None]
+            if odd_columns.any():
+                out[start:stop] += self._solved_without(x[:, odd_columns], *here, *(a[:, odd_columns] for a in sums))
+            if ordinary is None or odd_columns.all():
+                return
+            x = x[:, ordinary.columns]
+            scores, odd = ordinary.scores(x, *here)
+            if odd.any():
+                here = here[0][odd], here[1][odd]
+                scores[odd] = self._solved_without(x[odd], *here, *(a[:, ordinary.columns] for a in sums))
+            out[start:stop] += scores
 
+        K, p = sums[0].shape
         every(work, row_blocks(len(rows), K * p, LEFT_OUT_CELLS))
         return LeftOut(out)
+
+    def _ordinary(self, n: Array, x: Array, xx: Array, origin: Array) -> Ordinary:
+        shift = np.divide(x, n, out=np.zeros_like(x), where=n > 0)
+        squares = xx - shift * x
+        return Ordinary.of(n, xx, origin + shift, np.where(squares > ROUNDING * xx, squares, 0.0), self.smoothing)
+
+    def _solved_without(
+        self, x: Array, codes: Codes, weights: Array, n: Array, sx: Array, sxx: Array, origin: Array
+    ) -> Array:
+        """The scores of rows by solving the moments less each of them.  # (b, p) → (b, K)"""
+        present, before = x == x, sxx
+        each, w = np.arange(len(x)), weights[:, None] * present
+        z = np.where(present, x - origin[codes], 0.0)
+        n, sx, sxx = (np.repeat(a[None], len(x), axis=0) for a in (n, sx, sxx))
+        n[each, codes] = without(n[each, codes], w)
+        gone = n[each, codes] <= 0
+        sx[each, codes] = np.where(gone, 0.0, sx[each, codes] - w * z)
+        sxx[each, codes] = np.where(gone, 0.0, np.maximum(sxx[each, codes] - w * z * z, 0.0))
+        sx, sxx, about = settle_equal(n, sx, sxx, origin, before)
+        means, variances, flat, _ = self.solved_moments(n, sx, sxx, about)
+        used = (present & ~flat)[:, None]  # (b, 1, p)
+        var = np.maximum(variances, np.finfo(float).tiny)
+        each_log = 0.5 * ((x[:, None] - means) ** 2 / var + np.log(2 * np.pi * var))
+        return -np.asarray(np.where(used, each_log, 0.0).sum(axis=-1))
 
     # The linear form of the shape is not used (raw x² loses digits far from 0), but any T and θ agree with it.
 

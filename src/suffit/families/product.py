@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..family import Family, LeftOut, Scorer, Terms
 from ..forms import Impossible, LogisticForm
-from ..kernels.threads import row_blocks
+from ..kernels.threads import SMALL_MATRIX, one_blas_thread, row_blocks
 from ..stats import CLASS, Array, Bundle
 from ..table import Codes, Parts, Rows, check_finite, rows_from
 
@@ -53,7 +53,12 @@ class Product(Family):
         """Every block settled, on some rows where there are very many."""
         sample = rows.weighty(ROWS_AT_ONCE)
         few, some = (rows, X) if len(sample) == len(rows) else (rows.some(sample), X[sample])
-        return self._with([b.family.settled(some.part(i), few, b.columns) for i, b in enumerate(self.blocks)])
+        return self._with(
+            [
+                b.family if i in X.known else b.family.settled(some.part(i), few, b.columns)
+                for i, b in enumerate(self.blocks)
+            ]
+        )
 
     def settled_as(self, other: Family) -> Product:
         """Every block settled as the other's."""
@@ -80,7 +85,10 @@ class Product(Family):
             few = Rows(rows.classes, codes, None if rows.weights is None else weights)
             with rows_from(start):
                 here = X[start:stop] if stop - start < len(rows) else X
-                sums = [b.family.collect(here.part(i), few, b.columns) for i, b in enumerate(self.blocks)]
+                sums = [
+                    here.known[i] if i in here.known else b.family.collect(here.part(i), few, b.columns)
+                    for i, b in enumerate(self.blocks)
+                ]
             total = Bundle(tuple(sums)) if total is None else total + Bundle(tuple(sums))
         assert total is not None
         return total
@@ -96,10 +104,8 @@ class Product(Family):
             b.family.check_forgotten(was, now, b.columns)
 
     def scorer(self, stats: Bundle, columns: Sequence[str]) -> ProductScorer:  # type: ignore[override]
-        """Every block solved."""
-        return ProductScorer(
-            [b.family.scorer(part, b.columns) for b, part in zip(self.blocks, stats.parts, strict=True)], self.blocks
-        )
+        """Every block, solved when it is asked for."""
+        return ProductScorer(Solved(self.blocks, stats), self.blocks)
 
     def left_out(self, X: Any, rows: Rows, stats: Bundle, columns: Sequence[str]) -> LeftOut:  # type: ignore[override]
         """Σ_b power_b · log p(x_b | c), every block without the row."""
@@ -114,6 +120,33 @@ class Product(Family):
         return LeftOut(density, np.asarray(np.sum(never, axis=0)) if never else None)
 
 
+class Solved(Sequence[Scorer]):
+    """The scorers of some blocks, each solved when it is first asked for.
+
+    Another thread that asks at the same time gets an equal one.
+    """
+
+    def __init__(self, blocks: Sequence[Block], stats: Bundle) -> None:
+        self._blocks, self._stats = blocks, stats
+        self._made: dict[int, Scorer] = {}
+
+    def __len__(self) -> int:
+        return len(self._blocks)
+
+    @overload
+    def __getitem__(self, i: int) -> Scorer: ...
+    @overload
+    def __getitem__(self, i: slice) -> list[Scorer]: ...
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, slice):
+            return [self[k] for k in range(*i.indices(len(self)))]
+        if i not in self._made:
+            block = self._blocks[i]
+            with one_blas_thread(len(block.columns) < SMALL_MATRIX):
+                self._made[i] = block.family.scorer(self._stats.parts[i], block.columns)
+        return self._made[i]
+
+
 class ProductScorer(Scorer):
     """Σ_b power_b · log p(x_b | c)."""
 
@@ -122,10 +155,14 @@ class ProductScorer(Scorer):
     def __init__(self, scorers: Sequence[Scorer], blocks: tuple[Block, ...]) -> None:
         self.scorers, self.blocks_of = scorers, blocks
         self.n_classes = scorers[0].n_classes
-        self.n_parameters = sum(s.n_parameters for s in scorers)
         self._limited: list[int] | None = None  # blocks in which something has probability 0
         heard = {name for b in blocks if b.power for name in b.columns}
         self._unheard = {i for i, b in enumerate(blocks) if not b.power and not heard.issuperset(b.columns)}
+
+    @property
+    def n_parameters(self) -> int:  # type: ignore[override]
+        """Those of all blocks."""
+        return sum(s.n_parameters for s in self.scorers)
 
     def blocks(self, X: Any) -> list[tuple[int, int]]:
         """Long stretches of rows: making matrices of a table has a cost of its own."""

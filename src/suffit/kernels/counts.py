@@ -34,6 +34,34 @@ def level_counts(codes_of_levels, offsets, codes, weights, count):  # type: igno
 
 
 @jit
+def levels_without(codes_of_levels, offsets, codes, weights, count, total, shown, alpha, emptied, table, zeros, out, never, lone):  # type: ignore[no-untyped-def]  # fmt: skip  # noqa: E501
+    """Take each row out of the counts of its own class: out[i, c] and never[i, c] change from tables to what is left.
+
+    log (n − w + α)/(N − w + α·levels), uniform where nothing is left; ``lone`` marks levels that no other row has.
+    """
+    rows, p = codes_of_levels.shape
+    for i in range(rows):
+        c = codes[i]
+        w = weights[i]
+        for j in range(p):
+            if codes_of_levels[i, j] < 0:
+                continue
+            at = offsets[j] + codes_of_levels[i, j]
+            levels = offsets[j + 1] - offsets[j]
+            had = count[c, at]
+            n = had - w if abs(had - w) > emptied * had else 0.0
+            N = total[c, j] - w if abs(total[c, j] - w) > emptied * total[c, j] else 0.0
+            everything = N + alpha * levels
+            share = n + alpha
+            if everything <= 0:
+                share, everything = 1.0, float(levels)
+            zero = share <= 0
+            out[i, c] += np.log((1.0 if zero else share) / everything) - table[at, c]
+            never[i, c] += (1.0 if zero else 0.0) - zeros[at, c]
+            lone[i, j] = n == 0 and shown[at] == (1 if had > 0 else 0)
+
+
+@jit
 def integer_counts(X, low, offsets, codes, weights, count):  # type: ignore[no-untyped-def]
     """count[c, offsets[j] + x − low[j]] += w for integers that are their own codes.
 
@@ -260,48 +288,3 @@ def csr_gaussian_scores(indptr, indices, data, mean, root, start, out):  # type:
             for c in range(K):
                 r = root[c, j]
                 out[i, c] -= (x * r) * ((x - 2.0 * mean[c, j]) * r)
-
-
-@jit
-def level_log(n, N, alpha, levels):  # type: ignore[no-untyped-def]
-    """log (n + α)/(N + α·levels): uniform where there are no rows and no smoothing, 0 over for what cannot be."""
-    if N + alpha * levels <= 0.0:
-        return -np.log(levels)
-    share = n + alpha
-    return (np.log(share) if share > 0.0 else 0.0) - np.log(N + alpha * levels)
-
-
-@jit
-def levels_left_out(codes, own, weights, count, size, known, alpha, emptied, total, never):  # type: ignore[no-untyped-def]
-    """Add log (n + α)/(N + α·levels) of each row's level in every class, the row left out of its own.
-
-    count: rows of each class at each level (K, L).  A level that no other row has leaves ``size`` levels, and says
-    nothing unless it is ``known``; ``never`` counts the classes in which a level cannot be; a share that is left of a
-    count is nothing where it is no more than ``emptied`` of it.
-    """
-    K, L = count.shape
-    n, N, whole = np.empty(K), np.empty(K), np.zeros(K)
-    logs = np.empty((K, L))
-    for k in range(K):
-        for v in range(L):
-            whole[k] += count[k, v]
-    for k in range(K):
-        for v in range(L):
-            logs[k, v] = level_log(count[k, v], whole[k], alpha, L)
-    for i in range(len(codes)):
-        v, c, w = codes[i], own[i], weights[i]
-        if v < 0:
-            continue
-        gone = True
-        for k in range(K):
-            n[k], N[k] = count[k, v], whole[k]
-            if k == c:
-                n[k] = n[k] - w if abs(n[k] - w) > emptied * n[k] else 0.0
-                N[k] = N[k] - w if abs(N[k] - w) > emptied * N[k] else 0.0
-            gone = gone and n[k] == 0.0
-        if gone and not known[v]:
-            continue
-        levels = size[v] if gone else L
-        for k in range(K):
-            total[i, k] += level_log(n[k], N[k], alpha, levels) if gone or k == c else logs[k, v]
-            never[i, k] += n[k] + alpha <= 0.0 and N[k] + alpha * levels > 0.0

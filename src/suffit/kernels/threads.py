@@ -145,6 +145,8 @@ def every(work: Callable[[int, int], None], blocks: list[tuple[int, int]]) -> No
             pass
 
 
+SMALL_MATRIX = 512  # columns below which BLAS threads gain nothing, and keep spinning on cores that the next call needs
+
 _blas_users = 0
 _blas: list[Any] = []  # the BLAS libraries of this process
 _blas_had: list[tuple[Any, int]] = []  # those that had more than one thread, and how many
