@@ -252,42 +252,27 @@ class Held:
         return self._kept[key]
 
     def joint(self, piece: Piece, X: Array, many: bool) -> Joint:
-        """Settings of a joint piece, compared by leave-one-out, or by rows held out where many values are missing.
-
-        Few missing values are filled with the mean of their column while settings are compared, and then left out.
-        """
-        holes = np.isnan(X)
-        some = bool(holes.any())
-        if some and self._present(holes).min() < MOSTLY:
-            models = [(_completed(model), here, x) for model, here, x in self.models(piece, X)]
-            return Joint(
-                lambda families: [a[: self.compared] for a in self.over(models, families)],
-                lambda family: self.over(models, [family])[0],
-            )
-        weights = self.rows.part(0, len(self.rows))[1]
-        whole = np.where(holes, weights @ np.where(holes, 0.0, X) / (weights @ ~holes), X) if some else X
-        stats = replace(_joint(), pooled=many).collect(whole, self.rows, piece.names)
+        """Settings of a joint piece, compared by leave-one-out: exact, or nearly so where values are missing."""
+        family = replace(_joint(), pooled=many)
+        stats = family.collect(X, self.rows, piece.names)
+        whole = not np.isnan(X).any()
+        parts = None if whole else family.parts_left_out(X[self.look], self.few.one_of_each(), stats, piece.names)
         made: dict[float, Downdates] = {}
 
         def left_out(families: Families, first: int) -> list[Array]:
             """Of families that differ in their tails alone."""
-            one = families[0]
-            if one.tie not in made:
-                made[one.tie] = one.downdates(whole[self.look], self.few.one_of_each(), stats)
-            found = made[one.tie].of_first(first).by_freedom(one.shrinkage, [f.freedom for f in families])
+            one, freedoms = families[0], [f.freedom for f in families]
+            if parts is not None:
+                found = parts.by_freedom(one.tie, one.shrinkage, freedoms, first)
+            else:
+                if one.tie not in made:
+                    made[one.tie] = one.downdates(X[self.look], self.few.one_of_each(), stats)
+                found = made[one.tie].of_first(first).by_freedom(one.shrinkage, freedoms)
             return [bounded(LeftOut(a)) for a in found]
 
-        def pooled(family: MultivariateGaussian) -> Array:
-            if some:
-                return self.over(self.models(replace(piece, family=family), X))[0]
-            return left_out([family], len(self.look))[0]
-
-        return Joint(lambda families: left_out(families, self.compared), pooled)
-
-    def _present(self, holes: NDArray[np.bool_]) -> Array:
-        """The share of each class's rows that have a value, for every column.  # → (K, p)"""
-        member = self.rows.members()
-        return member @ ~holes / member.sum(axis=1, keepdims=True)
+        return Joint(
+            lambda families: left_out(families, self.compared), lambda family: left_out([family], len(self.look))[0]
+        )
 
     def models(self, piece: Piece, X: Matrix) -> list[tuple[Model, Places, Matrix]]:
         """Models of some rows, which of the rows compared they have not seen, and their columns.

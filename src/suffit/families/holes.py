@@ -148,10 +148,16 @@ def completed_pairs(stats: Stats) -> dict[str, Array]:
     if xx.ndim == 2:
         return {"n": n, "x": n[:, None] * shift, "xx": n.sum() * shared + between.sum(axis=0), **none}
     cov = np.divide(centred, pair_n, out=np.zeros_like(centred), where=pair_n > 0)
-    share = np.divide(pair_n, n[:, None, None], out=np.zeros_like(pair_n), where=n[:, None, None] > 0)
-    told = np.minimum(np.maximum(share / ENOUGH_SHARE, pair_n / ENOUGH_ROWS), 1.0)
-    own = np.stack([_fitting(told[c] * cov[c] + (1 - told[c]) * shared) for c in range(len(n))])
+    own_share = told(pair_n, n[:, None, None])
+    mixed = own_share * cov + (1 - own_share) * shared
+    own = np.stack([_fitting(mixed[c]) for c in range(len(n))])
     return {"n": n, "x": n[:, None] * shift, "xx": n[:, None, None] * own + between, **none}
+
+
+def told(seen: Array, n: Array) -> Array:
+    """How far so many of the n rows of a class tell of a covariance alone, from 0 to 1."""
+    share = np.divide(seen, n, out=np.zeros_like(seen), where=n > 0)
+    return np.minimum(np.maximum(share / ENOUGH_SHARE, seen / ENOUGH_ROWS), 1.0)
 
 
 def _fitting(cov: Array) -> Array:

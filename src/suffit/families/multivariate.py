@@ -24,9 +24,11 @@ from .gaussian_scores import OwnScorer, SharedScorer
 from .heavy_scores import HeavyScorer
 from .holes import (
     cells_of,
+    cells_of_pairs,
     pairs_seen,
 )
 from .left_out import NOTHING_LEFT, Blend, Downdates, Scatter, varying
+from .left_out_holes import PartsLeftOut, Whole
 from .matrix import SCATTER, SCATTER_FOURTH, SCATTER_POOLED, JointMoments, without_holes
 from .shrinkage import class_shrinkage, shrink_to_diagonal, shrink_to_identity
 from .tuning import LOO, Tuning, settled_covariance
@@ -268,6 +270,15 @@ class MultivariateGaussian(JointMoments):
         x = block(X, 0, X.shape[0]).astype(np.float64)
         blend = Blend(self.tie, self.unbiased, self.ridge, self.target == "diagonal", self.tolerance)
         return Downdates(scatter, blend, x, *rows.part(0, len(rows)))
+
+    def parts_left_out(self, X: Array, rows: Rows, stats: Stats, columns: Sequence[str]) -> PartsLeftOut:
+        """About what leaving out each row, some of which have holes, does to densities, whatever tie and shrinkage."""
+        done = self.completed(stats, columns)
+        means, own, shared, total, _ = self._scatters(done)
+        keep = varying(total, self.ridge)
+        square = (..., keep[:, None], keep)
+        whole = Whole(done["n"], cells_of_pairs(stats)[0][:, keep], means[:, keep], own[square], shared[square])
+        return PartsLeftOut(whole, np.ascontiguousarray(X[:, keep]), *rows.part(0, len(rows)))
 
     def _scatters(self, stats: Stats) -> tuple[Array, Array, Array, Array, Array]:
         """Means (K, p), Σ(x−μ)(x−μ)ᵀ of each class and of all, total variances (p,), and Σz/n."""
