@@ -160,6 +160,16 @@ def told(seen: Array, n: Array) -> Array:
     return np.minimum(np.maximum(share / ENOUGH_SHARE, seen / ENOUGH_ROWS), 1.0)
 
 
+def pair_weights(stats: Stats) -> Array:
+    """What share of its class's completed squares a row adds to those of each pair of columns that it has.  # (K, p, p)"""
+    n, pair_n = stats["n"][:, None, None], stats["pair_n"]
+    if stats["pair_xx"].ndim == 2:
+        seen = pair_n.sum(axis=0)
+        return np.divide(n.sum(), n * seen, out=np.zeros_like(pair_n), where=(n > 0) & (seen > 0))
+    left = told(np.maximum(pair_n - 1, 0.0), n - 1)
+    return np.divide(left, pair_n, out=np.zeros_like(pair_n), where=pair_n > 0)
+
+
 def _fitting(cov: Array) -> Array:
     """The covariances with the eigenvalues of their correlations raised to a least one; variances stay."""
     scale = np.sqrt(np.maximum(np.diagonal(cov), 0.0))

@@ -1,10 +1,11 @@
 """Jointly normal columns with holes and one row left out: about what a refit on all other rows would say of its values.
 
-The sums are completed once, by pairs (holes.py), and every row is scored by the columns o that it has.  Leave out row i,
-of class y and weight w, d = x_i − μ_y: a column that n_j of the n rows of its class have then has its mean g_j·d_j away,
-g_j = n_j/(n_j − w), and sums of squares lose u uᵀ with u_j² = g_j²·d_j²·w·(n − w)/n_j; less, where all classes stand in
-for values that are few (``told``).  Where nothing is missing that is a rank-one downdate (left_out.py).  Neglected are
-that pairs of columns are there in fewer rows than each, and what the row adds to the amount of shrinkage.
+The sums are completed once, by pairs (holes.py), and every row is scored by the columns o that it has.  Leave out row
+i, of class y and weight w, d = x_i − μ_y: a column that n_j of the n rows of its class have then has its mean g_j·d_j
+away, g_j = n_j/(n_j − w), and the squares of columns j and k, completed from those n_jk rows that have both, lose about
+w·(n − w)/n_jk·(g_j·d_j)(g_k·d_k).  As u uᵀ that is a rank-one downdate (left_out.py), with the factors 1/n_jk taken to be
+λ_j·λ_k, λ being their means over the columns of the row: exact where nothing is missing, but for what the row adds to
+the amount of shrinkage, which is neglected.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ..kernels.threads import row_blocks
 from ..stats import Array
 from ..table import Codes, freeze
 from .heavy_scores import log_density
-from .holes import Flags, told
+from .holes import Flags
 
 BLOCK = 1 << 21  # numbers in the rows that are scored at once
 LEAST_LEFT = 0.01  # share of a direction's variance that is left without a row
@@ -33,6 +34,7 @@ class Whole:
 
     n: Array  # (K,)
     cells: Array  # (K, p) values there
+    weight: Array  # (K, p, p): what a row adds to completed squares, as a share of each class's
     means: Array  # (K, p)
     own: Array  # (K, p, p) sums of squares, or (0, p, p)
     shared: Array  # (p, p)
@@ -50,13 +52,21 @@ class PartsLeftOut:
         w, n, cells = weights[:, None], whole.n[codes], whole.cells[codes]
         grown = (self.x - self.there * self.means[codes]) * _over(cells, cells - w)
         self.own = np.where(cells > w, grown, self.x)  # where no other row of the class has a value, all classes' mean
-        alone = told(np.maximum(whole.cells - 1, 0.0), whole.n[:, None] - 1)
-        self.u = (
-            grown * np.sqrt(_over(alone, whole.cells))[codes] * np.sqrt(weights * np.maximum(n - weights, 0.0))[:, None]
-        )
-        self.n_there = self.there.sum(axis=1)
+        self.n_there = np.maximum(self.there.sum(axis=1), 1)
+        root = np.sqrt(np.einsum("cjj->cj", whole.weight))
+        self.u = grown * root[codes] * np.sqrt(weights * np.maximum(n - weights, 0.0))[:, None]
+        self.more = self._of_pairs(root)
         missing = 1 - _over(np.einsum("ij,ij->i", self.there, cells), n * self.n_there)
         self.least_left = np.maximum(LEFT_FOR_HOLES * missing, LEAST_LEFT)
+
+    def _of_pairs(self, root: Array) -> Array:
+        """How much more rests on a row in the covariances of its columns than in their variances, on average.  # → (n,)"""
+        there, out, o = self.there.astype(np.float64), np.zeros(len(self.x)), self.n_there
+        scale = root[:, :, None] * root[:, None, :]
+        for c, ratio in enumerate(_over(self.whole.weight, scale)):
+            here = self.codes == c
+            out[here] = np.einsum("ij,ij->i", there[here] @ ratio, there[here])
+        return np.maximum((out - o) / o**2 - (1 - 1 / o), 0.0)
 
     def by_freedom(self, tie: float, shrinkage: float, freedoms: Sequence[float], first: int) -> list[Array]:
         """log p(x_o | k) of the first rows under several tails; NaN where a matrix is singular.  # → [(first, K)]"""
@@ -104,7 +114,7 @@ class PartsLeftOut:
         left = np.maximum(1 - uu, self.least_left[here])
         fewer = 1 - part * self.weights[here] / matrix.over
         log_det = matrix.log_det + inner + np.log(left) - self.n_there[here] * np.log(fewer)
-        return fewer[:, None] * (vv + uv**2 / left[:, None]), log_det[:, None]
+        return fewer[:, None] * (vv + uv**2 * (1 / left + self.more[here])[:, None]), log_det[:, None]
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from .heavy_scores import HeavyScorer
 from .holes import (
     cells_of,
     cells_of_pairs,
+    pair_weights,
     pairs_seen,
 )
 from .left_out import NOTHING_LEFT, Blend, Downdates, Scatter, varying
@@ -276,8 +277,8 @@ class MultivariateGaussian(JointMoments):
         done = self.completed(stats, columns)
         means, own, shared, total, _ = self._scatters(done)
         keep = varying(total, self.ridge)
-        square = (..., keep[:, None], keep)
-        whole = Whole(done["n"], cells_of_pairs(stats)[0][:, keep], means[:, keep], own[square], shared[square])
+        square, cells = (..., keep[:, None], keep), cells_of_pairs(stats)[0][:, keep]
+        whole = Whole(done["n"], cells, pair_weights(stats)[square], means[:, keep], own[square], shared[square])
         return PartsLeftOut(whole, np.ascontiguousarray(X[:, keep]), *rows.part(0, len(rows)))
 
     def _scatters(self, stats: Stats) -> tuple[Array, Array, Array, Array, Array]:
