@@ -55,7 +55,10 @@ class Coding:
 
     def numbers(self, frame: Frame, column: str) -> Array:
         """# → (n, 1), (n, levels) or (n, bins); NaN where missing, or at a level never seen"""
-        x = self._numbers(frame, column)
+        if self.levels or self.edges:
+            table, codes = self._table(frame, column)
+            return np.asarray(table[codes])
+        x = _numbers(frame, column)[:, None]
         if not self.scales:
             return x
         with np.errstate(over="ignore"):
@@ -63,22 +66,23 @@ class Coding:
         far = np.isinf(scaled) & np.isfinite(x)  # as far out as numbers go
         return np.where(far, np.copysign(np.finfo(np.float64).max, x), scaled) if far.any() else scaled
 
-    def _numbers(self, frame: Frame, column: str) -> Array:
+    def _table(self, frame: Frame, column: str) -> tuple[Array, NDArray[Any]]:
+        """What each level or bin becomes, and which of them each row has; the last is none."""
         if self.levels:
             values, codes = _levels(frame, column)
             place = {v: i for i, v in enumerate(self.levels)}
             table = np.zeros((len(values) + 1, len(self.levels)))
-            table[-1] = np.nan
             for i, v in enumerate(values):
                 if v in place:
                     table[i, place[v]] = 1.0
-            return np.asarray(table[codes])
-        x = _numbers(frame, column)
-        if not self.edges:
-            return x[:, None]
-        check_finite(x[:, None], [column])
-        hot = np.eye(len(self.edges) + 1)[np.searchsorted(np.asarray(self.edges), x, side="right")]
-        return np.where(np.isnan(x)[:, None], np.nan, hot)
+        else:
+            x = _numbers(frame, column)
+            check_finite(x[:, None], [column])
+            table = np.eye(len(self.edges) + 2, len(self.edges) + 1)
+            codes = np.searchsorted(np.asarray(self.edges), x, side="right")  # type: ignore[assignment]
+            codes[np.isnan(x)] = len(self.edges) + 1
+        table[-1] = np.nan
+        return table / np.asarray(self.scales) if self.scales else table, codes
 
 
 @dataclass(frozen=True)
@@ -119,8 +123,8 @@ class Piece:
         if self.reads == "levels":
             return _coded([_levels(frame, name) for name in self.columns], frame.n_rows)
         if self.reads == "codings":
-            pairs = zip(self.columns, self.codings, strict=True)
-            return np.concatenate([coding.numbers(frame, name) for name, coding in pairs], axis=1)
+            each = [coding.numbers(frame, name) for name, coding in zip(self.columns, self.codings, strict=True)]
+            return each[0] if len(each) == 1 else np.concatenate(each, axis=1)
         out = np.empty((frame.n_rows, len(self.columns)))
         for j, name in enumerate(self.columns):
             out[:, j] = _missing(frame, name) if self.reads == "holes" else _numbers(frame, name)

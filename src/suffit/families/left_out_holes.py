@@ -2,10 +2,10 @@
 
 The sums are completed once, by pairs (holes.py), and every row is scored by the columns o that it has.  Leave out row
 i, of class y and weight w, d = x_i − μ_y: a column that n_j of the n rows of its class have then has its mean g_j·d_j
-away, g_j = n_j/(n_j − w), and the squares of columns j and k, completed from those n_jk rows that have both, lose about
-w·(n − w)/n_jk·(g_j·d_j)(g_k·d_k).  As u uᵀ that is a rank-one downdate (left_out.py), with the factors 1/n_jk taken to be
-λ_j·λ_k, λ being their means over the columns of the row: exact where nothing is missing, but for what the row adds to
-the amount of shrinkage, which is neglected.
+away, g_j = n_j/(n_j − w), and the squares of columns j and k, which n_jk rows have, lose c_jk·g_j·d_j·g_k·d_k,
+c_jk being w·(n − w)/n_jk, or less (``pair_weights``).  That is u uᵀ, u_j = √c_jj·g_j·d_j, a rank-one downdate
+(left_out.py), and what c_jk is more than √c_jj·√c_kk, on average over the pairs of a row's columns, which is taken to
+first order.  What the row adds to the amount of shrinkage is neglected.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class PartsLeftOut:
         w, n, cells = weights[:, None], whole.n[codes], whole.cells[codes]
         grown = (self.x - self.there * self.means[codes]) * _over(cells, cells - w)
         self.own = np.where(cells > w, grown, self.x)  # where no other row of the class has a value, all classes' mean
-        self.n_there = np.maximum(self.there.sum(axis=1), 1)
+        self.n_there = self.there.sum(axis=1)
         root = np.sqrt(np.einsum("cjj->cj", whole.weight))
         self.u = grown * root[codes] * np.sqrt(weights * np.maximum(n - weights, 0.0))[:, None]
         self.more = self._of_pairs(root)
@@ -60,13 +60,14 @@ class PartsLeftOut:
         self.least_left = np.maximum(LEFT_FOR_HOLES * missing, LEAST_LEFT)
 
     def _of_pairs(self, root: Array) -> Array:
-        """How much more rests on a row in the covariances of its columns than in their variances, on average.  # → (n,)"""
-        there, out, o = self.there.astype(np.float64), np.zeros(len(self.x)), self.n_there
-        scale = root[:, :, None] * root[:, None, :]
-        for c, ratio in enumerate(_over(self.whole.weight, scale)):
-            here = self.codes == c
-            out[here] = np.einsum("ij,ij->i", there[here] @ ratio, there[here])
-        return np.maximum((out - o) / o**2 - (1 - 1 / o), 0.0)
+        """How much more the covariances of a row's columns lose than √c_jj·√c_kk, as a share.  # → (n,)"""
+        more = np.zeros(len(self.x))
+        for c, weight in enumerate(self.whole.weight):
+            here, some = np.flatnonzero(self.codes == c), np.flatnonzero(root[c] > 0)
+            there = self.there[np.ix_(here, some)].astype(np.float64)
+            ratio = weight[np.ix_(some, some)] / root[c, some][:, None] / root[c, some] - 1
+            more[here] = _over(np.einsum("ij,ij->i", there @ ratio, there), there.sum(axis=1) ** 2)
+        return more
 
     def by_freedom(self, tie: float, shrinkage: float, freedoms: Sequence[float], first: int) -> list[Array]:
         """log p(x_o | k) of the first rows under several tails; NaN where a matrix is singular.  # → [(first, K)]"""

@@ -277,8 +277,10 @@ class MultivariateGaussian(JointMoments):
         done = self.completed(stats, columns)
         means, own, shared, total, _ = self._scatters(done)
         keep = varying(total, self.ridge)
-        square, cells = (..., keep[:, None], keep), cells_of_pairs(stats)[0][:, keep]
-        whole = Whole(done["n"], cells, pair_weights(stats)[square], means[:, keep], own[square], shared[square])
+        fitting = own / np.maximum(done["n"], 1.0)[:, None, None] if len(own) else shared / done["n"].sum()
+        weight, cells = pair_weights(stats, fitting), cells_of_pairs(stats)[0][:, keep]
+        square = (..., keep[:, None], keep)
+        whole = Whole(done["n"], cells, weight[square], means[:, keep], own[square], shared[square])
         return PartsLeftOut(whole, np.ascontiguousarray(X[:, keep]), *rows.part(0, len(rows)))
 
     def _scatters(self, stats: Stats) -> tuple[Array, Array, Array, Array, Array]:

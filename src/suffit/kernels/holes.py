@@ -315,9 +315,9 @@ def marginal_squares(X, mean, scale, S, log_scale, tolerance, squares, peak, use
 def parts_squares(x, parts, away, u, xP, partsP, awayP, uP, there, which, mine, P, vv, uv, uu, log_det):  # type: ignore[no-untyped-def]
     """vᵀΣ_oo⁻¹v, uᵀΣ_oo⁻¹v and uᵀΣ_oo⁻¹u over the columns o of every row, and log|Σ_oo| − log|Σ|.
 
-    v is x less the mean of class c as the row's pattern sees it, parts[c, q], or ``away`` where c is the row's own.  All
-    are 0 where nothing is there and come with their products with P = Σ⁻¹, of which the missing columns m are taken
-    back: Σ_oo⁻¹ = P_oo − P_om P_mm⁻¹ P_mo, |Σ_oo| = |Σ|·|P_mm|.
+    v is x less the mean of class c as the row's pattern sees it, parts[c, q], or ``away`` where c is the row's own.
+    All are 0 where nothing is there and come with their products with P = Σ⁻¹, of which the missing columns m are
+    taken back: Σ_oo⁻¹ = P_oo − P_om P_mm⁻¹ P_mo, |Σ_oo| = |Σ|·|P_mm|.
     """
     n, p = x.shape
     mis, L = np.empty(p, np.int64), np.empty((p, p))
