@@ -192,13 +192,12 @@ def pair_weights(stats: Stats, fitting: Array) -> Array:
 
 
 def _kept(cov: Array, fitting: Array) -> Array:
-    """How much is left of the covariances of pairs, on average, and all of the variances.  # → (p, p)"""
-    scale = np.sqrt(np.diagonal(cov)[:, None] * np.diagonal(cov))
-    R, F = (np.divide(a, scale, out=np.zeros_like(a), where=scale > 0) for a in (cov, fitting))
-    p = np.count_nonzero(np.diagonal(R))
-    before = float((R * R).sum()) - p
-    share = (float((R * F).sum()) - p) / before if before > 0 else 1.0
-    return np.where(np.eye(len(cov), dtype=bool), 1.0, min(max(share, 0.0), 1.0))
+    """How much is left of the correlations of pairs, by their squares, and all of the variances.  # → (p, p)"""
+    scale = np.sqrt(np.maximum(np.diagonal(cov), 0.0))
+    scale = np.where(scale > 0, scale, 1.0)
+    before, after = (float(((a / scale[:, None] / scale) ** 2).sum()) - len(cov) for a in (cov, fitting))
+    share = np.sqrt(min(max(after / before, 0.0), 1.0)) if before > 0 else 1.0
+    return np.where(np.eye(len(cov), dtype=bool), 1.0, share)
 
 
 def _fitting(cov: Array) -> Array:

@@ -4,8 +4,8 @@ The sums are completed once, by pairs (holes.py), and every row is scored by the
 i, of class y and weight w, d = x_i − μ_y: a column that n_j of the n rows of its class have then has its mean g_j·d_j
 away, g_j = n_j/(n_j − w), and the squares of columns j and k, which n_jk rows have, lose c_jk·g_j·d_j·g_k·d_k,
 c_jk being w·(n − w)/n_jk, or less (``pair_weights``).  That is u uᵀ, u_j = √c_jj·g_j·d_j, a rank-one downdate
-(left_out.py), and what c_jk is more than √c_jj·√c_kk, on average over the pairs of a row's columns, which is taken to
-first order.  What the row adds to the amount of shrinkage is neglected.
+(left_out.py), but for what c_jk is more or less than √c_jj·√c_kk: squares of distances grow with it as it is on average
+over the pairs of a row's columns.  What the row adds to the amount of shrinkage is neglected.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class PartsLeftOut:
         left = np.maximum(1 - uu, self.least_left[here])
         fewer = 1 - part * self.weights[here] / matrix.over
         log_det = matrix.log_det + inner + np.log(left) - self.n_there[here] * np.log(fewer)
-        return fewer[:, None] * (vv + uv**2 * (1 / left + self.more[here])[:, None]), log_det[:, None]
+        return fewer[:, None] * (vv + uv**2 * ((1 + self.more[here]) / left)[:, None]), log_det[:, None]
 
 
 @dataclass(frozen=True)
