@@ -154,7 +154,7 @@ def pair_covariances(stats: Stats) -> PairCovariances:
         return PairCovariances(shift, shared, np.zeros((0, *shared.shape)))
     cov = np.divide(centred, pair_n, out=np.zeros_like(centred), where=pair_n > 0)
     alone = told(pair_n, n[:, None, None])
-    return PairCovariances(shift, shared, cov if alone.all() else alone * cov + (1 - alone) * _fitting(shared))
+    return PairCovariances(shift, shared, cov if (alone == 1).all() else alone * cov + (1 - alone) * _fitting(shared))
 
 
 def completed_pairs(stats: Stats) -> dict[str, Array]:
