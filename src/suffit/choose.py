@@ -1,9 +1,9 @@
 """How the columns of a table depend on each other given the class: structures compared on rows left out.
 
-Every row is scored by the sums of all the others (leave-one-out, in closed form; for shrunk joint columns nearly, by
-``families.nearly``).  Where there is no closed form, bins chosen by the class and joint columns with holes, the sums
-are those of all folds but the row's own; which fold a row is in depends on its values alone, so that neither the order
-of the rows, nor repeating a row instead of giving it weight, nor the names of the columns change anything.
+Every row is scored by the sums of all the others (leave-one-out, in closed form; for shrunk joint columns, and those
+with holes, nearly).  Where there is no closed form, bins chosen by the class, the sums are those of all folds but the
+row's own; which fold a row is in depends on its values alone, so that neither the order of the rows, nor repeating a
+row instead of giving it weight, nor the names of the columns change anything.
 Structures are compared, and pooled, by the log-loss of (1 − ε)·q(c | x) + ε·p(c), q ∝ p(c) Π_m p_m(x | c)^β_m, on the
 rows left out: β below 1 takes back the over-confidence of a wrong model, and the lapse ε is the chance that a row is an
 exception, whose columns say nothing of its class.
@@ -15,6 +15,7 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .families import Binned, Categorical, Gaussian, MultivariateGaussian
+from .families.binned import SortedColumns
+from .families.holes import patterns_of
+from .families.left_out_holes import PartsLeftOut
 from .families.nearly import NearlyLeftOut
 from .families.tuning import Tuning
 from .family import LeftOut
@@ -31,7 +35,7 @@ from .model import Model
 from .powers import Pooled, bounded, pooled
 from .schema import Coding, Piece, Schema
 from .stats import Array, Stats
-from .table import Matrix, Rows
+from .table import Rows
 
 Places = NDArray[np.int64]
 Families = Sequence[MultivariateGaussian]
@@ -46,7 +50,6 @@ MOST_ROOM = 1 << 23  # numbers that the sums of a joint block may take
 MOST_WORK = 1e10  # products that factoring a joint block may take, for all ways in which rows have holes
 SEEN_OFTEN = 3  # rows a level needs to have a number of its own in a joint block
 BINS = 8  # of the numbers in a joint block; fewer where that would make too many columns
-MOSTLY = 2 / 3  # a share of a column's values, in every class, that is there: the rest are few
 TIES = (1.0, 0.3, 0.0)
 SHRINKAGE = 0.1  # tried with every tie; with the best, more or less of it
 FREEDOMS = (np.inf, 10.0)  # of normal and of t densities, both tried with every tie and shrinkage
@@ -101,8 +104,9 @@ class Structure:
 # --- the structures
 
 
-def structures(schema: Schema, frame: Frame, rows: Rows) -> list[Structure]:
+def structures(schema: Schema, held: Held) -> list[Structure]:
     """Naive, naive with bins, numbers joint, everything joint, everything joint with bins: those that make sense."""
+    frame, rows = held.frame, held.rows
     kinds = {c.column: c.kind for c in schema.choices}
     plain = {n: p for p in schema.pieces if p.reads != "holes" for n in p.columns}
     holes = tuple(p for p in schema.pieces if p.reads == "holes")
@@ -117,7 +121,7 @@ def structures(schema: Schema, frame: Frame, rows: Rows) -> list[Structure]:
         joint = Piece(_joint(), tuple(numeric), "codings", (Coding(),) * len(numeric))
         found.append(Structure("numbers joint", (*_only(schema, rest), joint, *holes), len(_only(schema, rest))))
     codings = {n: _level_coding(frame, n, rows) if n in levels else Coding() for n in schema.used}
-    edges = _quantiles(frame, numeric, rows)
+    edges = _quantiles(held, numeric)
     binned = {n: replace(c, edges=edges.get(n, ())) for n, c in codings.items()}
     for name, coding in (("all joint", codings), ("all joint, binned", binned if numeric else {})):
         use = {n: c for n, c in coding.items() if n not in levels or c.levels}
@@ -129,8 +133,8 @@ def structures(schema: Schema, frame: Frame, rows: Rows) -> list[Structure]:
 
 def _patterns(frame: Frame, names: Iterable[str]) -> int:
     """In how many ways rows miss some of these columns: for each, a joint block has a covariance to factor."""
-    holes = np.packbits(np.column_stack([frame.columns[n].holes() for n in names]), axis=1)
-    return len(np.unique(holes, axis=0))
+    holes = [h for n in names if (h := frame.columns[n].holes()).any()]
+    return len(patterns_of(np.column_stack(holes))[0]) if holes else 1
 
 
 def _only(schema: Schema, names: Sequence[str]) -> tuple[Piece, ...]:
@@ -167,14 +171,14 @@ def _level_coding(frame: Frame, name: str, rows: Rows) -> Coding:
     return Coding(levels=tuple(sorted(often, key=str)))
 
 
-def _quantiles(frame: Frame, names: Sequence[str], rows: Rows) -> dict[str, tuple[float, ...]]:
+def _quantiles(held: Held, names: Sequence[str]) -> dict[str, tuple[float, ...]]:
     """Edges of bins with equal shares of the rows, for every column."""
     if not names:
         return {}
-    X = np.column_stack([frame.columns[n].numbers() for n in names])
     bins = max(2, min(BINS, MOST_COLUMNS // len(names)))
-    chosen = Binned(how="quantile", bins=bins).settled(X, rows, names)
-    return dict(zip(names, chosen.edges, strict=True))  # type: ignore[attr-defined]
+    weights = held.rows.part(0, len(held.rows))[1]
+    edges = held.sorted(tuple(names)).edges("quantile", bins, held.rows.codes, weights, len(held.rows.classes))
+    return dict(zip(names, edges, strict=True))
 
 
 # --- folds
@@ -226,6 +230,7 @@ class Held:
         self.few = rows.some(self.look)
         self.tell = self._telling()
         self._kept: dict[Any, Array] = {}
+        self._sorted: dict[tuple[str, ...], SortedColumns] = {}
         self.sums: dict[Any, Stats] = {}  # of the columns and codings of joint pieces, over all rows
 
     def _telling(self) -> Rows:
@@ -236,6 +241,13 @@ class Held:
         elsewhere = (by_fold.sum(axis=0) - by_fold)[self.folds, codes] > 0
         return Rows(self.rows.classes, codes, np.where(elsewhere, weights, 0.0)).some(self.look)
 
+    def sorted(self, columns: tuple[str, ...]) -> SortedColumns:
+        """Columns of numbers, sorted once for all bins that are made of them."""
+        if columns not in self._sorted:
+            numbers = [self.frame.columns[n].numbers() for n in columns]
+            self._sorted[columns] = SortedColumns.of(np.column_stack(numbers))
+        return self._sorted[columns]
+
     def scores(self, piece: Piece) -> Array:
         """log p(x | c) of the rows compared, up to a constant per row.  # → (n, K)
 
@@ -243,46 +255,32 @@ class Held:
         """
         key = (piece.family, piece.columns, piece.reads, piece.codings)
         if key not in self._kept:
-            X = piece.matrix(self.frame)
             if isinstance(piece.family, Binned):
-                self._kept[key] = self.over(self.models(piece, X))[0]
+                self._kept[key] = bounded(LeftOut(self._of_others(piece.family, self.sorted(piece.columns))))
             else:
+                X = piece.matrix(self.frame)
                 model = Model.empty(piece.family, piece.names).learn(X, self.rows)
                 left = model.left_out(X[self.look], self.few, np.zeros_like, one=True).left
                 self._kept[key] = bounded(left)
         return self._kept[key]
 
     def joint(self, piece: Piece, X: Array, many: bool) -> Joint:
-        """Settings of a joint piece, compared by leave-one-out, or by rows held out where many values are missing.
+        """Settings of a joint piece, compared by leave-one-out: nearly exact."""
+        family = replace(_joint(), pooled=many)
+        stats = self.sums[piece.columns, piece.codings] = family.collect(X, self.rows, piece.names)
+        holes = bool(np.isnan(X).any())
+        of_rows = family.parts_left_out(stats, piece.names) if holes else partial(NearlyLeftOut, family.scatter(stats))
+        rows = self.few.one_of_each()
 
-        Few missing values are filled with the mean of their column while settings are compared, and then left out.
-        """
-        holes = np.isnan(X)
-        some = bool(holes.any())
-        if some and self._present(holes).min() < MOSTLY:
-            models = [(_completed(model), here, x) for model, here, x in self.models(piece, X)]
-            return Joint(
-                lambda families: [a[: self.compared] for a in self.over(models, families)],
-                lambda family, _: self.over(models, [family])[0],
-            )
-        weights = self.rows.part(0, len(self.rows))[1]
-        whole = np.where(holes, weights @ np.where(holes, 0.0, X) / (weights @ ~holes), X) if some else X
-        stats = replace(_joint(), pooled=many).collect(whole, self.rows, piece.names)
-        scatter = _joint().scatter(stats)
-        if not some:
-            self.sums[piece.columns, piece.codings] = stats
+        def between(start: int, stop: int) -> NearlyLeftOut | PartsLeftOut:
+            return of_rows(X[self.look[start:stop]], *rows.part(start, stop))
 
-        def left_out(families: Families, rows: NearlyLeftOut) -> list[Array]:
+        def left_out(families: Families, some: NearlyLeftOut | PartsLeftOut) -> list[Array]:
             """Of families that differ in their tails alone."""
-            found = rows.log_densities(families[0].tie, families[0].shrinkage, [f.freedom for f in families])
+            found = some.log_densities(families[0].tie, families[0].shrinkage, [f.freedom for f in families])
             return [bounded(LeftOut(a)) for a in found]
 
-        def between(start: int, stop: int) -> NearlyLeftOut:
-            return NearlyLeftOut(scatter, whole[self.look[start:stop]], *self.few.one_of_each().part(start, stop))
-
         def pooled(family: MultivariateGaussian, compared: Array) -> Array:
-            if some:
-                return self.over(self.models(replace(piece, family=family), X))[0]
             if self.compared == len(self.look):
                 return compared
             return np.concatenate([compared, *left_out([family], between(self.compared, len(self.look)))])
@@ -290,49 +288,20 @@ class Held:
         few = between(0, self.compared)
         return Joint(lambda families: left_out(families, few), pooled)
 
-    def _present(self, holes: NDArray[np.bool_]) -> Array:
-        """The share of each class's rows that have a value, for every column.  # → (K, p)"""
-        member = self.rows.members()
-        return member @ ~holes / member.sum(axis=1, keepdims=True)
+    def _of_others(self, family: Binned, columns: SortedColumns) -> Array:
+        """Scores of the rows compared under bins of rows that are not.  # → (n, K)
 
-    def models(self, piece: Piece, X: Matrix) -> list[tuple[Model, Places, Matrix]]:
-        """Models of some rows, which of the rows compared they have not seen, and their columns.
-
-        One of all rows that are not compared, where they are as many; else, for every fold, one of the other folds.
+        Of all that are not compared, where they are as many; else, for every fold, of the other folds.
         """
         compared = np.zeros(len(self.rows), bool)
         compared[self.look] = True
         apart = [compared] if 2 * len(self.look) <= len(self.rows) else [self.folds == f for f in range(FOLDS)]
-        out = []
+        scores = np.zeros((len(self.look), len(self.rows.classes)))
         for held in apart:
-            here, others = np.flatnonzero(held[self.look]), np.flatnonzero(~held)
-            if len(here) and len(others):
-                model = Model.empty(piece.family, piece.names).learn(X[others], self.rows.some(others))
-                out.append((model, here, X[self.look[here]]))
-        return out
-
-    def over(self, models: list[tuple[Model, Places, Matrix]], families: Families = ()) -> list[Array]:
-        """The scores of all rows under models, or under other settings of their family that keep the same sums.
-
-        Those differ in their tails alone.
-        """
-        out = [np.zeros((len(self.look), len(self.rows.classes))) for _ in range(max(len(families), 1))]
-        for model, here, X in models:
-            places = np.array([self.rows.classes.position[c] for c in model.classes])
-            if families:
-                found = families[0].by_freedom(model.sums, model.columns, X, [f.freedom for f in families])
-            else:
-                found = [model.solved(np.zeros(len(model.classes))).scores(X)]
-            for scores, known in zip(out, found, strict=True):
-                scores[here] = known.min(axis=1, keepdims=True)  # of classes that no other fold has
-                scores[np.ix_(here, places)] = known
-        return [bounded(LeftOut(scores)) for scores in out]
-
-
-def _completed(model: Model) -> Model:
-    """The model with rows completed once, for whatever settings are then tried."""
-    family: Any = model.family
-    return replace(model, stats=family.completed(model.sums, model.columns))
+            here = np.flatnonzero(held[self.look])
+            if len(here):
+                scores[here] = family.scores_of_others(columns, self.rows, held, self.look[here])
+        return scores
 
 
 # --- the choice
@@ -357,7 +326,7 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection,
     best: list[tuple[Structure, Array, Tried]] = []  # each with the best of what was tried
     with warnings.catch_warnings(), one_blas_thread():
         warnings.simplefilter("ignore")
-        for structure in structures(schema, frame, rows):
+        for structure in structures(schema, held):
             taken, scores, attempts = _settled(structure, held, log_prior)
             tried += attempts
             best.append((taken, scores, min(attempts, key=lambda t: round(t.loss, 9))))

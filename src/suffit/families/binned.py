@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..family import Family, LeftOut, Scorer, register
-from ..kernels.threads import in_order, row_blocks
+from ..kernels.threads import COPY_CELLS, in_order, row_blocks
 from ..stats import Array, Stats
 from ..table import Codes, InputError, Matrix, Rows, block, check_finite, freeze, is_sparse
 from .categorical import (
@@ -66,8 +66,8 @@ class Binned(Family):
 
     def __post_init__(self) -> None:
         check_alpha(self, evidence=True)
-        if self.how not in CHOICES:
-            raise ValueError(f"Binned(how={self.how!r}): how must be one of {', '.join(map(repr, CHOICES))}")
+        if self.how not in ("mdl", *CHOICES):
+            raise ValueError(f"Binned(how={self.how!r}): how must be one of {', '.join(map(repr, ('mdl', *CHOICES)))}")
         if isinstance(self.bins, bool) or not isinstance(self.bins, int | np.integer) or self.bins < 1:
             raise ValueError(f"Binned(bins={self.bins!r}): bins must be a whole number of at least 1")
         if self.edges is not None:
@@ -116,17 +116,15 @@ class Binned(Family):
     def _cut(self, X: Matrix, rows: Rows) -> Binned:
         if self.edges is not None:
             return self
-        codes, weights = rows.part(0, len(rows))
         X = X.tocsc() if is_sparse(X) else X
+        step = max(1, COPY_CELLS // max(1, X.shape[0]))
 
-        def chosen(j: int, _: int) -> Edges:
-            x = np.asarray(X[:, [j]].toarray()[:, 0] if is_sparse(X) else X[:, j], dtype=np.float64)
-            here = np.flatnonzero(np.isfinite(x) & (weights > 0))  # an infinity is for collect to refuse
-            here = here[np.argsort(x[here])]
-            column = Column(freeze(x[here]), freeze(codes[here]), freeze(weights[here]), len(rows.classes), self.bins)
-            return tuple(CHOICES[self.how](column).tolist()) if len(here) else ()
+        def chosen(a: int, b: int) -> tuple[Edges, ...]:
+            x = X[:, a:b].toarray() if is_sparse(X) else X[:, a:b]
+            return SortedColumns.of(x).edges(self.how, self.bins, *rows.part(0, len(rows)), len(rows.classes))
 
-        edges = tuple(in_order(chosen, [(j, j + 1) for j in range(X.shape[1])]))
+        blocks = [(j, min(j + step, X.shape[1])) for j in range(0, X.shape[1], step)]
+        edges = tuple(e for part in in_order(chosen, blocks) for e in part)
         if not any(edges) and (self.how == "mdl" or self.bins > 1):
             warnings.warn(
                 f"Binned(how={self.how!r}) found no place to cut any of {len(edges)} columns in {len(rows)} rows: with "
@@ -134,6 +132,28 @@ class Binned(Family):
                 stacklevel=2,
             )
         return replace(self, edges=edges)
+
+    def scores_of_others(
+        self, columns: SortedColumns, rows: Rows, held: NDArray[np.bool_], wanted: NDArray[np.int64]
+    ) -> Array:
+        """log p(x | c) of some rows, bins chosen and counted without those held out; α a number.  # → (len(wanted), K)
+
+        A class that has no other row is as unlikely as the least likely of the others.
+        """
+        from ..kernels.counts import level_counts, level_scores
+
+        K, weights = len(rows.classes), np.where(held, 0.0, rows.part(0, len(rows))[1])
+        edges = columns.edges(self.how, self.bins, rows.codes, freeze(weights), K)
+        places = Places(edges).of(columns.rows)
+        sizes = np.array([len(e) + 1 for e in edges], np.int64)
+        offsets = freeze(np.concatenate([[0], np.cumsum(sizes)]))
+        count, out = np.zeros((K, int(offsets[-1]))), np.empty((len(wanted), K))
+        level_counts(freeze(places), offsets, rows.codes, freeze(weights), count)
+        total = np.add.reduceat(count, offsets[:-1], axis=1) + self.alpha * sizes
+        table = np.log(count + self.alpha) - np.log(np.repeat(total, sizes, axis=1))
+        level_scores(freeze(places[wanted]), offsets, freeze(table.T), out)
+        none = np.bincount(rows.codes, weights, minlength=K) <= 0
+        return np.where(none, np.where(none, np.inf, out).min(axis=1, keepdims=True), out) if none.any() else out
 
     def settled_as(self, other: Family) -> Family:
         """With the edges, and the α, that a family of the same settings has chosen."""
@@ -296,13 +316,42 @@ def _increasing(edges: Any) -> Edges:
 
 
 @dataclass(frozen=True)
+class SortedColumns:
+    """Columns with the order of their values, from which edges are chosen for any weights of the rows."""
+
+    rows: Array  # (n, p)
+    x: Array  # (p, n), as the kernels read them
+    order: NDArray[np.int64]  # (p, n)
+
+    @staticmethod
+    def of(rows: NDArray[Any]) -> SortedColumns:
+        """Sort every column once."""
+        rows = np.asarray(rows, dtype=np.float64)
+        x = np.ascontiguousarray(rows.T)
+        return SortedColumns(freeze(rows), freeze(x), freeze(np.argsort(x, axis=1)))
+
+    def edges(self, how: str, bins: int, codes: Codes, weights: Array, K: int) -> tuple[Edges, ...]:
+        """Edges by one of CHOICES, or ``mdl``: half way between the neighbours that Fayyad and Irani's rule parts."""
+        if how != "mdl":
+            return tuple(self._chosen(j, how, bins, weights) for j in range(len(self.x)))
+        from ..kernels.bins import mdl_edges
+
+        found, count = np.empty(self.x.shape), np.empty(len(self.x), np.int64)
+        mdl_edges(self.x, self.order, freeze(codes), freeze(weights), K, found, count)
+        return tuple(tuple(e[:n].tolist()) for e, n in zip(found, count.tolist(), strict=True))
+
+    def _chosen(self, j: int, how: str, bins: int, weights: Array) -> Edges:
+        x, w = self.x[j][self.order[j]], weights[self.order[j]]
+        here = np.isfinite(x) & (w > 0)  # an infinity is for collect to refuse
+        return tuple(CHOICES[how](Column(x[here], w[here], bins)).tolist()) if here.any() else ()
+
+
+@dataclass(frozen=True)
 class Column:
     """The present values of one column, in order; at least one."""
 
     x: Array
-    codes: Codes
     weights: Array
-    n_classes: int
     bins: int
 
 
@@ -310,14 +359,6 @@ def _between(a: Array, b: Array) -> Array:
     """Half way from a to b ≥ a, and above a where b is: at b, where no number lies between."""
     half = a / 2 + b / 2
     return np.where((a < half) & (half <= b), half, b)
-
-
-def _by_entropy(column: Column) -> Array:
-    """Half way between the neighbours that Fayyad and Irani's criterion parts."""
-    from ..kernels.bins import mdl_cuts
-
-    t = mdl_cuts(column.x, column.codes, column.weights, column.n_classes)
-    return _between(column.x[t - 1], column.x[t])
 
 
 def _by_width(column: Column) -> Array:
@@ -341,4 +382,4 @@ def _cutting(edges: Array, column: Column) -> Array:
     return edges[(edges > column.x[0]) & (edges <= column.x[-1])]
 
 
-CHOICES: dict[str, Callable[[Column], Array]] = {"mdl": _by_entropy, "width": _by_width, "quantile": _by_share}
+CHOICES: dict[str, Callable[[Column], Array]] = {"width": _by_width, "quantile": _by_share}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -68,18 +67,13 @@ class HeavyScorer(Scorer):
         squares[gap], peak[gap], used[gap] = normal.marginal.distances(x[gap])
         return np.maximum(squares, 0.0), peak, used
 
-    def by_freedom(self, x: NDArray[Any], freedoms: Sequence[float]) -> list[Array]:
-        """The scores of complete rows and others under several tails.  # → [(n, K)]"""
-        found = self._distances(x)
-        return [_bent(*found, freedom) for freedom in freedoms]
-
     def check(self, X: Matrix) -> None:
         """As the normal."""
         self.normal.check(X)
 
     def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
         """The normal density, bent."""
-        out[:] = self.by_freedom(np.asarray(block(X, start, stop), dtype=np.float64), [self.freedom])[0]
+        out[:] = _bent(*self._distances(np.asarray(block(X, start, stop), dtype=np.float64)), self.freedom)
 
     def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
         """Those of the normal density, all by the factor by which its difference of squares is bent."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,11 +127,19 @@ def shift_pairs(stats: Stats, d: Array) -> dict[str, Array]:
     return {"n": stats["n"], "pair_n": n, "pair_x": x + n * d[:, :, None], "pair_xx": moved}
 
 
-def completed_pairs(stats: Stats) -> dict[str, Array]:
-    """Complete sums with the means of each column and the covariances of each pair, made to fit together.
+class PairCovariances(NamedTuple):
+    """Means from the origin and covariances pair by pair, which need not fit together."""
+
+    shift: Array  # (K, p)
+    shared: Array  # (p, p)
+    own: Array  # (K, p, p); (0, p, p) where squares are of all classes
+
+
+def pair_covariances(stats: Stats) -> PairCovariances:
+    """The means of each column and the covariances of each pair, over the rows that have them.
 
     A pair that fewer than ten rows of a class have, and less than a quarter of its rows, is made up to that by rows of
-    all classes: of one row the variance would be 0.
+    all classes, whose covariances are made to fit together: of one row the variance would be 0.
     """
     n, pair_n, x, xx = (stats[k] for k in ("n", "pair_n", "pair_x", "pair_xx"))
     there_n = np.einsum("cjj->cj", pair_n)
@@ -141,17 +149,55 @@ def completed_pairs(stats: Stats) -> dict[str, Array]:
     shift = np.where(there_n > 0, shift, middle - origin)
     centred = shift_pairs(stats, -shift)["pair_xx"]
     pooled_n, pooled = pair_n.sum(axis=0), centred if xx.ndim == 2 else centred.sum(axis=0)
-    shared = _fitting(np.divide(pooled, pooled_n, out=np.zeros_like(pooled), where=pooled_n > 0))
+    shared = np.divide(pooled, pooled_n, out=np.zeros_like(pooled), where=pooled_n > 0)
+    if xx.ndim == 2:
+        return PairCovariances(shift, shared, np.zeros((0, *shared.shape)))
+    cov = np.divide(centred, pair_n, out=np.zeros_like(centred), where=pair_n > 0)
+    alone = told(pair_n, n[:, None, None])
+    return PairCovariances(shift, shared, cov if (alone == 1).all() else alone * cov + (1 - alone) * _fitting(shared))
+
+
+def completed_pairs(stats: Stats) -> dict[str, Array]:
+    """Complete sums with the means of each column and the covariances of each pair, made to fit together."""
+    n, xx, (shift, shared, own) = stats["n"], stats["pair_xx"], pair_covariances(stats)
     between = n[:, None, None] * shift[:, :, None] * shift[:, None, :]
     K, p = shift.shape
     none = {"part_n": np.zeros((K, 0)), "part_x": np.zeros((K, 0, p)), "part_xx": np.zeros((*xx.shape[:-2], 0, p, p))}
     if xx.ndim == 2:
-        return {"n": n, "x": n[:, None] * shift, "xx": n.sum() * shared + between.sum(axis=0), **none}
-    cov = np.divide(centred, pair_n, out=np.zeros_like(centred), where=pair_n > 0)
-    share = np.divide(pair_n, n[:, None, None], out=np.zeros_like(pair_n), where=n[:, None, None] > 0)
-    told = np.minimum(np.maximum(share / ENOUGH_SHARE, pair_n / ENOUGH_ROWS), 1.0)
-    own = np.stack([_fitting(told[c] * cov[c] + (1 - told[c]) * shared) for c in range(len(n))])
-    return {"n": n, "x": n[:, None] * shift, "xx": n[:, None, None] * own + between, **none}
+        return {"n": n, "x": n[:, None] * shift, "xx": n.sum() * _fitting(shared) + between.sum(axis=0), **none}
+    fitting = np.stack([_fitting(cov) for cov in own])
+    return {"n": n, "x": n[:, None] * shift, "xx": n[:, None, None] * fitting + between, **none}
+
+
+def told(seen: Array, n: Array) -> Array:
+    """How far so many of the n rows of a class tell of a covariance alone, from 0 to 1."""
+    share = np.divide(seen, n, out=np.zeros_like(seen), where=n > 0)
+    return np.minimum(np.maximum(share / ENOUGH_SHARE, seen / ENOUGH_ROWS), 1.0)
+
+
+def pair_weights(stats: Stats, fitting: Array) -> Array:
+    """What share of its class's completed squares a row adds to those of each pair of columns that it has.  # (K, p, p)
+
+    Where covariances had to be made to fit together, that is less by as much as they fell.
+    """
+    n, pair_n = stats["n"][:, None, None], stats["pair_n"]
+    _, shared, own = pair_covariances(stats)
+    if not len(own):
+        seen = pair_n.sum(axis=0)
+        weight = np.divide(n.sum(), n * seen, out=np.zeros_like(pair_n), where=(n > 0) & (seen > 0))
+        return weight * _kept(shared, fitting)
+    left = told(np.maximum(pair_n - 1, 0.0), n - 1)
+    weight = np.divide(left, pair_n, out=np.zeros_like(pair_n), where=pair_n > 0)
+    return weight * np.stack([_kept(*pair) for pair in zip(own, fitting, strict=True)])
+
+
+def _kept(cov: Array, fitting: Array) -> Array:
+    """How much is left of the correlations of pairs, by their squares, and all of the variances.  # → (p, p)"""
+    scale = np.sqrt(np.maximum(np.diagonal(cov), 0.0))
+    scale = np.where(scale > 0, scale, 1.0)
+    before, after = (float(((a / scale[:, None] / scale) ** 2).sum()) - len(cov) for a in (cov, fitting))
+    share = np.sqrt(min(max(after / before, 0.0), 1.0)) if before > 0 else 1.0
+    return np.where(np.eye(len(cov), dtype=bool), 1.0, share)
 
 
 def _fitting(cov: Array) -> Array:

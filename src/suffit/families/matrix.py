@@ -39,6 +39,7 @@ Flags = NDArray[np.bool_]
 
 
 STRIP_CELLS = 1 << 19  # of sparse rows that are made dense together
+FIRST_ROWS = 64  # of a block: holes are mostly seen there, and then looked for in all of it
 
 
 def shift_own(sums: Stats, d: Array) -> Sums:
@@ -179,16 +180,16 @@ class JointMoments(Family):
         self, X: Matrix, rows: Rows, columns: Sequence[str], origin: Array, start: int, stop: int
     ) -> tuple[Sums, NDArray[np.int64]]:
         """The sums of the complete rows of one block; and the other rows."""
-        out = self._complete_sums(X, rows, origin, start, stop)
-        if all(np.isfinite(s.sum()) for s in out.values()):
-            return out, np.zeros(0, np.int64)
+        if is_sparse(X) or not np.isnan(X[start : min(start + FIRST_ROWS, stop)]).any():
+            out = self._complete_sums(X, rows, origin, start, stop)
+            if all(np.isfinite(s.sum()) for s in out.values()):
+                return out, np.zeros(0, np.int64)
         raw = block(X, start, stop)
         check_finite(raw, columns, start)
         gap = np.isnan(raw).any(axis=1)
-        if gap.any():
-            codes, weights = rows.part(start, stop)
-            complete = Rows(rows.classes, freeze(codes[~gap]), freeze(weights[~gap]))
-            out = self._complete_sums(raw[~gap], complete, origin, 0, len(complete))
+        codes, weights = rows.part(start, stop)
+        complete = Rows(rows.classes, freeze(codes[~gap]), freeze(weights[~gap]))
+        out = self._complete_sums(raw[~gap], complete, origin, 0, len(complete))
         _check_powers(out, raw, columns)
         return out, start + np.flatnonzero(gap)
 

@@ -6,7 +6,7 @@ Each class's own, one shared by all, or between (``tie``), plain or shrunk.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any, ClassVar
@@ -15,18 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..family import Family, LeftOut, Scorer, least, register
-from ..kernels.threads import one_blas_thread
 from ..stats import CLASS, PATTERN, Array, Stats
-from ..table import InputError, Matrix, Rows, block, is_sparse
+from ..table import Codes, InputError, Matrix, Rows, block, is_sparse
 from .completion import FEW_ROWS, completed, spread_out
 from .gaussian import ROUNDING, SingularClassWarning, apart
 from .gaussian_scores import OwnScorer, SharedScorer
 from .heavy_scores import HeavyScorer
 from .holes import (
     cells_of,
+    cells_of_pairs,
+    pair_weights,
     pairs_seen,
 )
 from .left_out import NOTHING_LEFT, Blend, Downdates, Scatter, varying
+from .left_out_holes import PartsLeftOut, Whole
 from .matrix import SCATTER, SCATTER_FOURTH, SCATTER_POOLED, JointMoments, without_holes
 from .shrinkage import class_shrinkage, shrink_to_diagonal, shrink_to_identity
 from .tuning import LOO, Tuning, settled_covariance
@@ -143,12 +145,6 @@ class MultivariateGaussian(JointMoments):
         """Scatter about the means, tied, shrunk and factored; with heavier tails where that is asked for."""
         normal = self._normal_scorer(stats, columns)
         return normal if np.isinf(self.freedom) else HeavyScorer(normal, self.freedom)
-
-    def by_freedom(self, stats: Stats, columns: Sequence[str], X: Matrix, freedoms: Sequence[float]) -> list[Array]:
-        """log p(x | c) under several tails, solved once.  # → [(n, K)]"""
-        with one_blas_thread():
-            heavy = HeavyScorer(self._normal_scorer(stats, columns), freedoms[0])
-            return heavy.by_freedom(np.asarray(block(X, 0, X.shape[0]), np.float64), freedoms)
 
     def _normal_scorer(self, stats: Stats, columns: Sequence[str]) -> SharedScorer | OwnScorer:
         stats = self.completed(stats, columns)
@@ -271,6 +267,20 @@ class MultivariateGaussian(JointMoments):
         means, own, S, total = self._scatters(stats)[:4]
         sums = {k: stats[k] for k in ("n", "x", "xx", "xxy", "xxyy") if k in stats.sums}
         return Scatter(means, own, S, sums, np.asarray(stats.origin), varying(total, self.ridge))
+
+    def parts_left_out(self, stats: Stats, columns: Sequence[str]) -> Callable[[Array, Codes, Array], PartsLeftOut]:
+        """About what leaving out each row, some of which have holes, does to densities, whatever tie and shrinkage.
+
+        A function of rows, their classes and weights.
+        """
+        done = self.completed(stats, columns)
+        means, own, shared, total, _ = self._scatters(done)
+        keep = varying(total, self.ridge)
+        fitting = own / np.maximum(done["n"], 1.0)[:, None, None] if len(own) else shared / done["n"].sum()
+        weight, cells = pair_weights(stats, fitting), cells_of_pairs(stats)[0][:, keep]
+        square = (..., keep[:, None], keep)
+        whole = Whole(done["n"], cells, weight[square], means[:, keep], own[square], shared[square])
+        return lambda x, codes, weights: PartsLeftOut(whole, np.ascontiguousarray(x[:, keep]), codes, weights)
 
     def _scatters(self, stats: Stats) -> tuple[Array, Array, Array, Array, Array]:
         """Means (K, p), Σ(x−μ)(x−μ)ᵀ of each class and of all, total variances (p,), and Σz/n."""

@@ -108,3 +108,27 @@ def mdl_cuts(x, codes, weights, K):  # type: ignore[no-untyped-def]
             places[cuts] = b
             cuts += 1
     return places[:cuts]
+
+
+@jit
+def mdl_edges(x, order, codes, weights, K, edges, count):  # type: ignore[no-untyped-def]
+    """The edges of every column, half way between the neighbours that the cuts part: edges[j, :count[j]].
+
+    x (p, n) holds a column in each row and ``order`` its places from the least value to the greatest.  Rows without
+    weight are left out, as are values that are not finite.
+    """
+    p, n = x.shape
+    values, of_class, weight = np.empty(n), np.empty(n, np.int32), np.empty(n)
+    for j in range(p):
+        m = 0
+        for k in range(n):
+            i = order[j, k]
+            if weights[i] > 0.0 and np.isfinite(x[j, i]):
+                values[m], of_class[m], weight[m] = x[j, i], codes[i], weights[i]
+                m += 1
+        t = mdl_cuts(values[:m], of_class[:m], weight[:m], K)
+        count[j] = len(t)
+        for k in range(len(t)):
+            a, b = values[t[k] - 1], values[t[k]]
+            half = a / 2 + b / 2
+            edges[j, k] = half if a < half <= b else b

@@ -309,3 +309,57 @@ def marginal_squares(X, mean, scale, S, log_scale, tolerance, squares, peak, use
                     v[j] = 0.0
             squares[i, c] = q
             peak[i, c] = start[c]
+
+
+@fast
+def parts_squares(x, parts, away, u, xP, partsP, awayP, uP, there, which, mine, P, vv, uv, uu, log_det):  # type: ignore[no-untyped-def]
+    """vᵀΣ_oo⁻¹v, uᵀΣ_oo⁻¹v and uᵀΣ_oo⁻¹u over the columns o of every row, and log|Σ_oo| − log|Σ|.
+
+    v is x less the mean of class c as the row's pattern sees it, parts[c, q], or ``away`` where c is the row's own.
+    All are 0 where nothing is there and come with their products with P = Σ⁻¹, of which the missing columns m are
+    taken back: Σ_oo⁻¹ = P_oo − P_om P_mm⁻¹ P_mo, |Σ_oo| = |Σ|·|P_mm|.
+    """
+    n, p = x.shape
+    mis, L = np.empty(p, np.int64), np.empty((p, p))
+    a, r, y = np.empty(p), np.empty(p), np.empty(p)
+    b, inner = 0, 0.0
+    for i in range(n):
+        q = which[i]
+        if i == 0 or q != which[i - 1]:
+            b = 0
+            for j in range(p):
+                if not there[i, j]:
+                    mis[b] = j
+                    b += 1
+            inner = factor(P, mis, b, 0.0, L)
+        log_det[i] = inner
+        s = 0.0
+        for j in range(p):
+            s += u[i, j] * uP[i, j]
+        for m in range(b):
+            t = uP[i, mis[m]]
+            for k in range(m):
+                t -= L[m, k] * a[k]
+            a[m] = t / L[m, m]
+            s -= a[m] * a[m]
+        uu[i] = s
+        for c in range(parts.shape[0]):
+            s, d = 0.0, 0.0
+            if c == mine[i]:
+                for j in range(p):
+                    y[j] = awayP[i, j]
+                    s += away[i, j] * y[j]
+                    d += u[i, j] * y[j]
+            else:
+                for j in range(p):
+                    y[j] = xP[i, j] - partsP[c, q, j]
+                    s += (x[i, j] - parts[c, q, j]) * y[j]
+                    d += u[i, j] * y[j]
+            for m in range(b):
+                t = y[mis[m]]
+                for k in range(m):
+                    t -= L[m, k] * r[k]
+                r[m] = t / L[m, m]
+                s -= r[m] * r[m]
+                d -= a[m] * r[m]
+            vv[i, c], uv[i, c] = s, d

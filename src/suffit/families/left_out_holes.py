@@ -1,0 +1,168 @@
+"""Jointly normal columns with holes and one row left out: about what a refit on all other rows would say of its values.
+
+The sums are completed once, by pairs (holes.py), and every row is scored by the columns o that it has.  Leave out row
+i, of class y and weight w, d = x_i − μ_y: a column that n_j of the n rows of its class have then has its mean g_j·d_j
+away, g_j = n_j/(n_j − w), and the squares of columns j and k, which n_jk rows have, lose c_jk·g_j·d_j·g_k·d_k,
+c_jk being w·(n − w)/n_jk, or less (``pair_weights``).  That is u uᵀ, u_j = √c_jj·g_j·d_j, a rank-one downdate
+(left_out.py), but for what c_jk is more or less than √c_jj·√c_kk: squares of distances grow with it as it is on average
+over the pairs of a row's columns.  What the row adds to the amount of shrinkage is neglected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf, dpotri
+
+from ..kernels.threads import row_blocks
+from ..stats import Array
+from ..table import Codes, freeze
+from .heavy_scores import log_density
+from .holes import Flags
+
+BLOCK = 1 << 21  # numbers in the rows that are scored at once
+LEAST_LEFT = 0.01  # share of a direction's variance that is left without a row
+LEFT_FOR_HOLES = 0.3  # the same for each share of its class's values missing: the more of them, the less is known
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Completed sums as a joint density needs them, and how many values they rest on."""
+
+    n: Array  # (K,)
+    cells: Array  # (K, p) values there
+    weight: Array  # (K, p, p): what a row adds to completed squares, as a share of each class's
+    means: Array  # (K, p)
+    own: Array  # (K, p, p) sums of squares, or (0, p, p)
+    shared: Array  # (p, p)
+
+
+class PartsLeftOut:
+    """Rows with holes, each under the sums without it."""
+
+    def __init__(self, whole: Whole, x: Array, codes: Codes, weights: Array) -> None:
+        self.whole, self.codes, self.weights = whole, codes, weights
+        self.there = np.ascontiguousarray(x == x)
+        self.order, self.pattern = _by_pattern(self.there)
+        middle = _over((whole.cells * whole.means).sum(axis=0), whole.cells.sum(axis=0))
+        self.x, self.means = np.where(self.there, x - middle, 0.0), whole.means - middle
+        w, n, cells = weights[:, None], whole.n[codes], whole.cells[codes]
+        grown = (self.x - self.there * self.means[codes]) * _over(cells, cells - w)
+        self.own = np.where(cells > w, grown, self.x)  # where no other row of the class has a value, all classes' mean
+        self.n_there = self.there.sum(axis=1)
+        root = np.sqrt(np.einsum("cjj->cj", whole.weight))
+        self.u = grown * root[codes] * np.sqrt(weights * np.maximum(n - weights, 0.0))[:, None]
+        self.more = self._of_pairs(root)
+        missing = 1 - _over(np.einsum("ij,ij->i", self.there, cells), n * self.n_there)
+        self.least_left = np.maximum(LEFT_FOR_HOLES * missing, LEAST_LEFT)
+
+    def _of_pairs(self, root: Array) -> Array:
+        """How much more the covariances of a row's columns lose than √c_jj·√c_kk, as a share.  # → (n,)"""
+        more = np.zeros(len(self.x))
+        for c, weight in enumerate(self.whole.weight):
+            here, some = np.flatnonzero(self.codes == c), np.flatnonzero(root[c] > 0)
+            there = self.there[np.ix_(here, some)].astype(np.float64)
+            ratio = weight[np.ix_(some, some)] / root[c, some][:, None] / root[c, some] - 1
+            more[here] = _over(np.einsum("ij,ij->i", there @ ratio, there), there.sum(axis=1) ** 2)
+        return more
+
+    def log_densities(self, tie: float, shrinkage: float, freedoms: Sequence[float]) -> list[Array]:
+        """log p(x_o | k) without row i for each of the tails; NaN where a matrix is singular.  # → [(n, K)]"""
+        n, K = len(self.x), len(self.whole.n)
+        squares, log_det = np.empty((n, K)), np.empty((n, K))
+        for k in range(1 if tie == 1.0 else K):
+            classes = slice(0, K) if tie == 1.0 else slice(k, k + 1)
+            matrix = Matrix.of(self.whole, k, tie, shrinkage)
+            for start, stop in row_blocks(n, self.x.shape[1], BLOCK):
+                here = self.order[start:stop]
+                squares[here, classes], log_det[here, classes] = self._scored(here, classes, matrix, tie)
+        gone = np.equal.outer(self.codes, np.arange(K)) & (self.whole.n <= self.weights[:, None])
+        used = self.n_there[:, None]
+        return [np.where(gone, 0.0, log_density(squares, log_det, used, f)) for f in freedoms]
+
+    @np.errstate(all="ignore")  # what is singular is NaN
+    def _scored(self, here: NDArray[np.int64], classes: slice, matrix: Matrix, tie: float) -> tuple[Array, Array]:
+        """d² and log det Σ of rows, for classes that share a matrix.  # → (n, C), (n, 1)"""
+        from ..kernels.holes import parts_squares
+
+        P, codes, there = matrix.inverse, self.codes[here], self.there[here]
+        means = self.means[classes]
+        first = np.flatnonzero(np.diff(self.pattern[here], prepend=-1))  # the first row of each pattern
+        which = np.repeat(np.arange(len(first)), np.diff(first, append=len(here)))
+        parts = there[first] * means[:, None]  # (C, Q, p): what the patterns see of the means
+        mine = codes - classes.start
+        own = (mine >= 0) & (mine < len(means))
+        part = np.where(own, 1.0, tie) if tie < 1.0 else np.ones(len(here))  # of what is lost, in this matrix
+        u = self.u[here] * np.sqrt(part * matrix.alpha)[:, None]
+        x, away = self.x[here], self.own[here]
+        products = [
+            x @ P,
+            (parts.reshape(-1, len(P)) @ P).reshape(parts.shape),
+            _some(away, own, P),
+            _some(u, part > 0, P),
+        ]
+        vv, uv, uu, inner = (
+            np.empty((len(here), len(means))),
+            np.empty((len(here), len(means))),
+            *np.empty((2, len(here))),
+        )
+        arrays = (x, parts, away, u, *products, there, which, np.where(own, mine, -1), P)
+        parts_squares(*(freeze(a) for a in arrays), vv, uv, uu, inner)
+        left = np.maximum(1 - uu, self.least_left[here])
+        fewer = 1 - part * self.weights[here] / matrix.over
+        log_det = matrix.log_det + inner + np.log(left) - self.n_there[here] * np.log(fewer)
+        return fewer[:, None] * (vv + uv**2 * ((1 + self.more[here]) / left)[:, None]), log_det[:, None]
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Σ = α·M + γ·I, M the scatter of a class tied to that of all, over as many rows: its inverse and determinant."""
+
+    inverse: Array
+    log_det: float
+    alpha: float
+    over: float
+
+    @staticmethod
+    def of(whole: Whole, k: int, tie: float, shrinkage: float) -> Matrix:
+        """Of one class; NaN where it is singular."""
+        p = len(whole.shared)
+        M = whole.shared if tie == 1.0 else (1 - tie) * whole.own[k] + tie * whole.shared
+        over = float((1 - tie) * whole.n[k] + tie * whole.n.sum())
+        alpha = (1 - shrinkage) / over
+        cov = alpha * M
+        cov[np.diag_indices(p)] += shrinkage * np.trace(M) / (p * over)
+        L, singular = dpotrf(cov, lower=True)
+        if singular:
+            return Matrix(np.full_like(cov, np.nan), np.nan, alpha, over)
+        half = np.tril(dpotri(L, lower=True)[0])
+        inverse = half + np.tril(half, -1).T
+        return Matrix(freeze(inverse), 2 * float(np.log(np.diagonal(L)).sum()), alpha, over)
+
+
+def _over(a: Array, b: Array) -> Array:
+    """a/b, and 0 where there is nothing to divide by."""
+    return np.divide(a, b, out=np.zeros(np.broadcast_shapes(a.shape, b.shape)), where=b > 0)
+
+
+def _some(rows: Array, which: Flags, P: Array) -> Array:
+    """Rows times P, for those that are wanted; 0 for the others."""
+    if which.all():
+        return rows @ P
+    out = np.zeros_like(rows)
+    out[which] = rows[which] @ P
+    return out
+
+
+def _by_pattern(there: Flags) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows in an order in which those with the same columns follow each other, and for each row which it has."""
+    bits = np.packbits(there, axis=1)
+    bits = np.ascontiguousarray(np.pad(bits, ((0, 0), (0, -bits.shape[1] % 8)))).view(np.uint64)
+    order = np.lexsort(bits.T)
+    new = (bits[order][1:] != bits[order][:-1]).any(axis=1)
+    pattern = np.empty(len(there), np.int64)
+    pattern[order] = np.concatenate([[0], np.cumsum(new)])
+    return order, pattern
