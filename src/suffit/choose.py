@@ -248,6 +248,14 @@ class Held:
             self._sorted[columns] = SortedColumns.of(np.column_stack(numbers))
         return self._sorted[columns]
 
+    def cut(self, piece: Piece) -> Piece:
+        """A piece whose bins, if it is one of those compared, are chosen by all rows."""
+        if not isinstance(piece.family, Binned) or piece.family.edges is not None or piece.columns not in self._sorted:
+            return piece
+        how, bins, rows = piece.family.how, piece.family.bins, self.rows
+        edges = self.sorted(piece.columns).edges(how, bins, *rows.part(0, len(rows)), len(rows.classes))
+        return replace(piece, family=replace(piece.family, edges=edges))
+
     def scores(self, piece: Piece) -> Array:
         """log p(x | c) of the rows compared, up to a constant per row.  # → (n, K)
 
@@ -331,6 +339,8 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection,
             tried += attempts
             best.append((taken, scores, min(attempts, key=lambda t: round(t.loss, 9))))
     found, selection = _pooled(schema, best, log_prior, held.tell, tried)
+    if every_row:
+        found = replace(found, pieces=tuple(held.cut(p) for p in found.pieces))
     places = {(p.columns, p.codings): i for i, p in enumerate(found.pieces) if p.reads == "codings" and every_row}
     return found, selection, {places[key]: sums for key, sums in held.sums.items() if key in places}
 

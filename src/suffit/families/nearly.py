@@ -4,7 +4,7 @@ Without row i, of class y and distance d from its mean, the matrix of class k is
 which shrinking adds c·I, a multiple that goes with its trace.  Here A = M_k + c·I, with the c that a row of any class
 leaves on average, is factored once for all rows, and d dᵀ taken out of it by the formula of Sherman and Morrison.  That
 a row of the class itself leaves ε less than c is reckoned with to the first order, in dᵀ(A − ε·I)⁻¹d and in the
-determinant.  Rows are whitened in single precision.
+determinant.  Matrices are factored and rows whitened in single precision.
 """
 
 from __future__ import annotations
@@ -101,15 +101,15 @@ class NearlyLeftOut:
 
     def _factor(self, M: Array, less: float, shrinkage: float) -> tuple[Array, float, float]:
         """An upper triangle V with VVᵀ = A⁻¹, log det A and tr A⁻¹, A = M + c·I; NaN where A is singular."""
-        from scipy.linalg.lapack import dpotrf, dtrtri
+        from scipy.linalg.lapack import spotrf, strtri
 
-        A = M.copy()
+        A = M.astype(np.float32)
         A.flat[:: len(A) + 1] += self._multiple(float(np.trace(M)) - less, shrinkage)
-        U, failed = dpotrf(A.T, overwrite_a=1)
+        U, failed = spotrf(A.T, overwrite_a=1)
         if failed:
             return np.full(A.shape, np.nan, np.float32), np.nan, np.nan
-        V = dtrtri(U)[0]
-        return V.astype(np.float32), 2 * float(np.log(np.diagonal(U)).sum()), float(np.vdot(V, V))
+        V = strtri(U)[0]
+        return V, 2 * float(np.log(np.diagonal(U), dtype=np.float64).sum()), float(np.vdot(V, V))
 
     def _others(self, u: Array, means: Array, which: int, tie: float, squares: Array, left: Array) -> None:
         """d² and the share of the determinant that is left, under class ``which``, or all (−1), but a row's own."""

@@ -28,13 +28,16 @@ def bin_codes(x, edges, offsets, out):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _bits(n):  # type: ignore[no-untyped-def]
-    """n log₂ n."""
+def _bits(n, known):  # type: ignore[no-untyped-def]
+    """n log₂ n; ``known`` holds it for whole numbers."""
+    whole = np.int64(n)
+    if whole == n and whole < known.shape[0]:
+        return known[whole]
     return n * np.log2(n) if n > 0.0 else 0.0
 
 
 @jit
-def _entropy(codes, weights, a, b, n):  # type: ignore[no-untyped-def]
+def _entropy(codes, weights, a, b, n, known):  # type: ignore[no-untyped-def]
     """Of the rows [a, b): weight N, number of classes k, and N·entropy = N log₂ N − Σ_c n_c log₂ n_c; n is filled."""
     n[:] = 0.0
     for i in range(a, b):
@@ -43,12 +46,12 @@ def _entropy(codes, weights, a, b, n):  # type: ignore[no-untyped-def]
     for c in range(n.shape[0]):
         N += n[c]
         k += n[c] > 0.0
-        bits += _bits(n[c])
-    return N, k, _bits(N) - bits
+        bits += _bits(n[c], known)
+    return N, k, _bits(N, known) - bits
 
 
 @jit
-def _best_cut(x, codes, weights, a, b, N, right):  # type: ignore[no-untyped-def]
+def _best_cut(x, codes, weights, a, b, N, right, known):  # type: ignore[no-untyped-def]
     """The place t in (a, b), x[t − 1] < x[t], with the least N₁H₁ + N₂H₂; −1 where all values are equal.
 
     ``right`` holds the class weights of the rows [a, b).  They move to the left one by one, each changing one n log₂ n
@@ -60,28 +63,28 @@ def _best_cut(x, codes, weights, a, b, N, right):  # type: ignore[no-untyped-def
         rows[codes[i]] += 1
     n, left_sum, right_sum = 0.0, 0.0, 0.0
     for c in range(K):
-        right_bits[c] = _bits(right[c])
+        right_bits[c] = _bits(right[c], known)
         right_sum += right_bits[c]
-    best, least, slack = -1, np.inf, TIE * _bits(N)
+    best, least, slack = -1, np.inf, TIE * _bits(N, known)
     for i in range(a, b - 1):
         c = codes[i]
         n += weights[i]
         left[c] += weights[i]
         rows[c] -= 1
         right[c] = right[c] - weights[i] if rows[c] else 0.0  # no remainder of rounding where no row is left
-        more, fewer = _bits(left[c]), _bits(right[c])
+        more, fewer = _bits(left[c], known), _bits(right[c], known)
         left_sum += more - left_bits[c]
         right_sum += fewer - right_bits[c]
         left_bits[c], right_bits[c] = more, fewer
         if x[i] < x[i + 1]:
-            entropy = (_bits(n) - left_sum) + (_bits(N - n) - right_sum)
+            entropy = (_bits(n, known) - left_sum) + (_bits(N - n, known) - right_sum)
             if entropy < least - slack:
                 best, least = i + 1, entropy
     return best
 
 
 @jit
-def mdl_cuts(x, codes, weights, K):  # type: ignore[no-untyped-def]
+def mdl_cuts(x, codes, weights, K, known):  # type: ignore[no-untyped-def]
     """The places t at which sorted values are cut, x[t − 1] | x[t], by Fayyad and Irani's criterion, in order.
 
     S is cut where the entropy left is least, and both parts again, while N·gain = N·H − N₁H₁ − N₂H₂ exceeds
@@ -93,11 +96,11 @@ def mdl_cuts(x, codes, weights, K):  # type: ignore[no-untyped-def]
     places = np.empty(x.shape[0], np.int64)
     while open_parts:
         b = ends[open_parts - 1]
-        N, k, NH = _entropy(codes, weights, a, b, n)
-        t = _best_cut(x, codes, weights, a, b, N, n) if k > 1 and N >= 2.0 else -1
+        N, k, NH = _entropy(codes, weights, a, b, n, known)
+        t = _best_cut(x, codes, weights, a, b, N, n, known) if k > 1 and N >= 2.0 else -1
         if t >= 0:
-            N1, k1, NH1 = _entropy(codes, weights, a, t, n)
-            N2, k2, NH2 = _entropy(codes, weights, t, b, n)
+            N1, k1, NH1 = _entropy(codes, weights, a, t, n, known)
+            N2, k2, NH2 = _entropy(codes, weights, t, b, n, known)
             code = k * LOG2_3 + np.log2(1.0 - 2.0 * 3.0**-k) - (k * NH / N - k1 * NH1 / N1 - k2 * NH2 / N2)
             if np.log2(N - 1.0) + code < NH - NH1 - NH2:
                 ends[open_parts] = t
@@ -119,6 +122,9 @@ def mdl_edges(x, order, codes, weights, K, edges, count):  # type: ignore[no-unt
     """
     p, n = x.shape
     values, of_class, weight = np.empty(n), np.empty(n, np.int32), np.empty(n)
+    known = np.zeros(n + 1)
+    for i in range(1, n + 1):
+        known[i] = i * np.log2(i)
     for j in range(p):
         m = 0
         for k in range(n):
@@ -126,7 +132,7 @@ def mdl_edges(x, order, codes, weights, K, edges, count):  # type: ignore[no-unt
             if weights[i] > 0.0 and np.isfinite(x[j, i]):
                 values[m], of_class[m], weight[m] = x[j, i], codes[i], weights[i]
                 m += 1
-        t = mdl_cuts(values[:m], of_class[:m], weight[:m], K)
+        t = mdl_cuts(values[:m], of_class[:m], weight[:m], K, known)
         count[j] = len(t)
         for k in range(len(t)):
             a, b = values[t[k] - 1], values[t[k]]
