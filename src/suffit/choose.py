@@ -55,6 +55,7 @@ SHRINKAGE = 0.1  # tried with every tie; with the best, more or less of it
 FREEDOMS = (np.inf, 10.0)  # of normal and of t densities, both tried with every tie and shrinkage
 LESS, MORE = 0.01, (0.3, 0.8)
 FEW_OTHERS = 10  # times fewer columns that are no numbers make no difference between numbers joint and all joint
+FAR_BEHIND = 1.1  # times the log-loss of another structure: one as bad as this is not tried with other shrinkages
 WORTH = 0.02  # a structure with less power than this in the pool is left out of it
 
 
@@ -335,7 +336,8 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection,
     with warnings.catch_warnings(), one_blas_thread():
         warnings.simplefilter("ignore")
         for structure in structures(schema, held):
-            taken, scores, attempts = _settled(structure, held, log_prior)
+            so_far = min((t.loss for t in tried), default=np.inf)
+            taken, scores, attempts = _settled(structure, held, log_prior, so_far)
             tried += attempts
             best.append((taken, scores, min(attempts, key=lambda t: round(t.loss, 9))))
     found, selection = _pooled(schema, best, log_prior, held.tell, tried)
@@ -345,7 +347,7 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection,
     return found, selection, {places[key]: sums for key, sums in held.sums.items() if key in places}
 
 
-def _settled(structure: Structure, held: Held, log_prior: Array) -> tuple[Structure, Array, list[Tried]]:
+def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) -> tuple[Structure, Array, list[Tried]]:
     """A structure under the best of several settings, the scores of rows left out, and what was tried.
 
     How far tied first, less and less while that helps, then how far shrunk; each with normal and with heavier tails.
@@ -387,11 +389,12 @@ def _settled(structure: Structure, held: Held, log_prior: Array) -> tuple[Struct
     for tie in TIES if not many else TIES[:1]:
         if not helps(tie, usual):
             break
-    for shrinkage in MORE:
-        if shrinkage > usual and not helps(best()[0].tie, shrinkage):
-            break
-    if best()[0].shrinkage == usual > least:
-        helps(best()[0].tie, max(LESS, least))
+    if best()[1].loss < FAR_BEHIND * so_far:
+        for shrinkage in MORE:
+            if shrinkage > usual and not helps(best()[0].tie, shrinkage):
+                break
+        if best()[0].shrinkage == usual > least:
+            helps(best()[0].tie, max(LESS, least))
     taken, _, scores = best()
     pieces = (*structure.pieces[:at], replace(piece, family=taken), *structure.pieces[at + 1 :])
     return replace(structure, pieces=pieces), joint.pooled(taken, scores) + rest, [t for _, t, _ in found]
