@@ -24,8 +24,8 @@ def _table(share, n=150, seed=0, p=5, K=3):
     return X, Rows(Index(tuple(range(K))), codes)
 
 
-def _parts(X, rows):
-    return JOINT.parts_left_out(_pairs(JOINT.collect(X, rows, NAMES)), NAMES)(X, *rows.part(0, len(rows)))
+def _parts(X, rows, precision=np.float64):
+    return JOINT.parts_left_out(_pairs(JOINT.collect(X, rows, NAMES)), NAMES, precision)(X, *rows.part(0, len(rows)))
 
 
 def _pairs(stats):
@@ -78,13 +78,20 @@ def test_with_holes_it_is_nearly_what_refits_say(tie, share):
 def test_the_first_rows_alone_and_rows_in_any_order():
     X, rows = _table(0.3)
     whole = _parts(X, rows).log_densities(0.5, 0.1, [10.0])[0]
-    of_rows = JOINT.parts_left_out(_pairs(JOINT.collect(X, rows, NAMES)), NAMES)
+    of_rows = JOINT.parts_left_out(_pairs(JOINT.collect(X, rows, NAMES)), NAMES, np.float64)
     np.testing.assert_allclose(
         of_rows(X[:40], *rows.part(0, 40)).log_densities(0.5, 0.1, [10.0])[0], whole[:40], atol=1e-9
     )
     turned = np.random.default_rng(1).permutation(len(X))
     again = _parts(X[turned], rows.some(turned)).log_densities(0.5, 0.1, [10.0])[0]
     np.testing.assert_allclose(again, whole[turned], atol=1e-9)
+
+
+@pytest.mark.parametrize("tie", [1.0, 0.5, 0.0])
+def test_single_precision_is_enough_to_compare_settings(tie):
+    X, rows = _table(0.3)
+    single, double = (_parts(X, rows, kind).log_densities(tie, 0.01, [np.inf])[0] for kind in (np.float32, np.float64))
+    np.testing.assert_allclose(single, double, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("how", ["mdl", "quantile"])

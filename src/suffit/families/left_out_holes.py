@@ -5,13 +5,15 @@ i, of class y and weight w, d = x_i − μ_y: a column that n_j of the n rows of
 away, g_j = n_j/(n_j − w), and the squares of columns j and k, which n_jk rows have, lose c_jk·g_j·d_j·g_k·d_k,
 c_jk being w·(n − w)/n_jk, or less (``pair_weights``).  That is u uᵀ, u_j = √c_jj·g_j·d_j, a rank-one downdate
 (left_out.py), but for what c_jk is more or less than √c_jj·√c_kk: squares of distances grow with it as it is on average
-over the pairs of a row's columns.  What the row adds to the amount of shrinkage is neglected.
+over the pairs of a row's columns.  What the row adds to the amount of shrinkage is neglected.  Products are taken in
+single precision, if not asked otherwise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,18 +45,19 @@ class Whole:
 class PartsLeftOut:
     """Rows with holes, each under the sums without it."""
 
-    def __init__(self, whole: Whole, x: Array, codes: Codes, weights: Array) -> None:
-        self.whole, self.codes, self.weights = whole, codes, weights
+    def __init__(self, whole: Whole, x: Array, codes: Codes, weights: Array, precision: Any) -> None:
+        self.whole, self.codes, self.weights, self.precision = whole, codes, weights, precision
         self.there = np.ascontiguousarray(x == x)
         self.order, self.pattern = _by_pattern(self.there)
         middle = _over((whole.cells * whole.means).sum(axis=0), whole.cells.sum(axis=0))
-        self.x, self.means = np.where(self.there, x - middle, 0.0), whole.means - middle
+        plain, means = np.where(self.there, x - middle, 0.0), whole.means - middle
         w, n, cells = weights[:, None], whole.n[codes], whole.cells[codes]
-        grown = (self.x - self.there * self.means[codes]) * _over(cells, cells - w)
-        self.own = np.where(cells > w, grown, self.x)  # where no other row of the class has a value, all classes' mean
+        grown = (plain - self.there * means[codes]) * _over(cells, cells - w)
+        own = np.where(cells > w, grown, plain)  # where no other row of the class has a value, all classes' mean
         self.n_there = self.there.sum(axis=1)
         root = np.sqrt(np.einsum("cjj->cj", whole.weight))
-        self.u = grown * root[codes] * np.sqrt(weights * np.maximum(n - weights, 0.0))[:, None]
+        u = grown * root[codes] * np.sqrt(weights * np.maximum(n - weights, 0.0))[:, None]
+        self.x, self.means, self.own, self.u = (a.astype(precision) for a in (plain, means, own, u))
         self.more = self._of_pairs(root)
         missing = 1 - _over(np.einsum("ij,ij->i", self.there, cells), n * self.n_there)
         self.least_left = np.maximum(LEFT_FOR_HOLES * missing, LEAST_LEFT)
@@ -75,7 +78,7 @@ class PartsLeftOut:
         squares, log_det = np.empty((n, K)), np.empty((n, K))
         for k in range(1 if tie == 1.0 else K):
             classes = slice(0, K) if tie == 1.0 else slice(k, k + 1)
-            matrix = Matrix.of(self.whole, k, tie, shrinkage)
+            matrix = Matrix.of(self.whole, k, tie, shrinkage, self.precision)
             for start, stop in row_blocks(n, self.x.shape[1], BLOCK):
                 here = self.order[start:stop]
                 squares[here, classes], log_det[here, classes] = self._scored(here, classes, matrix, tie)
@@ -96,7 +99,7 @@ class PartsLeftOut:
         mine = codes - classes.start
         own = (mine >= 0) & (mine < len(means))
         part = np.where(own, 1.0, tie) if tie < 1.0 else np.ones(len(here))  # of what is lost, in this matrix
-        u = self.u[here] * np.sqrt(part * matrix.alpha)[:, None]
+        u = self.u[here] * np.sqrt(part * matrix.alpha)[:, None].astype(self.precision)
         x, away = self.x[here], self.own[here]
         products = [
             x @ P,
@@ -127,7 +130,7 @@ class Matrix:
     over: float
 
     @staticmethod
-    def of(whole: Whole, k: int, tie: float, shrinkage: float) -> Matrix:
+    def of(whole: Whole, k: int, tie: float, shrinkage: float, precision: Any) -> Matrix:
         """Of one class; NaN where it is singular."""
         p = len(whole.shared)
         M = whole.shared if tie == 1.0 else (1 - tie) * whole.own[k] + tie * whole.shared
@@ -137,10 +140,10 @@ class Matrix:
         cov[np.diag_indices(p)] += shrinkage * np.trace(M) / (p * over)
         L, singular = dpotrf(cov, lower=True)
         if singular:
-            return Matrix(np.full_like(cov, np.nan), np.nan, alpha, over)
+            return Matrix(np.full(cov.shape, np.nan, precision), np.nan, alpha, over)
         half = np.tril(dpotri(L, lower=True)[0])
         inverse = half + np.tril(half, -1).T
-        return Matrix(freeze(inverse), 2 * float(np.log(np.diagonal(L)).sum()), alpha, over)
+        return Matrix(freeze(inverse.astype(precision)), 2 * float(np.log(np.diagonal(L)).sum()), alpha, over)
 
 
 def _over(a: Array, b: Array) -> Array:

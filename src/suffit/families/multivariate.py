@@ -268,7 +268,9 @@ class MultivariateGaussian(JointMoments):
         sums = {k: stats[k] for k in ("n", "x", "xx", "xxy", "xxyy") if k in stats.sums}
         return Scatter(means, own, S, sums, np.asarray(stats.origin), varying(total, self.ridge))
 
-    def parts_left_out(self, stats: Stats, columns: Sequence[str]) -> Callable[[Array, Codes, Array], PartsLeftOut]:
+    def parts_left_out(
+        self, stats: Stats, columns: Sequence[str], precision: Any = np.float32
+    ) -> Callable[[Array, Codes, Array], PartsLeftOut]:
         """About what leaving out each row, some of which have holes, does to densities, whatever tie and shrinkage.
 
         A function of rows, their classes and weights.
@@ -280,7 +282,9 @@ class MultivariateGaussian(JointMoments):
         weight, cells = pair_weights(stats, fitting), cells_of_pairs(stats)[0][:, keep]
         square = (..., keep[:, None], keep)
         whole = Whole(done["n"], cells, weight[square], means[:, keep], own[square], shared[square])
-        return lambda x, codes, weights: PartsLeftOut(whole, np.ascontiguousarray(x[:, keep]), codes, weights)
+        return lambda x, codes, weights: PartsLeftOut(
+            whole, np.ascontiguousarray(x[:, keep]), codes, weights, precision
+        )
 
     def _scatters(self, stats: Stats) -> tuple[Array, Array, Array, Array, Array]:
         """Means (K, p), Σ(x−μ)(x−μ)ᵀ of each class and of all, total variances (p,), and Σz/n."""
