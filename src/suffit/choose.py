@@ -45,6 +45,7 @@ FOLDS = 5
 MOST_ROWS = 20_000  # rows whose sums structures are compared by, where there are more
 MOST_POOLED = 2_000  # rows that their powers are fitted on
 MOST_COMPARED = 1_000  # of these, rows that settings are compared on
+MANY_ROWS = 500  # of every class: two parts are enough to hold out, in place of five folds
 MOST_COLUMNS = 400  # numbers in a joint block; more levels than make these are left to themselves
 MOST_ROOM = 1 << 23  # numbers that the sums of a joint block may take
 MOST_WORK = 1e10  # products that factoring a joint block may take, for all ways in which rows have holes
@@ -300,11 +301,16 @@ class Held:
     def _of_others(self, family: Binned, columns: SortedColumns) -> Array:
         """Scores of the rows compared under bins of rows that are not.  # → (n, K)
 
-        Of all that are not compared, where they are as many; else, for every fold, of the other folds.
+        Of all that are not compared, where they are as many; else, for every fold, of the other folds, or for two parts
+        of the folds, where half of the rows of any class are many.
         """
         compared = np.zeros(len(self.rows), bool)
         compared[self.look] = True
-        apart = [compared] if 2 * len(self.look) <= len(self.rows) else [self.folds == f for f in range(FOLDS)]
+        apart = [self.folds == f for f in range(FOLDS)]
+        if 2 * len(self.look) <= len(self.rows):
+            apart = [compared]
+        elif self.rows.counts().min() >= MANY_ROWS:
+            apart = [self.folds < FOLDS // 2, self.folds >= FOLDS // 2]
         scores = np.zeros((len(self.look), len(self.rows.classes)))
         for held in apart:
             here = np.flatnonzero(held[self.look])
