@@ -495,3 +495,46 @@ def test_a_column_with_values_only_where_nothing_weighs_is_left_out():
     table = {"x": x, "z": np.random.default_rng(0).normal(size=40)}
     with pytest.warns(suffit.LeftOutWarning, match="'x': no value is there"):
         suffit.GenerativeClassifier().fit(table, np.arange(40) % 2, sample_weight=(np.arange(40) >= 3).astype(float))
+
+
+@pytest.mark.parametrize("holes", [0.0, 0.1])
+def test_a_class_far_away_leaves_the_choice_between_the_others(holes):
+    """Settings are compared in single precision, which must not be that of the distance between classes."""
+
+    def table(far):
+        rng = np.random.default_rng(0)
+        y = rng.integers(0, 3, 400)
+        X = rng.normal(size=(400, 3)) @ np.array([[1, 0.95, 0], [0, 0.31, 0], [0, 0, 1]])
+        X[:, 0] += 0.5 * (y == 1)
+        X[:, 1] -= 0.5 * (y == 1)
+        X[y == 2] += far
+        X[rng.random(X.shape) < holes] = np.nan
+        return X, y
+
+    near, far = (suffit.GenerativeClassifier().fit(*table(off)).selection_ for off in (1e3, 1e8))
+    assert [t[:2] for t in near.pool] == [t[:2] for t in far.pool]
+    np.testing.assert_allclose(far.loss, near.loss, rtol=1e-4)
+
+
+@pytest.mark.parametrize("seed", [7, 10])
+def test_wild_scores_of_one_structure_do_not_spoil_the_pool(seed):
+    """-9999 for missing: a pool is no worse than the best of its members alone."""
+    rng, other = np.random.default_rng(seed), np.random.default_rng(100 + seed)
+    K, p = 4, 6
+    A, M = rng.normal(size=(K, p, p)) * 0.5 + np.eye(p), rng.normal(size=(K, p))
+    y = other.integers(0, K, 150)
+    X = np.einsum("ni,nij->nj", other.normal(size=(150, p)), A[y]) + M[y]
+    X[other.random(X.shape) < 0.02] = -9999
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = suffit.GenerativeClassifier().fit(X, y).selection_
+    assert found.loss <= min(t.loss for t in found.tried) + 1e-3
+
+
+def test_a_row_without_weight_may_hold_anything_finite():
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    y, weight = np.arange(50) % 2, np.ones(50)
+    X[3], weight[3] = 1e200, 0.0
+    rest = np.arange(50) != 3
+    model, without = suffit.GaussianNB().fit(X, y, sample_weight=weight), suffit.GaussianNB().fit(X[rest], y[rest])
+    np.testing.assert_allclose(model.predict_proba(X[rest]), without.predict_proba(X[rest]), atol=1e-12)

@@ -3,7 +3,7 @@
 Every row is scored by the sums of all the others (leave-one-out, in closed form; for shrunk joint columns, and those
 with holes, nearly).  Where there is no closed form, bins chosen by the class, the sums are those of all folds but the
 row's own; which fold a row is in depends on its values alone, so that neither the order of the rows, nor repeating a
-row instead of giving it weight, nor the names of the columns change anything.
+row instead of giving it weight, nor the names of the columns change anything, as long as all rows are looked at.
 Structures are compared, and pooled, by the log-loss of (1 − ε)·q(c | x) + ε·p(c), q ∝ p(c) Π_m p_m(x | c)^β_m, on the
 rows left out: β below 1 takes back the over-confidence of a wrong model, and the lapse ε is the chance that a row is an
 exception, whose columns say nothing of its class.
@@ -416,14 +416,21 @@ def _pooled(
     schema: Schema, best: list[tuple[Structure, Array, Tried]], log_prior: Array, rows: Rows, tried: list[Tried]
 ) -> tuple[Schema, Selection]:
     """Powers for the best of every structure together; those that add nothing are left out."""
+
+    def fit(some: list[tuple[Structure, Array, Tried]], start: Any) -> Pooled:
+        return pooled([s for _, s, _ in some], log_prior, *rows.part(0, len(rows)), start=start)
+
     kept = best
-    start: Any = np.array([t.power for _, _, t in kept]) / len(kept)
-    found = pooled([s for _, s, _ in kept], log_prior, *rows.part(0, len(rows)), start=start)
+    found = fit(kept, np.array([t.power for _, _, t in kept]) / len(kept))
+    first = min(range(len(kept)), key=lambda m: round(kept[m][2].loss, 9))
+    alone = fit([kept[first]], np.array([kept[first][2].power]))
+    if alone.loss < found.loss:  # wild scores of another have led the search astray: begin without them
+        again = fit(kept, alone._replace(powers=np.where(np.arange(len(kept)) == first, alone.powers, 0.0)))
+        found = min(found, again, key=lambda one: one.loss)
     while len(kept) > 1 and found.powers.min() < WORTH:
         weak = int(np.argmin(found.powers))
         kept = [k for m, k in enumerate(kept) if m != weak]
-        start = found._replace(powers=np.delete(found.powers, weak))
-        found = pooled([s for _, s, _ in kept], log_prior, *rows.part(0, len(rows)), start=start)
+        found = fit(kept, found._replace(powers=np.delete(found.powers, weak)))
     beta, lapse, loss = found
     by_name = {s.name: float(b) for (s, _, _), b in zip(kept, beta, strict=True)}
     plain = tuple(replace(p, power=by_name.get(NAIVE, 0.0)) for p in schema.pieces)  # kept in any case: the density

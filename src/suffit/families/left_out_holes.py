@@ -5,8 +5,8 @@ i, of class y and weight w, d = x_i − μ_y: a column that n_j of the n rows of
 away, g_j = n_j/(n_j − w), and the squares of columns j and k, which n_jk rows have, lose c_jk·g_j·d_j·g_k·d_k,
 c_jk being w·(n − w)/n_jk, or less (``pair_weights``).  That is u uᵀ, u_j = √c_jj·g_j·d_j, a rank-one downdate
 (left_out.py), but for what c_jk is more or less than √c_jj·√c_kk: squares of distances grow with it as it is on average
-over the pairs of a row's columns.  What the row adds to the amount of shrinkage is neglected.  Products are taken in
-single precision, if not asked otherwise.
+over the pairs of a row's columns.  What the row adds to the amount of shrinkage is neglected.  Products with the
+matrix of one class are taken in single precision, if not asked otherwise.
 """
 
 from __future__ import annotations
@@ -50,14 +50,13 @@ class PartsLeftOut:
         self.there = np.ascontiguousarray(x == x)
         self.order, self.pattern = _by_pattern(self.there)
         middle = _over((whole.cells * whole.means).sum(axis=0), whole.cells.sum(axis=0))
-        plain, means = np.where(self.there, x - middle, 0.0), whole.means - middle
+        self.x, self.means = np.where(self.there, x - middle, 0.0), whole.means - middle
         w, n, cells = weights[:, None], whole.n[codes], whole.cells[codes]
-        grown = (plain - self.there * means[codes]) * _over(cells, cells - w)
-        own = np.where(cells > w, grown, plain)  # where no other row of the class has a value, all classes' mean
+        grown = (self.x - self.there * self.means[codes]) * _over(cells, cells - w)
+        self.own = np.where(cells > w, grown, self.x)  # where no other row of the class has a value, all classes' mean
         self.n_there = self.there.sum(axis=1)
         root = np.sqrt(np.einsum("cjj->cj", whole.weight))
-        u = grown * root[codes] * np.sqrt(weights * np.maximum(n - weights, 0.0))[:, None]
-        self.x, self.means, self.own, self.u = (a.astype(precision) for a in (plain, means, own, u))
+        self.u = grown * root[codes] * np.sqrt(weights * np.maximum(n - weights, 0.0))[:, None]
         self.more = self._of_pairs(root)
         missing = 1 - _over(np.einsum("ij,ij->i", self.there, cells), n * self.n_there)
         self.least_left = np.maximum(LEFT_FOR_HOLES * missing, LEAST_LEFT)
@@ -78,7 +77,7 @@ class PartsLeftOut:
         squares, log_det = np.empty((n, K)), np.empty((n, K))
         for k in range(1 if tie == 1.0 else K):
             classes = slice(0, K) if tie == 1.0 else slice(k, k + 1)
-            matrix = Matrix.of(self.whole, k, tie, shrinkage, self.precision)
+            matrix = Matrix.of(self.whole, k, tie, shrinkage, np.float64 if tie == 1.0 else self.precision)
             for start, stop in row_blocks(n, self.x.shape[1], BLOCK):
                 here = self.order[start:stop]
                 squares[here, classes], log_det[here, classes] = self._scored(here, classes, matrix, tie)
@@ -92,15 +91,17 @@ class PartsLeftOut:
         from ..kernels.holes import parts_squares
 
         P, codes, there = matrix.inverse, self.codes[here], self.there[here]
-        means = self.means[classes]
+        x, means = self.x[here], self.means[classes]
+        if len(means) == 1:  # from its mean: others may be so far off that single precision would lose the near
+            x, means = x - there * means, np.zeros_like(means)
         first = np.flatnonzero(np.diff(self.pattern[here], prepend=-1))  # the first row of each pattern
         which = np.repeat(np.arange(len(first)), np.diff(first, append=len(here)))
         parts = there[first] * means[:, None]  # (C, Q, p): what the patterns see of the means
         mine = codes - classes.start
         own = (mine >= 0) & (mine < len(means))
         part = np.where(own, 1.0, tie) if tie < 1.0 else np.ones(len(here))  # of what is lost, in this matrix
-        u = self.u[here] * np.sqrt(part * matrix.alpha)[:, None].astype(self.precision)
-        x, away = self.x[here], self.own[here]
+        u = self.u[here] * np.sqrt(part * matrix.alpha)[:, None]
+        x, parts, away, u = (a.astype(P.dtype, copy=False) for a in (x, parts, self.own[here], u))
         products = [
             x @ P,
             (parts.reshape(-1, len(P)) @ P).reshape(parts.shape),

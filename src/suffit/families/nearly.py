@@ -4,7 +4,8 @@ Without row i, of class y and distance d from its mean, the matrix of class k is
 which shrinking adds c·I, a multiple that goes with its trace.  Here A = M_k + c·I, with the c that a row of any class
 leaves on average, is factored once for all rows, and d dᵀ taken out of it by the formula of Sherman and Morrison.  That
 a row of the class itself leaves ε less than c is reckoned with to the first order, in dᵀ(A − ε·I)⁻¹d and in the
-determinant.  Matrices are factored and rows whitened in single precision.
+determinant.  Matrices are factored, and what rows are off the
+mean of their class whitened, in single precision.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ class NearlyLeftOut:
         self.order = np.argsort(codes, kind="stable")
         self.codes, weights = freeze(codes[self.order]), weights[self.order]
         keep, self.columns = scatter.keep, scatter.means.shape[1]
-        middle = scatter.means.mean(axis=0)
-        self.x, self.means = ((a - middle)[:, keep].astype(np.float32) for a in (x[self.order], scatter.means))
+        self.d = (x[self.order] - scatter.means[self.codes])[:, keep].astype(np.float32)
+        self.means = (scatter.means - scatter.means.mean(axis=0))[:, keep]
         self.own, self.shared = scatter.own, scatter.shared
         if len(keep) < self.columns:
             self.own, self.shared = self.own[:, keep[:, None], keep], self.shared[keep[:, None], keep]
@@ -39,14 +40,14 @@ class NearlyLeftOut:
         self.lost = before - left
         self.grown = np.divide(before, left, out=np.ones_like(before), where=some)  # g
         self.taken = np.where(some, weights * self.grown, 0.0)  # b of the row's own class
-        self.trace = self.taken * _squared(self.x - self.means[self.codes])  # what the row takes of the trace
+        self.trace = self.taken * _squared(self.d)  # what the row takes of the trace
         self.mine = np.arange(len(self.n)) == self.codes[:, None]  # (n, K)
         self.gone = np.where(self.mine, left[:, None], self.n) <= 0
         self.ends = np.searchsorted(self.codes, np.arange(len(self.n) + 1))
 
     def log_densities(self, tie: float, shrinkage: float, freedoms: Sequence[float]) -> list[Array]:
         """log p(x_i | k) without row i for each of the tails; NaN where a matrix is singular.  # → [(n, K)]"""
-        p = self.x.shape[1]
+        p = self.d.shape[1]
         with np.errstate(all="ignore"):  # what is singular is NaN
             squares, log_det = (self._together if tie == 1.0 else self._apart)(tie, shrinkage)
             over = (1 - tie) * self.n + tie * self.n.sum() - np.where(self.mine, 1.0, tie) * self.lost[:, None]
@@ -63,10 +64,10 @@ class NearlyLeftOut:
     def _together(self, tie: float, shrinkage: float) -> tuple[Array, Array]:
         """d² and log det of the matrix that all classes share, before it is divided by counts.  # → (n, K), (n, K)"""
         V, log_det, _ = self._factor(self.shared, self._usual(tie), shrinkage)
-        u, means = _times(self.x, V), _times(self.means, V)
+        u = _times(self.d, V)
         squares, left = np.empty(self.mine.shape), np.empty(self.mine.shape)
-        self._others(u, means, -1, tie, squares, left)
-        self._put_own(_squared(u - means[self.codes]), squares, left)
+        self._others(u, V, -1, tie, squares, left)
+        self._put_own(_squared(u), squares, left)
         return squares, np.log(left) + log_det
 
     def _apart(self, tie: float, shrinkage: float) -> tuple[Array, Array]:
@@ -80,13 +81,12 @@ class NearlyLeftOut:
             if tie:
                 M += tie * self.shared
             V, log_det[k], inverse[k] = self._factor(M, usual, shrinkage)
-            u, means = _times(self.x, V), _times(self.means, V)
-            self._others(u, means, k, tie, squares, left)
-            d = u[here] - means[k]
-            q[here], bend[here] = _squared(d), _squared(_times(d, V, back=True))  # dᵀA⁻¹d, dᵀA⁻²d
+            u = _times(self.d, V)
+            self._others(u, V, k, tie, squares, left)
+            q[here], bend[here] = _squared(u[here]), _squared(_times(u[here], V, back=True))  # dᵀA⁻¹d, dᵀA⁻²d
         less = self._multiple(self.trace - usual, shrinkage)  # ε
         self._put_own(q / (1 - less * np.divide(bend, q, out=np.zeros_like(q), where=q > 0)), squares, left)
-        p = self.x.shape[1]
+        p = self.d.shape[1]
         bent = p * np.log1p(-less * inverse[self.codes] / p)
         return squares, np.log(left) + log_det + np.where(self.mine, bent[:, None], 0.0)
 
@@ -111,10 +111,11 @@ class NearlyLeftOut:
         V = strtri(U)[0]
         return V, 2 * float(np.log(np.diagonal(U), dtype=np.float64).sum()), float(np.vdot(V, V))
 
-    def _others(self, u: Array, means: Array, which: int, tie: float, squares: Array, left: Array) -> None:
+    def _others(self, u: Array, V: Array, which: int, tie: float, squares: Array, left: Array) -> None:
         """d² and the share of the determinant that is left, under class ``which``, or all (−1), but a row's own."""
         from ..kernels.left_out import squares_without
 
+        means = self.means @ V.astype(np.float64)  # classes may be so far apart that single precision loses the near
         squares_without(freeze(u), freeze(means), self.codes, freeze(self.taken), which, tie, squares, left)
 
     def _put_own(self, q: Array, squares: Array, left: Array) -> None:

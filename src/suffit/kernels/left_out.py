@@ -81,15 +81,15 @@ def squares_without(u, means, codes, taken, which, tie, squares, left):  # type:
         u_u = 0.0
         if b > 0.0:
             for j in range(p):
-                u_u += (u[i, j] - means[c, j]) ** 2
+                u_u += u[i, j] * u[i, j]
         rest = 1.0 - b * u_u
         for k in range(first, last):
             if k == c:
                 continue
             u_v, v_v = 0.0, 0.0
             for j in range(p):
-                v = u[i, j] - means[k, j]
+                v = u[i, j] + (means[c, j] - means[k, j])
                 v_v += v * v
-                u_v += v * (u[i, j] - means[c, j])
+                u_v += v * u[i, j]
             left[i, k] = rest
             squares[i, k] = v_v + b / rest * u_v * u_v
