@@ -39,7 +39,7 @@ from .tuning import Tuning, alpha_as, check_alpha, evident_alpha, settled_alpha
 
 ORDER = "order"
 LEFT_OUT_CELLS = 1 << 15  # sums without a row that are solved together: rows × classes × columns
-MANY_BLOCKS = 8  # enough to keep all threads busy
+MANY_BLOCKS = 8  # enough to keep threads busy, and no more sums than these to be added up
 AddEntries = Callable[[int, int, int, int, Array], None]
 ELEMENTWISE = layout("elementwise", {"n": (CLASS, FEATURE), "t": (CLASS, FEATURE, ORDER)})
 
@@ -61,7 +61,7 @@ def sum_entries(add: AddEntries, X: Matrix, codes: Codes, shape: tuple[int, ...]
     the classes, so that every cell is added up by one thread, in row order.
     """
     total = np.zeros(shape)
-    blocks = entry_blocks(X.indptr, least=4 * total.size)
+    blocks = entry_blocks(X.indptr, least=max(4 * total.size, -(-int(X.indptr[-1]) // MANY_BLOCKS)))
 
     spare: list[Array] = []  # used again: fresh memory would cost a page fault for every 512 sums
 

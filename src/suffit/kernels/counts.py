@@ -137,15 +137,16 @@ def csr_class_sums(indptr, indices, data, threshold, codes, weights, lo, hi, t):
     """t[c, j] += w·x over the entries of the rows whose class is in [lo, hi).  False where an entry is not ≥ 0.
 
     With a threshold (not NaN) an entry counts as 1 where it is above it, else as 0; False where one is not finite.
-    Threads split the classes between them, so every cell is added up by one thread, in row order; the next row of these
-    classes is asked for ahead, as others may stand between.
+    Where threads split the classes between them, every cell is added up by one thread, in row order; the next row of
+    these classes is then asked for ahead, as others may stand between.
     """
     good = True
+    split = hi - lo < t.shape[0]
     ahead = 0
     for i in range(codes.shape[0]):
         c = codes[i]
         if c >= lo and c < hi:
-            ahead = _next_row(codes, lo, hi, max(ahead, i) + 1)
+            ahead = _next_row(codes, lo, hi, max(ahead, i) + 1) if split else codes.shape[0]
             if ahead < codes.shape[0]:
                 prefetch_range(indices, indptr[ahead], indptr[ahead + 1])
                 prefetch_range(data, indptr[ahead], indptr[ahead + 1])
