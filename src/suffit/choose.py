@@ -26,7 +26,7 @@ from .families import Binned, Categorical, Gaussian, MultivariateGaussian
 from .families.binned import SortedColumns
 from .families.holes import patterns_of
 from .families.left_out_holes import PartsLeftOut
-from .families.nearly import NearlyLeftOut
+from .families.left_out_nearly import NearlyLeftOut
 from .families.tuning import Tuning
 from .family import LeftOut
 from .frame import LEVEL_KIND, NUMBER, WHOLE, Frame

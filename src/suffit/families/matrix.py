@@ -38,7 +38,7 @@ Sums = dict[str, Array]
 Flags = NDArray[np.bool_]
 
 
-STRIP_CELLS = 1 << 19  # of sparse rows that are made dense together
+DENSE_CELLS = 1 << 19  # of sparse rows that are made dense together
 FIRST_ROWS = 64  # of a block: holes are mostly seen there, and then looked for in all of it
 
 
@@ -201,7 +201,7 @@ class JointMoments(Family):
         out = {k: a for k, a in self._zeros(K, p).items() if k != "xx" and not k.startswith("part_")}
         wide = -(-p // SIDE) * SIDE
         products = np.zeros((1 if self._layout() is SCATTER_POOLED else K, wide, wide))
-        step = max(64, STRIP_CELLS // p) if is_sparse(X) else stop - start
+        step = max(64, DENSE_CELLS // p) if is_sparse(X) else stop - start
         for a in range(start, stop, step or 1):
             b = min(a + step, stop)
             x, (codes, weights) = block(X, a, b), rows.part(a, b)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from suffit import MultivariateGaussian
-from suffit.families.nearly import NearlyLeftOut
+from suffit.families.left_out_nearly import NearlyLeftOut
 from suffit.stats import Index
 from suffit.table import Rows
 
