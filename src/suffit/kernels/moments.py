@@ -97,9 +97,7 @@ def class_moments(X, codes, weights, origin, n, t1, t2):  # type: ignore[no-unty
                     zd = np.float64(xd[j]) - o[j]
                     ze = np.float64(xe[j]) - o[j]
                     s1[j] += (wa * za + wb * zb) + (wd * zd + we * ze)
-                    s2[j] += (wa * za * za + wb * zb * zb) + (
-                        wd * zd * zd + we * ze * ze
-                    )  # 0 if w is
+                    s2[j] += (wa * za * za + wb * zb * zb) + (wd * zd * zd + we * ze * ze)  # 0 if w is
                 k += 4
             while k < ends[c]:
                 prefetch_rows(X, later + k, later + k + 1)
