@@ -512,8 +512,11 @@ def test_a_class_far_away_leaves_the_choice_between_the_others(holes):
         return X, y
 
     near, far = (suffit.GenerativeClassifier().fit(*table(off)).selection_ for off in (1e3, 1e8))
-    assert [t[:2] for t in near.pool] == [t[:2] for t in far.pool]
-    np.testing.assert_allclose(far.loss, near.loss, rtol=1e-4)
+    tried = [[(t.name, t.settings) for t in one.tried if "joint" in t.name] for one in (near, far)]
+    assert tried[0] == tried[1]
+    losses = [[t.loss for t in one.tried if "joint" in t.name] for one in (near, far)]
+    np.testing.assert_allclose(losses[1], losses[0], rtol=1e-4)
+    np.testing.assert_allclose(far.loss, near.loss, rtol=1e-3)
 
 
 @pytest.mark.parametrize("seed", [7, 10])

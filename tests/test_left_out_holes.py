@@ -37,7 +37,8 @@ def test_without_holes_it_is_the_downdate(tie):
     X, rows = _table(0.0)
     exact = replace(JOINT, tie=tie).downdates(X, rows, JOINT.collect(X, rows, NAMES))
     freedoms = (np.inf, 10.0)
-    for ours, freedom in zip(_parts(X, rows).log_densities(tie, 0.0, freedoms), freedoms, strict=True):
+    for freedom in freedoms:
+        ours = _parts(X, rows).log_density(tie, 0.0, freedom)
         np.testing.assert_allclose(ours, exact.log_densities([0.0], freedom)[0], rtol=1e-9)
 
 
@@ -47,7 +48,7 @@ def test_classes_that_a_row_is_not_of_score_it_as_they_are(share):
     X[3] = np.nan
     family = replace(JOINT, tie=0.0, shrinkage=0.2)
     scorer = family.scorer(family.collect(X, rows, NAMES), NAMES)
-    found = _parts(X, rows).log_densities(0.0, 0.2, [np.inf])[0]
+    found = _parts(X, rows).log_density(0.0, 0.2, np.inf)
     others = np.not_equal.outer(rows.codes, np.arange(3))
     np.testing.assert_allclose(found[others], scorer.scores(X)[others], rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(found[3], 0.0, atol=1e-9)
@@ -68,7 +69,7 @@ def test_with_holes_it_is_nearly_what_refits_say(tie, share):
         model = Model.empty(family, NAMES).learn(X[at != i], rows.some(at[at != i]))
         refits[i] = model.solved(np.zeros(3)).scores(X[i : i + 1])[0]
     exact = odds(refits)
-    ours = odds(_parts(X, rows).log_densities(tie, 0.1, [np.inf])[0])
+    ours = odds(_parts(X, rows).log_density(tie, 0.1, np.inf))
     plain = odds(family.scorer(family.collect(X, rows, NAMES), NAMES).scores(X))
     assert abs((ours - exact).mean()) < 0.4 * abs((plain - exact).mean())
     assert np.median(abs(ours - exact)) < 0.2 * np.median(abs(plain - exact))
@@ -77,20 +78,18 @@ def test_with_holes_it_is_nearly_what_refits_say(tie, share):
 
 def test_the_first_rows_alone_and_rows_in_any_order():
     X, rows = _table(0.3)
-    whole = _parts(X, rows).log_densities(0.5, 0.1, [10.0])[0]
+    whole = _parts(X, rows).log_density(0.5, 0.1, 10.0)
     of_rows = JOINT.parts_left_out(_pairs(JOINT.collect(X, rows, NAMES)), NAMES, np.float64)
-    np.testing.assert_allclose(
-        of_rows(X[:40], *rows.part(0, 40)).log_densities(0.5, 0.1, [10.0])[0], whole[:40], atol=1e-9
-    )
+    np.testing.assert_allclose(of_rows(X[:40], *rows.part(0, 40)).log_density(0.5, 0.1, 10.0), whole[:40], atol=1e-9)
     turned = np.random.default_rng(1).permutation(len(X))
-    again = _parts(X[turned], rows.some(turned)).log_densities(0.5, 0.1, [10.0])[0]
+    again = _parts(X[turned], rows.some(turned)).log_density(0.5, 0.1, 10.0)
     np.testing.assert_allclose(again, whole[turned], atol=1e-9)
 
 
 @pytest.mark.parametrize("tie", [1.0, 0.5, 0.0])
 def test_single_precision_is_enough_to_compare_settings(tie):
     X, rows = _table(0.3)
-    single, double = (_parts(X, rows, kind).log_densities(tie, 0.01, [np.inf])[0] for kind in (np.float32, np.float64))
+    single, double = (_parts(X, rows, kind).log_density(tie, 0.01, np.inf) for kind in (np.float32, np.float64))
     np.testing.assert_allclose(single, double, rtol=1e-4, atol=1e-4)
 
 

@@ -19,7 +19,7 @@ def both(x, codes, tie, shrinkage, weights=None, freedom=np.inf):
     one = rows.one_of_each()
     nearly = NearlyLeftOut(family.scatter(stats), x, *one.part(0, len(one)))
     exact = family.left_out_by_shrinkage(x, one, stats, [shrinkage])
-    return exact[0], nearly.log_densities(tie, shrinkage, [freedom])[0]
+    return exact[0], nearly.log_density(tie, shrinkage, freedom)
 
 
 def table(n=120, p=6, K=3, seed=0):

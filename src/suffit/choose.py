@@ -38,22 +38,21 @@ from .stats import Array, Stats
 from .table import Rows
 
 Places = NDArray[np.int64]
-Families = Sequence[MultivariateGaussian]
 
 NAIVE = "naive"
 FOLDS = 5
 MOST_ROWS = 20_000  # rows whose sums structures are compared by, where there are more
 MOST_POOLED = 2_000  # rows that their powers are fitted on
-MOST_COMPARED = 1_000  # of these, rows that settings are compared on
+MOST_COMPARED = 500  # of these, rows that settings are compared on
 MANY_ROWS = 500  # of every class: two parts are enough to hold out, in place of five folds
-MOST_COLUMNS = 400  # numbers in a joint block; more levels than make these are left to themselves
+MOST_COLUMNS = 250  # numbers in a joint block; more levels than make these are left to themselves
 MOST_ROOM = 1 << 23  # numbers that the sums of a joint block may take
 MOST_WORK = 1e10  # products that factoring a joint block may take, for all ways in which rows have holes
 SEEN_OFTEN = 3  # rows a level needs to have a number of its own in a joint block
 BINS = 8  # of the numbers in a joint block; fewer where that would make too many columns
 TIES = (1.0, 0.3, 0.0)
 SHRINKAGE = 0.1  # tried with every tie; with the best, more or less of it
-FREEDOMS = (np.inf, 10.0)  # of normal and of t densities, both tried with every tie and shrinkage
+FREEDOM = 10.0  # of joint densities: tails heavier than normal ones, that no single row decides
 LESS, MORE = 0.01, (0.3, 0.8)
 FEW_OTHERS = 10  # times fewer columns that are no numbers make no difference between numbers joint and all joint
 FAR_BEHIND = 1.1  # times the log-loss of another structure: one as bad as this is not tried with other shrinkages
@@ -150,7 +149,7 @@ def _only(schema: Schema, names: Sequence[str]) -> tuple[Piece, ...]:
 
 
 def _joint() -> MultivariateGaussian:
-    return MultivariateGaussian(tie=1.0, shrinkage=SHRINKAGE, holes="pairs")
+    return MultivariateGaussian(tie=1.0, shrinkage=SHRINKAGE, holes="pairs", freedom=FREEDOM)
 
 
 def _scaled(piece: Piece, X: Array, rows: Rows) -> tuple[Piece, Array]:
@@ -216,7 +215,7 @@ def _scrambled(bits: Any) -> Any:
 class Joint:
     """Scores of rows under settings of a joint piece that has not seen them."""
 
-    compared: Callable[[Families], list[Array]]  # of the rows that settings are compared on  # → [(n, K)]
+    compared: Callable[[MultivariateGaussian], Array]  # of the rows that settings are compared on  # → (n, K)
     pooled: Callable[[MultivariateGaussian, Array], Array]  # of those that powers are fitted on, from these  # → (n, K)
 
 
@@ -285,18 +284,16 @@ class Held:
         def between(start: int, stop: int) -> NearlyLeftOut | PartsLeftOut:
             return of_rows(X[self.look[start:stop]], *rows.part(start, stop))
 
-        def left_out(families: Families, some: NearlyLeftOut | PartsLeftOut) -> list[Array]:
-            """Of families that differ in their tails alone."""
-            found = some.log_densities(families[0].tie, families[0].shrinkage, [f.freedom for f in families])
-            return [bounded(LeftOut(a)) for a in found]
+        def left_out(family: MultivariateGaussian, some: NearlyLeftOut | PartsLeftOut) -> Array:
+            return bounded(LeftOut(some.log_density(family.tie, family.shrinkage, family.freedom)))
 
         def pooled(family: MultivariateGaussian, compared: Array) -> Array:
             if self.compared == len(self.look):
                 return compared
-            return np.concatenate([compared, *left_out([family], between(self.compared, len(self.look)))])
+            return np.concatenate([compared, left_out(family, between(self.compared, len(self.look)))])
 
         few = between(0, self.compared)
-        return Joint(lambda families: left_out(families, few), pooled)
+        return Joint(lambda family: left_out(family, few), pooled)
 
     def _of_others(self, family: Binned, columns: SortedColumns) -> Array:
         """Scores of the rows compared under bins of rows that are not.  # → (n, K)
@@ -356,19 +353,18 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection,
 def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) -> tuple[Structure, Array, list[Tried]]:
     """A structure under the best of several settings, the scores of rows left out, and what was tried.
 
-    How far tied first, less and less while that helps, then how far shrunk; each with normal and with heavier tails.
-    With p numbers and n rows that have both of a pair, correlations err by about 1/√n each, and shrinkage is no less
-    than p/2n.
+    How far tied first, less and less while that helps, then how far shrunk.  With p numbers and n rows that have both
+    of a pair, correlations err by about 1/√n each, and shrinkage is no less than p/2n.
     """
     alone = [held.scores(p) for i, p in enumerate(structure.pieces) if i != structure.joint]
     rest = np.sum(alone, axis=0) if alone else np.zeros((len(held.look), len(held.rows.classes)))
     told = held.tell.part(0, held.compared)
-    lately: dict[float, Pooled] = {}  # what was found last, for each of the tails
+    lately: Pooled | None = None  # what was found last
 
-    def tried(settings: str, scores: Array, freedom: float = np.inf) -> Tried:
-        found = pooled([scores], log_prior, *told, start=lately.get(freedom, lately.get(np.inf)))
-        lately[freedom] = found
-        return Tried(structure.name, settings, found.loss, float(found.powers[0]))
+    def tried(settings: str, scores: Array) -> Tried:
+        nonlocal lately
+        lately = pooled([scores], log_prior, *told, start=lately)
+        return Tried(structure.name, settings, lately.loss, float(lately.powers[0]))
 
     if structure.joint is None:
         return structure, rest, [tried("", rest[: held.compared])]
@@ -380,12 +376,11 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
     found: list[tuple[MultivariateGaussian, Tried, Array]] = []
 
     def helps(tie: float, shrinkage: float) -> bool:
-        """Try these with each of the tails; whether one of them is the best so far."""
-        families = [replace(base, tie=tie, shrinkage=shrinkage, freedom=v) for v in FREEDOMS]
-        for family, scores in zip(families, joint.compared(families), strict=True):
-            settings = f"tie={tie:g}, shrinkage={shrinkage:g}" + ("" if np.isinf(family.freedom) else ", heavy tails")
-            found.append((family, tried(settings, scores + rest[: held.compared], family.freedom), scores))
-        return best()[0] in families
+        """Try these; whether they are the best so far."""
+        family = replace(base, tie=tie, shrinkage=shrinkage)
+        scores = joint.compared(family)
+        found.append((family, tried(f"tie={tie:g}, shrinkage={shrinkage:g}", scores + rest[: held.compared]), scores))
+        return best()[0] is family
 
     def best() -> tuple[MultivariateGaussian, Tried, Array]:
         return min(found, key=lambda one: round(one[1].loss, 9))

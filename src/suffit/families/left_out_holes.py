@@ -11,7 +11,6 @@ matrix of one class are taken in single precision, if not asked otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,8 +70,8 @@ class PartsLeftOut:
             more[here] = _over(np.einsum("ij,ij->i", there @ ratio, there), there.sum(axis=1) ** 2)
         return more
 
-    def log_densities(self, tie: float, shrinkage: float, freedoms: Sequence[float]) -> list[Array]:
-        """log p(x_o | k) without row i for each of the tails; NaN where a matrix is singular.  # → [(n, K)]"""
+    def log_density(self, tie: float, shrinkage: float, freedom: float) -> Array:
+        """log p(x_o | k) without row i; NaN where a matrix is singular.  # → (n, K)"""
         n, K = len(self.x), len(self.whole.n)
         squares, log_det = np.empty((n, K)), np.empty((n, K))
         for k in range(1 if tie == 1.0 else K):
@@ -82,8 +81,7 @@ class PartsLeftOut:
                 here = self.order[start:stop]
                 squares[here, classes], log_det[here, classes] = self._scored(here, classes, matrix, tie)
         gone = np.equal.outer(self.codes, np.arange(K)) & (self.whole.n <= self.weights[:, None])
-        used = self.n_there[:, None]
-        return [np.where(gone, 0.0, log_density(squares, log_det, used, f)) for f in freedoms]
+        return np.where(gone, 0.0, log_density(squares, log_det, self.n_there[:, None], freedom))
 
     @np.errstate(all="ignore")  # what is singular is NaN
     def _scored(self, here: NDArray[np.int64], classes: slice, matrix: Matrix, tie: float) -> tuple[Array, Array]:

@@ -10,8 +10,6 @@ mean of their class whitened, in single precision.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ..stats import Array
@@ -45,8 +43,8 @@ class NearlyLeftOut:
         self.gone = np.where(self.mine, left[:, None], self.n) <= 0
         self.ends = np.searchsorted(self.codes, np.arange(len(self.n) + 1))
 
-    def log_densities(self, tie: float, shrinkage: float, freedoms: Sequence[float]) -> list[Array]:
-        """log p(x_i | k) without row i for each of the tails; NaN where a matrix is singular.  # → [(n, K)]"""
+    def log_density(self, tie: float, shrinkage: float, freedom: float) -> Array:
+        """log p(x_i | k) without row i; NaN where a matrix is singular.  # → (n, K)"""
         p = self.d.shape[1]
         with np.errstate(all="ignore"):  # what is singular is NaN
             squares, log_det = (self._together if tie == 1.0 else self._apart)(tie, shrinkage)
@@ -54,11 +52,8 @@ class NearlyLeftOut:
             over /= 1 - shrinkage
             squares *= over
             log_det -= p * np.log(over)
-            out = []
-            for freedom in freedoms:
-                told = np.empty_like(squares)
-                told[self.order] = np.where(self.gone, 0.0, log_density(squares, log_det, p, freedom))
-                out.append(told)
+            out = np.empty_like(squares)
+            out[self.order] = np.where(self.gone, 0.0, log_density(squares, log_det, p, freedom))
         return out
 
     def _together(self, tie: float, shrinkage: float) -> tuple[Array, Array]:
