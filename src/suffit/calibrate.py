@@ -22,7 +22,7 @@ from scipy.optimize import isotonic_regression
 
 from .family import LeftOut
 from .model import RowsLeftOut, Solution
-from .powers import bounded, pooled
+from .powers import Pooled, bounded, pooled
 from .stats import Array
 from .table import Codes, InputError, Matrix, Rows
 
@@ -165,20 +165,20 @@ def calibrated(method: str, without: RowsLeftOut, prior: Array) -> Calibration:
         return RowsLeftOut(LeftOut(scores[here]), log_prior[here], rows).posterior(power, lapse)
 
     before, after = posterior(1.0, without.lapse, slice(None)), np.empty_like(scores)
-    power, lapse, maps = _fitted(method, scores, log_prior, before, codes, weights, without.lapse)
+    found, maps = _fitted(method, scores, log_prior, before, codes, weights, without.lapse)
     folds = min(FOLDS, len(tells))
     fold = np.arange(len(tells)) % folds
     for f in range(folds):
         here = np.flatnonzero(fold == f)
         rest = np.flatnonzero(fold != f) if folds > 1 else here  # a single row has no other
         others = (scores[rest], log_prior[rest], before[rest], codes[rest], weights[rest])
-        b, e, shapes = _fitted(method, *others, without.lapse, power)
-        P = posterior(b, e, here)
+        near, shapes = _fitted(method, *others, without.lapse, found)
+        P = posterior(float(near.powers[0]), near.lapse, here)
         after[here] = _mapped(P, shapes) if shapes else P
     return Calibration(
         method,
-        power,
-        lapse,
+        float(found.powers[0]),
+        found.lapse,
         maps,
         prior,
         len(tells),
@@ -197,12 +197,11 @@ def _fitted(
     codes: Codes,
     weights: Array,
     lapse: float,
-    near: float | None = None,
-) -> tuple[float, float, tuple[tuple[Array, Array], ...]]:
-    """A power, ``near`` which it is looked for, a lapse, and maps; an isotonic calibration has these alone."""
+    near: Pooled | None = None,
+) -> tuple[Pooled, tuple[tuple[Array, Array], ...]]:
+    """A power and a lapse, ``near`` which they are looked for, and maps; an isotonic calibration has these alone."""
     if method == "temperature":
-        found = pooled([scores], log_prior, codes, weights, start=near)
-        return float(found.powers[0]), found.lapse, ()
+        return pooled([scores], log_prior, codes, weights, start=near), ()
     least = 1 / (2 * max(weights.sum(), 1.0))  # no share of so few rows is nearer to 0 or 1
     maps = []
     for k in {1: (), 2: (1,)}.get(P.shape[1], range(P.shape[1])):  # of two classes one says it all
@@ -213,7 +212,7 @@ def _fitted(
         mean = np.add.reduceat(w * y, first) / total
         fit = np.clip(isotonic_regression(mean, weights=total).x, least, 1 - least)
         maps.append((value, fit))
-    return 1.0, lapse, tuple(maps)
+    return Pooled(np.ones(1), lapse, np.nan), tuple(maps)
 
 
 def _mapped(P: Array, maps: tuple[tuple[Array, Array], ...]) -> Array:

@@ -26,7 +26,7 @@ from .held_out import CrossValidation, cross_validated
 from .predicting import Predictor
 from .reading import Prior, checked_prior, read_weight
 
-CALIBRATION_ROWS = 5000  # rows left out that a calibration is fitted on, where there are more
+CALIBRATION_ROWS = {"temperature": 2000, "isotonic": 5000}  # left out to fit a calibration on, where there are more
 
 
 class GenerativeEstimator(Predictor):
@@ -114,7 +114,7 @@ class GenerativeEstimator(Predictor):
         if method is None:
             return
         self._check_rows_can_go()
-        look = rows.weighty(CALIBRATION_ROWS)
+        look = rows.weighty(CALIBRATION_ROWS[method])
         if len(look) < len(rows):
             X, rows = X[look], rows.some(look)
         fitted = self._fitted
