@@ -303,29 +303,9 @@ class Elementwise(Family):
 
     def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
         """Σ_j T(x_j)·Θ_cj − A_cj + log h(x_j), Θ and A solved from the sums less this row, all rows at once."""
-        K, p = stats["n"].shape
-        out, never = np.empty((len(rows), K)), np.zeros((len(rows), K))
-        family = self.solvable(stats)
+        from .elementwise_left_out import left_out
 
-        @np.errstate(all="ignore")
-        def work(start: int, stop: int) -> None:
-            x = block(X, start, stop).astype(np.float64)
-            present = x == x
-            T = np.where(present[..., None], self.T(x), 0.0)
-            codes, weights = rows.part(start, stop)
-            each, w = np.arange(stop - start), weights[:, None] * present
-            n, t = (np.repeat(stats[name][None], stop - start, axis=0) for name in ("n", "t"))
-            n[each, codes] = without(n[each, codes], w)
-            t[each, codes] = np.where(n[each, codes][..., None] > 0, without(t[each, codes], w[..., None] * T), 0.0)
-            theta, A, zero, zero0 = family.natural(n, t)
-            base = np.where(present, self.log_base(x), 0.0).sum(axis=1, keepdims=True)
-            out[start:stop] = np.einsum("bpo,bkpo->bk", T, theta) - np.einsum("bp,bkp->bk", present, A) + base
-            if zero is not None and zero0 is not None:
-                events = np.einsum("bpo,bkpo->bk", T, zero) + np.einsum("bp,bkp->bk", present, zero0)
-                never[start:stop] = events
-
-        every(work, row_blocks(len(rows), K * p * self.order, LEFT_OUT_CELLS))
-        return LeftOut(out, never if never.any() else None)
+        return left_out(self.solvable(stats), X, rows, stats)
 
     def infeasible(self, n: Array, t: Array) -> NDArray[np.bool_]:
         """Which cells hold sums that no n rows could have, rounding allowed for.  # (K, p), (K, p, order) → (K, p)"""
