@@ -27,6 +27,7 @@ from .families.binned import SortedColumns
 from .families.holes import patterns_of
 from .families.left_out_holes import PartsLeftOut
 from .families.left_out_nearly import NearlyLeftOut
+from .families.matrix import column_moments, divided
 from .families.tuning import Tuning
 from .family import LeftOut
 from .frame import LEVEL_KIND, NUMBER, WHOLE, Frame
@@ -152,16 +153,15 @@ def _joint() -> MultivariateGaussian:
     return MultivariateGaussian(tie=1.0, shrinkage=SHRINKAGE, holes="pairs", freedom=FREEDOM)
 
 
-def _scaled(piece: Piece, X: Array, rows: Rows) -> tuple[Piece, Array]:
-    """A joint piece whose numbers have variance 1 within the classes, and its matrix."""
-    moments = Gaussian(tie=1.0).collect(X, rows, piece.names)
-    n, x, xx = (moments[name] for name in ("n", "x", "xx"))
-    variance = Gaussian(tie=1.0).solved_moments(n, x, xx, np.asarray(moments.origin))[1][0]
+def _scaled(piece: Piece, stats: Stats) -> tuple[Piece, Stats, Array]:
+    """A joint piece whose numbers have variance 1 within the classes, its sums, and what numbers are divided by."""
+    n, x, squares = column_moments(stats)
+    variance = Gaussian(tie=1.0).solved_moments(n, x, squares, np.asarray(stats.origin))[1][0]
     scale = np.sqrt(np.where(variance > 0, variance, 1.0))
     ends = np.cumsum([0, *(c.width for c in piece.codings)])
     each = [tuple(scale[a:b].tolist()) for a, b in pairwise(ends)]
     codings = tuple(replace(c, scales=s) for c, s in zip(piece.codings, each, strict=True))
-    return replace(piece, codings=codings), X / scale
+    return replace(piece, codings=codings), divided(stats, scale), scale
 
 
 def _level_coding(frame: Frame, name: str, rows: Rows) -> Coding:
@@ -215,8 +215,10 @@ def _scrambled(bits: Any) -> Any:
 class Joint:
     """Scores of rows under settings of a joint piece that has not seen them."""
 
+    piece: Piece  # with the scales of its numbers
     compared: Callable[[MultivariateGaussian], Array]  # of the rows that settings are compared on  # → (n, K)
     pooled: Callable[[MultivariateGaussian, Array], Array]  # of those that powers are fitted on, from these  # → (n, K)
+    together: float  # rows that have both of a pair of columns, on average over the pairs
 
 
 class Held:
@@ -273,16 +275,18 @@ class Held:
                 self._kept[key] = bounded(left)
         return self._kept[key]
 
-    def joint(self, piece: Piece, X: Array, many: bool) -> Joint:
+    def joint(self, piece: Piece) -> Joint:
         """Settings of a joint piece, compared by leave-one-out: nearly exact."""
-        family = replace(_joint(), pooled=many)
-        stats = self.sums[piece.columns, piece.codings] = family.collect(X, self.rows, piece.names)
-        holes = bool(np.isnan(X).any())
+        family, X = piece.family, piece.matrix(self.frame)
+        assert isinstance(family, MultivariateGaussian)
+        piece, stats, scale = _scaled(piece, family.collect(X, self.rows, piece.names))
+        self.sums[piece.columns, piece.codings] = stats
+        x, rows = X[self.look] / scale, self.few.one_of_each()
+        holes = "pair_n" in stats.sums
         of_rows = family.parts_left_out(stats, piece.names) if holes else partial(NearlyLeftOut, family.scatter(stats))
-        rows = self.few.one_of_each()
 
         def between(start: int, stop: int) -> NearlyLeftOut | PartsLeftOut:
-            return of_rows(X[self.look[start:stop]], *rows.part(start, stop))
+            return of_rows(x[start:stop], *rows.part(start, stop))
 
         def left_out(family: MultivariateGaussian, some: NearlyLeftOut | PartsLeftOut) -> Array:
             return bounded(LeftOut(some.log_density(family.tie, family.shrinkage, family.freedom)))
@@ -293,7 +297,7 @@ class Held:
             return np.concatenate([compared, left_out(family, between(self.compared, len(self.look)))])
 
         few = between(0, self.compared)
-        return Joint(lambda family: left_out(family, few), pooled)
+        return Joint(piece, lambda family: left_out(family, few), pooled, _seen_together(stats))
 
     def _of_others(self, family: Binned, columns: SortedColumns) -> Array:
         """Scores of the rows compared under bins of rows that are not.  # → (n, K)
@@ -371,8 +375,7 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
     at, piece = structure.joint, structure.pieces[structure.joint]
     many = len(held.rows.classes) * len(piece.names) ** 2 > MOST_ROOM
     base = replace(_joint(), pooled=many)
-    piece, X = _scaled(replace(piece, family=base), piece.matrix(held.frame), held.rows)
-    joint = held.joint(piece, X, many)
+    joint = held.joint(replace(piece, family=base))
     found: list[tuple[MultivariateGaussian, Tried, Array]] = []
 
     def helps(tie: float, shrinkage: float) -> bool:
@@ -385,7 +388,7 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
     def best() -> tuple[MultivariateGaussian, Tried, Array]:
         return min(found, key=lambda one: round(one[1].loss, 9))
 
-    least = min(MORE[-1], len(piece.names) / (2 * _seen_together(X, held.rows)))
+    least = min(MORE[-1], len(piece.names) / (2 * joint.together))
     usual = max(SHRINKAGE, least)
     for tie in TIES if not many else TIES[:1]:
         if not helps(tie, usual):
@@ -397,14 +400,15 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
         if best()[0].shrinkage == usual > least:
             helps(best()[0].tie, max(LESS, least))
     taken, _, scores = best()
-    pieces = (*structure.pieces[:at], replace(piece, family=taken), *structure.pieces[at + 1 :])
+    pieces = (*structure.pieces[:at], replace(joint.piece, family=taken), *structure.pieces[at + 1 :])
     return replace(structure, pieces=pieces), joint.pooled(taken, scores) + rest, [t for _, t, _ in found]
 
 
-def _seen_together(X: Array, rows: Rows) -> float:
+def _seen_together(stats: Stats) -> float:
     """In how many rows a pair of columns is there, on average over the pairs; at least 1."""
-    there, weights = ~np.isnan(X), rows.part(0, len(rows))[1]
-    return max(1.0, float(weights @ there.sum(axis=1) ** 2) / X.shape[1] ** 2)
+    if "pair_n" not in stats.sums:
+        return max(1.0, float(stats["n"].sum()))
+    return max(1.0, float(stats["pair_n"].sum()) / stats["pair_n"].shape[-1] ** 2)
 
 
 def _pooled(

@@ -285,6 +285,25 @@ def _add_fourth(x: Array, codes: Codes, weights: Array, origin: Array, out: Sums
         out["xxyy"][c] += weighted.T @ squares
 
 
+def column_moments(stats: Stats) -> tuple[Array, Array, Array]:
+    """n, Σz and Σz² of every class and column; of squares that classes share, each by its rows.  # → (K, p) each"""
+    cells = stats.layout.cells
+    assert cells is not None
+    n, x, squares = cells(stats)
+    if squares.ndim == 2:
+        return n, x, squares
+    used = np.divide(x * x, n, out=np.zeros_like(x), where=n > 0)
+    return n, x, used + n * ((squares - used.sum(axis=0)) / np.maximum(n.sum(axis=0), 1.0))
+
+
+def divided(stats: Stats, scale: Array) -> Stats:
+    """The sums of complete rows, or of pairs, of columns that are divided by these.  # scale: (p,)"""
+    of_pairs = "pair_n" in stats.sums
+    by = {"x": scale[:, None] if of_pairs else scale, "xx": scale[:, None] * scale}
+    sums = {k: a / by[k.removeprefix("pair_")] if k.removeprefix("pair_") in by else a for k, a in stats.sums.items()}
+    return replace(stats, sums=sums, origin=np.asarray(stats.origin) / scale)
+
+
 def without_holes(X: Matrix) -> Flags:
     """Which rows have no missing value."""
     if not is_sparse(X):
