@@ -19,10 +19,10 @@ from .families.product import Block, Product
 from .family import Family
 from .frame import EMPTY, NUMBER, TRUTH, WHOLE, Frame
 from .stats import Array
-from .table import Coded, InputError, Matrix, check_finite
+from .table import Coded, InputError, Matrix, check_finite, freeze
 
 LEFT_OUT = "left out"
-MISSING, UNSEEN = -1, -2  # in place of a place among levels or bins
+UNSEEN = -2  # in place of a place among levels
 
 
 class LeftOutWarning(UserWarning):
@@ -66,10 +66,11 @@ class Coding:
         if not (self.levels or self.edges):
             out[:, 0] = self._scaled(_numbers(frame, column))
             return
-        places = self._level_places(frame, column) if self.levels else self._bins(frame, column)
-        here = np.flatnonzero(places >= 0)
-        out[here, places[here]] = 1 / np.asarray(self.scales)[places[here]] if self.scales else 1.0
-        out[places == MISSING] = np.nan
+        values = freeze(1 / np.asarray(self.scales) if self.scales else np.ones(self.width))
+        if self.edges:
+            self._mark_bins(_numbers(frame, column), column, values, out)
+        else:
+            self._mark_levels(*_levels(frame, column), values, out)
 
     def _scaled(self, x: Array) -> Array:
         if not self.scales:
@@ -79,16 +80,19 @@ class Coding:
         far = np.isinf(scaled) & np.isfinite(x)  # as far out as numbers go
         return np.where(far, np.copysign(np.finfo(np.float64).max, x), scaled) if far.any() else scaled
 
-    def _level_places(self, frame: Frame, column: str) -> NDArray[np.int64]:
-        values, codes = _levels(frame, column)
-        place = {v: i for i, v in enumerate(self.levels)}
-        return np.array([*(place.get(v, UNSEEN) for v in values), MISSING])[codes]
+    def _mark_levels(self, levels: list[Hashable], codes: NDArray[np.int32], values: Array, out: Array) -> None:
+        from .kernels.codings import mark_levels
 
-    def _bins(self, frame: Frame, column: str) -> NDArray[np.int64]:
-        x = _numbers(frame, column)
+        place = {v: i for i, v in enumerate(self.levels)}
+        places = np.array([place.get(v, UNSEEN) for v in levels], np.int64)
+        mark_levels(freeze(codes), freeze(places), values, out)
+
+    def _mark_bins(self, x: Array, column: str, values: Array, out: Array) -> None:
+        from .kernels.codings import mark_bins
+
         if np.isinf(x).any():
             check_finite(x[:, None], [column])
-        return np.where(np.isnan(x), MISSING, np.searchsorted(np.asarray(self.edges), x, side="right"))
+        mark_bins(freeze(x), freeze(np.asarray(self.edges)), values, out)
 
 
 @dataclass(frozen=True)
