@@ -283,7 +283,7 @@ class Held:
         self.sums[piece.columns, piece.codings] = stats
         x, rows = X[self.look] / scale, self.few.one_of_each()
         holes = "pair_n" in stats.sums
-        of_rows = family.parts_left_out(stats, piece.names) if holes else partial(NearlyLeftOut, family.scatter(stats))
+        of_rows = family.parts_left_out(stats) if holes else partial(NearlyLeftOut, family.scatter(stats))
 
         def between(start: int, stop: int) -> NearlyLeftOut | PartsLeftOut:
             return of_rows(x[start:stop], *rows.part(start, stop))

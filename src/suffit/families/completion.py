@@ -24,6 +24,7 @@ from .holes import (
     cells_of,
     cells_of_pairs,
     completed_pairs,
+    pair_covariances,
     rows_of,
     there,
     warn_absent,
@@ -346,7 +347,8 @@ def completed(stats: Stats, parameters: Parameters, columns: Sequence[str], plai
                 "which is less exact than maximum likelihood; leave out columns that are mostly missing, or use fewer"
             )
         warn_absent(cells_of_pairs(stats)[0], stats.axes[CLASS].labels, columns)
-        return Stats(plain, {**stats.axes, PATTERN: Index(())}, completed_pairs(stats), stats.origin)
+        sums = completed_pairs(stats, pair_covariances(stats))
+        return Stats(plain, {**stats.axes, PATTERN: Index(())}, sums, stats.origin)
     completion = Completion(stats, parameters)
     warn_absent(completion.cells, stats.axes[CLASS].labels, columns)
     done = completion.run()

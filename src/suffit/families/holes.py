@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf
 
 from ..stats import PATTERN, Array, Index, Stats
 from ..table import Codes
@@ -128,11 +129,14 @@ def shift_pairs(stats: Stats, d: Array) -> dict[str, Array]:
 
 
 class PairCovariances(NamedTuple):
-    """Means from the origin and covariances pair by pair, which need not fit together."""
+    """Means from the origin and covariances pair by pair, which need not fit together, and made to.
+
+    Of each class, (K, p, p), or of all classes, (1, p, p), where squares are.
+    """
 
     shift: Array  # (K, p)
-    shared: Array  # (p, p)
-    own: Array  # (K, p, p); (0, p, p) where squares are of all classes
+    cov: Array
+    fitting: Array
 
 
 def pair_covariances(stats: Stats) -> PairCovariances:
@@ -151,62 +155,73 @@ def pair_covariances(stats: Stats) -> PairCovariances:
     pooled_n, pooled = pair_n.sum(axis=0), centred if xx.ndim == 2 else centred.sum(axis=0)
     shared = np.divide(pooled, pooled_n, out=np.zeros_like(pooled), where=pooled_n > 0)
     if xx.ndim == 2:
-        return PairCovariances(shift, shared, np.zeros((0, *shared.shape)))
+        return PairCovariances(shift, shared[None], _fitting(shared)[None])
     cov = np.divide(centred, pair_n, out=np.zeros_like(centred), where=pair_n > 0)
     alone = told(pair_n, n[:, None, None])
-    return PairCovariances(shift, shared, cov if (alone == 1).all() else alone * cov + (1 - alone) * _fitting(shared))
+    if (alone < 1).any():
+        cov = alone * cov + (1 - alone) * _fitting(shared)
+    return PairCovariances(shift, cov, np.stack([_fitting(one) for one in cov]))
 
 
-def completed_pairs(stats: Stats) -> dict[str, Array]:
+def completed_pairs(stats: Stats, pairs: PairCovariances) -> dict[str, Array]:
     """Complete sums with the means of each column and the covariances of each pair, made to fit together."""
-    n, xx, (shift, shared, own) = stats["n"], stats["pair_xx"], pair_covariances(stats)
-    between = n[:, None, None] * shift[:, :, None] * shift[:, None, :]
+    n, xx, shift = stats["n"], stats["pair_xx"], pairs.shift
+    between = (n[:, None] * shift)[:, :, None] * shift[:, None, :]
     K, p = shift.shape
     none = {"part_n": np.zeros((K, 0)), "part_x": np.zeros((K, 0, p)), "part_xx": np.zeros((*xx.shape[:-2], 0, p, p))}
     if xx.ndim == 2:
-        return {"n": n, "x": n[:, None] * shift, "xx": n.sum() * _fitting(shared) + between.sum(axis=0), **none}
-    fitting = np.stack([_fitting(cov) for cov in own])
-    return {"n": n, "x": n[:, None] * shift, "xx": n[:, None, None] * fitting + between, **none}
+        return {"n": n, "x": n[:, None] * shift, "xx": n.sum() * pairs.fitting[0] + between.sum(axis=0), **none}
+    return {"n": n, "x": n[:, None] * shift, "xx": n[:, None, None] * pairs.fitting + between, **none}
 
 
 def told(seen: Array, n: Array) -> Array:
     """How far so many of the n rows of a class tell of a covariance alone, from 0 to 1."""
-    share = np.divide(seen, n, out=np.zeros_like(seen), where=n > 0)
-    return np.minimum(np.maximum(share / ENOUGH_SHARE, seen / ENOUGH_ROWS), 1.0)
+    by_share = np.divide(1 / ENOUGH_SHARE, n, out=np.zeros_like(n), where=n > 0)
+    return np.minimum(seen * np.maximum(by_share, 1 / ENOUGH_ROWS), 1.0)
 
 
-def pair_weights(stats: Stats, fitting: Array) -> Array:
+def pair_weights(stats: Stats, pairs: PairCovariances) -> Array:
     """What share of its class's completed squares a row adds to those of each pair of columns that it has.  # (K, p, p)
 
     Where covariances had to be made to fit together, that is less by as much as they fell.
     """
     n, pair_n = stats["n"][:, None, None], stats["pair_n"]
-    _, shared, own = pair_covariances(stats)
-    if not len(own):
+    if stats["pair_xx"].ndim == 2:
         seen = pair_n.sum(axis=0)
         weight = np.divide(n.sum(), n * seen, out=np.zeros_like(pair_n), where=(n > 0) & (seen > 0))
-        return weight * _kept(shared, fitting)
-    left = told(np.maximum(pair_n - 1, 0.0), n - 1)
-    weight = np.divide(left, pair_n, out=np.zeros_like(pair_n), where=pair_n > 0)
-    return weight * np.stack([_kept(*pair) for pair in zip(own, fitting, strict=True)])
+    else:
+        left = told(np.maximum(pair_n - 1, 0.0), n - 1)
+        weight = np.divide(left, pair_n, out=np.zeros_like(pair_n), where=pair_n > 0)
+    share = np.array([_kept(*pair) for pair in zip(pairs.cov, pairs.fitting, strict=True)])
+    whole = np.einsum("cjj->cj", weight).copy()
+    weight *= share[:, None, None]
+    np.einsum("cjj->cj", weight)[...] = whole
+    return weight
 
 
-def _kept(cov: Array, fitting: Array) -> Array:
-    """How much is left of the correlations of pairs, by their squares, and all of the variances.  # → (p, p)"""
-    scale = np.sqrt(np.maximum(np.diagonal(cov), 0.0))
+def _kept(cov: Array, fitting: Array) -> float:
+    """How much is left of the correlations of pairs, by their squares; of variances, all."""
+    if np.array_equal(cov, fitting):
+        return 1.0
+    before, after = (float((_correlations(a, cov) ** 2).sum()) - len(cov) for a in (cov, fitting))
+    return float(np.sqrt(min(max(after / before, 0.0), 1.0))) if before > 0 else 1.0
+
+
+def _correlations(cov: Array, of: Array) -> Array:
+    """Covariances divided by the standard deviations of these; 1 where a column does not vary."""
+    scale = np.sqrt(np.maximum(np.diagonal(of), 0.0))
     scale = np.where(scale > 0, scale, 1.0)
-    before, after = (float(((a / scale[:, None] / scale) ** 2).sum()) - len(cov) for a in (cov, fitting))
-    share = np.sqrt(min(max(after / before, 0.0), 1.0)) if before > 0 else 1.0
-    return np.where(np.eye(len(cov), dtype=bool), 1.0, share)
+    return cov / (scale[:, None] * scale)
 
 
 def _fitting(cov: Array) -> Array:
     """The covariances with the eigenvalues of their correlations raised to a least one; variances stay."""
-    scale = np.sqrt(np.maximum(np.diagonal(cov), 0.0))
-    scale = np.where(scale > 0, scale, 1.0)
-    values, vectors = np.linalg.eigh(cov / scale[:, None] / scale)
-    if values[0] >= LEAST_EIGENVALUE:
+    R = _correlations(cov, cov)
+    R.flat[:: len(R) + 1] -= LEAST_EIGENVALUE
+    if dpotrf(R)[1] == 0:  # all are above it
         return cov
+    R.flat[:: len(R) + 1] += LEAST_EIGENVALUE
+    values, vectors = np.linalg.eigh(R)
     R = (vectors * np.maximum(values, LEAST_EIGENVALUE)) @ vectors.T
     unit = np.sqrt(np.maximum(np.diagonal(cov), 0.0) / np.diagonal(R))
     return np.asarray(R * unit[:, None] * unit)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dpotri
+from scipy.linalg.lapack import dpotrf, dpotri, spotrf, spotri
 
 from ..kernels.threads import row_blocks
 from ..stats import Array
@@ -62,13 +62,15 @@ class PartsLeftOut:
 
     def _of_pairs(self, root: Array) -> Array:
         """How much more the covariances of a row's columns lose than √c_jj·√c_kk, as a share.  # → (n,)"""
-        more = np.zeros(len(self.x))
-        for c, weight in enumerate(self.whole.weight):
-            here, some = np.flatnonzero(self.codes == c), np.flatnonzero(root[c] > 0)
-            there = self.there[np.ix_(here, some)].astype(np.float64)
-            ratio = weight[np.ix_(some, some)] / root[c, some][:, None] / root[c, some] - 1
-            more[here] = _over(np.einsum("ij,ij->i", there @ ratio, there), there.sum(axis=1) ** 2)
-        return more
+        kinds, first, which = np.unique(self.pattern * len(root) + self.codes, return_index=True, return_inverse=True)
+        more, classes = np.zeros(len(kinds)), kinds % len(root)
+        for c in np.unique(classes):
+            here, seen = np.flatnonzero(classes == c), root[c] > 0
+            inverse = _over(seen, root[c])
+            there = self.there[first[here]] * seen.astype(np.float64)
+            inside = np.einsum("ij,ij->i", (there * inverse) @ self.whole.weight[c], there * inverse)
+            more[here] = _over(inside, there.sum(axis=1) ** 2) - (there.sum(axis=1) > 0)
+        return more[which]
 
     def log_density(self, tie: float, shrinkage: float, freedom: float) -> Array:
         """log p(x_o | k) without row i; NaN where a matrix is singular.  # → (n, K)"""
@@ -135,14 +137,17 @@ class Matrix:
         M = whole.shared if tie == 1.0 else (1 - tie) * whole.own[k] + tie * whole.shared
         over = float((1 - tie) * whole.n[k] + tie * whole.n.sum())
         alpha = (1 - shrinkage) / over
-        cov = alpha * M
-        cov[np.diag_indices(p)] += shrinkage * np.trace(M) / (p * over)
-        L, singular = dpotrf(cov, lower=True)
+        cov = (alpha * M).astype(precision, copy=False)
+        cov.flat[:: p + 1] += shrinkage * np.trace(M) / (p * over)
+        factor, invert = (spotrf, spotri) if precision == np.float32 else (dpotrf, dpotri)
+        U, singular = factor(cov.T, overwrite_a=1)  # its lower triangle is 0
         if singular:
             return Matrix(np.full(cov.shape, np.nan, precision), np.nan, alpha, over)
-        half = np.tril(dpotri(L, lower=True)[0])
-        inverse = half + np.tril(half, -1).T
-        return Matrix(freeze(inverse.astype(precision)), 2 * float(np.log(np.diagonal(L)).sum()), alpha, over)
+        log_det = 2 * float(np.log(np.diagonal(U), dtype=np.float64).sum())
+        half = invert(U, overwrite_c=1)[0]
+        inverse = half + half.T
+        inverse.flat[:: p + 1] *= 0.5
+        return Matrix(freeze(inverse), log_det, alpha, over)
 
 
 def _over(a: Array, b: Array) -> Array:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..family import Family, LeftOut, Scorer, least, register
-from ..stats import CLASS, PATTERN, Array, Stats
+from ..stats import CLASS, PATTERN, Array, Index, Stats
 from ..table import Codes, InputError, Matrix, Rows, block, is_sparse
 from .completion import FEW_ROWS, completed, spread_out
 from .gaussian import ROUNDING, SingularClassWarning, apart
@@ -24,6 +24,8 @@ from .heavy_scores import HeavyScorer
 from .holes import (
     cells_of,
     cells_of_pairs,
+    completed_pairs,
+    pair_covariances,
     pair_weights,
     pairs_seen,
 )
@@ -269,17 +271,17 @@ class MultivariateGaussian(JointMoments):
         return Scatter(means, own, S, sums, np.asarray(stats.origin), varying(total, self.ridge))
 
     def parts_left_out(
-        self, stats: Stats, columns: Sequence[str], precision: Any = np.float32
+        self, stats: Stats, precision: Any = np.float32
     ) -> Callable[[Array, Codes, Array], PartsLeftOut]:
         """About what leaving out each row, some of which have holes, does to densities, whatever tie and shrinkage.
 
         A function of rows, their classes and weights.
         """
-        done = self.completed(stats, columns)
+        pairs = pair_covariances(stats)
+        done = Stats(self._layout(), {**stats.axes, PATTERN: Index(())}, completed_pairs(stats, pairs), stats.origin)
         means, own, shared, total, _ = self._scatters(done)
         keep = varying(total, self.ridge)
-        fitting = own / np.maximum(done["n"], 1.0)[:, None, None] if len(own) else shared / done["n"].sum()
-        weight, cells = pair_weights(stats, fitting), cells_of_pairs(stats)[0][:, keep]
+        weight, cells = pair_weights(stats, pairs), cells_of_pairs(stats)[0][:, keep]
         square = (..., keep[:, None], keep)
         whole = Whole(done["n"], cells, weight[square], means[:, keep], own[square], shared[square])
         return lambda x, codes, weights: PartsLeftOut(
