@@ -36,7 +36,7 @@ from .model import Model
 from .powers import Pooled, bounded, pooled
 from .schema import Coding, Piece, Schema
 from .stats import Array, Stats
-from .table import Rows
+from .table import Codes, Rows
 
 Places = NDArray[np.int64]
 
@@ -44,7 +44,8 @@ NAIVE = "naive"
 FOLDS = 5
 MOST_ROWS = 20_000  # rows whose sums structures are compared by, where there are more
 MOST_POOLED = 2_000  # rows that their powers are fitted on
-MOST_COMPARED = 500  # of these, rows that settings are compared on
+MOST_COMPARED = 500  # of these, rows that settings are compared on; some more rather than a few besides
+FEW_BESIDES = 1.3
 MANY_ROWS = 500  # of every class: two parts are enough to hold out, in place of five folds
 MOST_COLUMNS = 250  # numbers in a joint block; more levels than make these are left to themselves
 MOST_ROOM = 1 << 23  # numbers that the sums of a joint block may take
@@ -217,7 +218,7 @@ class Joint:
 
     piece: Piece  # with the scales of its numbers
     compared: Callable[[MultivariateGaussian], Array]  # of the rows that settings are compared on  # → (n, K)
-    pooled: Callable[[MultivariateGaussian, Array], Array]  # of those that powers are fitted on, from these  # → (n, K)
+    besides: Callable[[MultivariateGaussian], Array]  # of the others that powers are fitted on  # → (n, K)
     together: float  # rows that have both of a pair of columns, on average over the pairs
 
 
@@ -227,12 +228,13 @@ class Held:
     def __init__(self, frame: Frame, rows: Rows, folds: Places) -> None:
         self.frame, self.rows, self.folds = frame, rows, folds
         pooled = rows.weighty(MOST_POOLED)
-        compared = rows.some(pooled).weighty(MOST_COMPARED)
+        compared = rows.some(pooled).weighty(MOST_COMPARED if len(pooled) > FEW_BESIDES * MOST_COMPARED else None)
         self.look = np.concatenate([pooled[compared], np.delete(pooled, compared)])  # each against all other rows
         self.compared = len(compared)  # the first ones
         self.few = rows.some(self.look)
         self.tell = self._telling()
-        self._kept: dict[Any, Array] = {}
+        self._bins: dict[tuple[str, ...], Array] = {}
+        self._learned: dict[Any, tuple[Any, Model]] = {}
         self._sorted: dict[tuple[str, ...], SortedColumns] = {}
         self.sums: dict[Any, Stats] = {}  # of the columns and codings of joint pieces, over all rows
 
@@ -259,21 +261,31 @@ class Held:
         edges = self.sorted(piece.columns).edges(how, bins, *rows.part(0, len(rows)), len(rows.classes))
         return replace(piece, family=replace(piece.family, edges=edges))
 
-    def scores(self, piece: Piece) -> Array:
-        """log p(x | c) of the rows compared, up to a constant per row.  # → (n, K)
+    def scores(self, pieces: Iterable[Piece], start: int, stop: int) -> Array:
+        """log p(x | c) of some of the rows looked at, up to a constant per row.  # → (n, K)
 
         Each under the sums of all others; where the classes choose the bins, under bins and sums of rows held out.
         """
-        key = (piece.family, piece.columns, piece.reads, piece.codings)
-        if key not in self._kept:
+        total = np.zeros((stop - start, len(self.rows.classes)))
+        for piece in pieces:
             if isinstance(piece.family, Binned):
-                self._kept[key] = bounded(LeftOut(self._of_others(piece.family, self.sorted(piece.columns))))
+                if piece.columns not in self._bins:
+                    self._bins[piece.columns] = self._of_others(piece.family, self.sorted(piece.columns))
+                total += bounded(LeftOut(self._bins[piece.columns][start:stop]))
             else:
-                X = piece.matrix(self.frame)
-                model = Model.empty(piece.family, piece.names).learn(X, self.rows)
-                left = model.left_out(X[self.look], self.few, np.zeros_like, one=True).left
-                self._kept[key] = bounded(left)
-        return self._kept[key]
+                X, model = self._model(piece)
+                here = np.arange(start, stop)
+                left = model.left_out(X[self.look[here]], self.few.some(here), np.zeros_like, one=True).left
+                total += bounded(left)
+        return total
+
+    def _model(self, piece: Piece) -> tuple[Any, Model]:
+        """The matrix of a piece, and the sums of all its rows."""
+        key = (piece.family, piece.columns, piece.reads)
+        if key not in self._learned:
+            X = piece.matrix(self.frame)
+            self._learned[key] = X, Model.empty(piece.family, piece.names).learn(X, self.rows)
+        return self._learned[key]
 
     def joint(self, piece: Piece) -> Joint:
         """Settings of a joint piece, compared by leave-one-out: nearly exact."""
@@ -291,13 +303,11 @@ class Held:
         def left_out(family: MultivariateGaussian, some: NearlyLeftOut | PartsLeftOut) -> Array:
             return bounded(LeftOut(some.log_density(family.tie, family.shrinkage, family.freedom)))
 
-        def pooled(family: MultivariateGaussian, compared: Array) -> Array:
-            if self.compared == len(self.look):
-                return compared
-            return np.concatenate([compared, left_out(family, between(self.compared, len(self.look)))])
+        def besides(family: MultivariateGaussian) -> Array:
+            return left_out(family, between(self.compared, len(self.look)))
 
         few = between(0, self.compared)
-        return Joint(piece, lambda family: left_out(family, few), pooled, _seen_together(stats))
+        return Joint(piece, lambda family: left_out(family, few), besides, _seen_together(stats))
 
     def _of_others(self, family: Binned, columns: SortedColumns) -> Array:
         """Scores of the rows compared under bins of rows that are not.  # → (n, K)
@@ -323,6 +333,16 @@ class Held:
 # --- the choice
 
 
+@dataclass(frozen=True)
+class Candidate:
+    """A structure under the best of what was tried, and the scores of rows left out of it."""
+
+    structure: Structure
+    tried: Tried
+    compared: Array  # of those that settings are compared on
+    besides: Callable[[], Array]  # of the others that powers are fitted on
+
+
 def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection, dict[int, Stats]]:
     """The pool of structures that explains rows left out best: the schema of their pieces, and what was tried.
 
@@ -339,29 +359,29 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection,
     if not held.tell.counts().any():
         return schema, Selection((), ((NAIVE, "", 1.0),), 0.0, np.nan), {}
     tried: list[Tried] = []
-    best: list[tuple[Structure, Array, Tried]] = []  # each with the best of what was tried
+    best: list[Candidate] = []
     with warnings.catch_warnings(), one_blas_thread():
         warnings.simplefilter("ignore")
         for structure in structures(schema, held):
             so_far = min((t.loss for t in tried), default=np.inf)
-            taken, scores, attempts = _settled(structure, held, log_prior, so_far)
+            taken, attempts = _settled(structure, held, log_prior, so_far)
             tried += attempts
-            best.append((taken, scores, min(attempts, key=lambda t: round(t.loss, 9))))
-    found, selection = _pooled(schema, best, log_prior, held.tell, tried)
+            best.append(taken)
+        found, selection = _pooled(schema, best, log_prior, held, tried)
     if every_row:
         found = replace(found, pieces=tuple(held.cut(p) for p in found.pieces))
     places = {(p.columns, p.codings): i for i, p in enumerate(found.pieces) if p.reads == "codings" and every_row}
     return found, selection, {places[key]: sums for key, sums in held.sums.items() if key in places}
 
 
-def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) -> tuple[Structure, Array, list[Tried]]:
-    """A structure under the best of several settings, the scores of rows left out, and what was tried.
+def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) -> tuple[Candidate, list[Tried]]:
+    """A structure under the best of several settings, and what was tried.
 
     How far tied first, less and less while that helps, then how far shrunk.  With p numbers and n rows that have both
     of a pair, correlations err by about 1/√n each, and shrinkage is no less than p/2n.
     """
-    alone = [held.scores(p) for i, p in enumerate(structure.pieces) if i != structure.joint]
-    rest = np.sum(alone, axis=0) if alone else np.zeros((len(held.look), len(held.rows.classes)))
+    alone = [p for i, p in enumerate(structure.pieces) if i != structure.joint]
+    rest = held.scores(alone, 0, held.compared)
     told = held.tell.part(0, held.compared)
     lately: Pooled | None = None  # what was found last
 
@@ -370,8 +390,12 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
         lately = pooled([scores], log_prior, *told, start=lately)
         return Tried(structure.name, settings, lately.loss, float(lately.powers[0]))
 
+    def besides() -> Array:
+        return held.scores(alone, held.compared, len(held.look))
+
     if structure.joint is None:
-        return structure, rest, [tried("", rest[: held.compared])]
+        only = tried("", rest)
+        return Candidate(structure, only, rest, besides), [only]
     at, piece = structure.joint, structure.pieces[structure.joint]
     many = len(held.rows.classes) * len(piece.names) ** 2 > MOST_ROOM
     base = replace(_joint(), pooled=many)
@@ -382,7 +406,7 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
         """Try these; whether they are the best so far."""
         family = replace(base, tie=tie, shrinkage=shrinkage)
         scores = joint.compared(family)
-        found.append((family, tried(f"tie={tie:g}, shrinkage={shrinkage:g}", scores + rest[: held.compared]), scores))
+        found.append((family, tried(f"tie={tie:g}, shrinkage={shrinkage:g}", scores + rest), scores))
         return best()[0] is family
 
     def best() -> tuple[MultivariateGaussian, Tried, Array]:
@@ -399,9 +423,12 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
                 break
         if best()[0].shrinkage == usual > least:
             helps(best()[0].tie, max(LESS, least))
-    taken, _, scores = best()
+    taken, least_loss, scores = best()
     pieces = (*structure.pieces[:at], replace(joint.piece, family=taken), *structure.pieces[at + 1 :])
-    return replace(structure, pieces=pieces), joint.pooled(taken, scores) + rest, [t for _, t, _ in found]
+    candidate = Candidate(
+        replace(structure, pieces=pieces), least_loss, scores + rest, lambda: joint.besides(taken) + besides()
+    )
+    return candidate, [t for _, t, _ in found]
 
 
 def _seen_together(stats: Stats) -> float:
@@ -412,17 +439,39 @@ def _seen_together(stats: Stats) -> float:
 
 
 def _pooled(
-    schema: Schema, best: list[tuple[Structure, Array, Tried]], log_prior: Array, rows: Rows, tried: list[Tried]
+    schema: Schema, best: list[Candidate], log_prior: Array, held: Held, tried: list[Tried]
 ) -> tuple[Schema, Selection]:
-    """Powers for the best of every structure together; those that add nothing are left out."""
+    """Powers for the best of every structure together; those that add nothing are left out.
 
-    def fit(some: list[tuple[Structure, Array, Tried]], start: Any) -> Pooled:
-        return pooled([s for _, s, _ in some], log_prior, *rows.part(0, len(rows)), start=start)
+    On the rows that settings are compared on first: of structures that add nothing there, no more rows are scored.
+    """
+    start: Any = np.array([one.tried.power for one in best]) / len(best)
+    kept, found = _worth([(one, one.compared) for one in best], log_prior, held.tell.part(0, held.compared), start)
+    if held.compared < len(held.look):
+        more = [(one, np.concatenate([one.compared, one.besides()])) for one in kept]
+        kept, found = _worth(more, log_prior, held.tell.part(0, len(held.look)), found)
+    beta, lapse, loss = found
+    by_name = {one.structure.name: float(b) for one, b in zip(kept, beta, strict=True)}
+    plain = tuple(replace(p, power=by_name.get(NAIVE, 0.0)) for p in schema.pieces)  # kept in any case: the density
+    joined = [one.structure for one in kept if one.structure.name != NAIVE]
+    others = tuple(replace(p, power=by_name[structure.name]) for structure in joined for p in structure.pieces)
+    pieces = (*plain, *others)
+    pool = tuple((one.tried.name, one.tried.settings, float(b)) for one, b in zip(kept, beta, strict=True))
+    taken = replace(schema, pieces=pieces, n_plain=len(plain), lapse=lapse)
+    return taken, Selection(tuple(tried), pool, lapse, loss)
 
-    kept = best
-    found = fit(kept, np.array([t.power for _, _, t in kept]) / len(kept))
-    first = min(range(len(kept)), key=lambda m: round(kept[m][2].loss, 9))
-    alone = fit([kept[first]], np.array([kept[first][2].power]))
+
+def _worth(
+    kept: list[tuple[Candidate, Array]], log_prior: Array, rows: tuple[Codes, Array], start: Any
+) -> tuple[list[Candidate], Pooled]:
+    """Powers of candidates with these scores, without those that have next to none."""
+
+    def fit(some: list[tuple[Candidate, Array]], start: Any) -> Pooled:
+        return pooled([scores for _, scores in some], log_prior, *rows, start=start)
+
+    found = fit(kept, start)
+    first = min(range(len(kept)), key=lambda m: round(kept[m][0].tried.loss, 9))
+    alone = fit([kept[first]], np.array([kept[first][0].tried.power]))
     if alone.loss < found.loss:  # wild scores of another have led the search astray: begin without them
         again = fit(kept, alone._replace(powers=np.where(np.arange(len(kept)) == first, alone.powers, 0.0)))
         found = min(found, again, key=lambda one: one.loss)
@@ -430,11 +479,4 @@ def _pooled(
         weak = int(np.argmin(found.powers))
         kept = [k for m, k in enumerate(kept) if m != weak]
         found = fit(kept, found._replace(powers=np.delete(found.powers, weak)))
-    beta, lapse, loss = found
-    by_name = {s.name: float(b) for (s, _, _), b in zip(kept, beta, strict=True)}
-    plain = tuple(replace(p, power=by_name.get(NAIVE, 0.0)) for p in schema.pieces)  # kept in any case: the density
-    others = tuple(replace(p, power=by_name[s.name]) for s, _, _ in kept if s.name != NAIVE for p in s.pieces)
-    pieces = (*plain, *others)
-    pool = tuple((t.name, t.settings, float(b)) for (_, _, t), b in zip(kept, beta, strict=True))
-    taken = replace(schema, pieces=pieces, n_plain=len(plain), lapse=lapse)
-    return taken, Selection(tuple(tried), pool, lapse, loss)
+    return [one for one, _ in kept], found

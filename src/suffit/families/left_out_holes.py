@@ -42,20 +42,22 @@ class Whole:
 
 
 class PartsLeftOut:
-    """Rows with holes, each under the sums without it."""
+    """Rows with holes, each under the sums without it; kept in an order in which those with the same columns follow."""
 
     def __init__(self, whole: Whole, x: Array, codes: Codes, weights: Array, precision: Any) -> None:
-        self.whole, self.codes, self.weights, self.precision = whole, codes, weights, precision
-        self.there = np.ascontiguousarray(x == x)
-        self.order, self.pattern = _by_pattern(self.there)
+        self.order, self.pattern = _by_pattern(x == x)
+        x, self.codes, self.weights = x[self.order], codes[self.order], weights[self.order]
+        self.whole, self.precision = whole, precision
+        self.there = freeze(x == x)
         middle = _over((whole.cells * whole.means).sum(axis=0), whole.cells.sum(axis=0))
         self.x, self.means = np.where(self.there, x - middle, 0.0), whole.means - middle
-        w, n, cells = weights[:, None], whole.n[codes], whole.cells[codes]
-        grown = (self.x - self.there * self.means[codes]) * _over(cells, cells - w)
-        self.own = np.where(cells > w, grown, self.x)  # where no other row of the class has a value, all classes' mean
+        w, n, cells = self.weights[:, None], whole.n[self.codes], whole.cells[self.codes]
+        grown = (self.x - self.there * self.means[self.codes]) * _over(cells, cells - w)
+        own = np.where(cells > w, grown, self.x)  # where no other row of the class has a value, all classes' mean
         self.n_there = self.there.sum(axis=1)
         root = np.sqrt(np.einsum("cjj->cj", whole.weight))
-        self.u = grown * root[codes] * np.sqrt(weights * np.maximum(n - weights, 0.0))[:, None]
+        u = grown * root[self.codes] * np.sqrt(self.weights * np.maximum(n - self.weights, 0.0))[:, None]
+        self.away, self.u = ({kind: freeze(a.astype(kind)) for kind in {precision, np.float64}} for a in (own, u))
         self.more = self._of_pairs(root)
         missing = 1 - _over(np.einsum("ij,ij->i", self.there, cells), n * self.n_there)
         self.least_left = np.maximum(LEFT_FOR_HOLES * missing, LEAST_LEFT)
@@ -80,45 +82,40 @@ class PartsLeftOut:
             classes = slice(0, K) if tie == 1.0 else slice(k, k + 1)
             matrix = Matrix.of(self.whole, k, tie, shrinkage, np.float64 if tie == 1.0 else self.precision)
             for start, stop in row_blocks(n, self.x.shape[1], BLOCK):
-                here = self.order[start:stop]
+                here = slice(start, stop)
                 squares[here, classes], log_det[here, classes] = self._scored(here, classes, matrix, tie)
         gone = np.equal.outer(self.codes, np.arange(K)) & (self.whole.n <= self.weights[:, None])
-        return np.where(gone, 0.0, log_density(squares, log_det, self.n_there[:, None], freedom))
+        out = np.empty_like(squares)
+        out[self.order] = np.where(gone, 0.0, log_density(squares, log_det, self.n_there[:, None], freedom))
+        return out
 
     @np.errstate(all="ignore")  # what is singular is NaN
-    def _scored(self, here: NDArray[np.int64], classes: slice, matrix: Matrix, tie: float) -> tuple[Array, Array]:
+    def _scored(self, here: slice, classes: slice, matrix: Matrix, tie: float) -> tuple[Array, Array]:
         """d² and log det Σ of rows, for classes that share a matrix.  # → (n, C), (n, 1)"""
         from ..kernels.holes import parts_squares
 
-        P, codes, there = matrix.inverse, self.codes[here], self.there[here]
+        P, there = matrix.inverse, self.there[here]
+        kind = P.dtype.type
         x, means = self.x[here], self.means[classes]
         if len(means) == 1:  # from its mean: others may be so far off that single precision would lose the near
             x, means = x - there * means, np.zeros_like(means)
         first = np.flatnonzero(np.diff(self.pattern[here], prepend=-1))  # the first row of each pattern
-        which = np.repeat(np.arange(len(first)), np.diff(first, append=len(here)))
-        parts = there[first] * means[:, None]  # (C, Q, p): what the patterns see of the means
-        mine = codes - classes.start
+        which = np.repeat(np.arange(len(first)), np.diff(first, append=len(x)))
+        parts = (there[first] * means[:, None]).astype(kind, copy=False)  # (C, Q, p): what patterns see of the means
+        mine = self.codes[here] - classes.start
         own = (mine >= 0) & (mine < len(means))
-        part = np.where(own, 1.0, tie) if tie < 1.0 else np.ones(len(here))  # of what is lost, in this matrix
-        u = self.u[here] * np.sqrt(part * matrix.alpha)[:, None]
-        x, parts, away, u = (a.astype(P.dtype, copy=False) for a in (x, parts, self.own[here], u))
-        products = [
-            x @ P,
-            (parts.reshape(-1, len(P)) @ P).reshape(parts.shape),
-            _some(away, own, P),
-            _some(u, part > 0, P),
-        ]
-        vv, uv, uu, inner = (
-            np.empty((len(here), len(means))),
-            np.empty((len(here), len(means))),
-            *np.empty((2, len(here))),
-        )
+        part = np.where(own, 1.0, tie) if tie < 1.0 else np.ones(len(x))  # of what is lost, in this matrix
+        x, away, u = x.astype(kind, copy=False), self.away[kind][here], self.u[kind][here]
+        products = (x @ P, parts @ P if parts.any() else parts, _some(away, own, P), _some(u, part > 0, P))
+        vv, uv = np.empty((2, len(x), len(means)))
+        uu, inner = np.empty((2, len(x)))
         arrays = (x, parts, away, u, *products, there, which, np.where(own, mine, -1), P)
         parts_squares(*(freeze(a) for a in arrays), vv, uv, uu, inner)
-        left = np.maximum(1 - uu, self.least_left[here])
+        lost = part * matrix.alpha  # u is not scaled by its root: what comes of it is
+        left = np.maximum(1 - lost * uu, self.least_left[here])
         fewer = 1 - part * self.weights[here] / matrix.over
         log_det = matrix.log_det + inner + np.log(left) - self.n_there[here] * np.log(fewer)
-        return fewer[:, None] * (vv + uv**2 * ((1 + self.more[here]) / left)[:, None]), log_det[:, None]
+        return fewer[:, None] * (vv + uv**2 * (lost * (1 + self.more[here]) / left)[:, None]), log_det[:, None]
 
 
 @dataclass(frozen=True)
@@ -165,11 +162,9 @@ def _some(rows: Array, which: Flags, P: Array) -> Array:
 
 
 def _by_pattern(there: Flags) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows in an order in which those with the same columns follow each other, and for each row which it has."""
+    """An order in which rows with the same columns follow each other, and for each in it which columns these are."""
     bits = np.packbits(there, axis=1)
     bits = np.ascontiguousarray(np.pad(bits, ((0, 0), (0, -bits.shape[1] % 8)))).view(np.uint64)
     order = np.lexsort(bits.T)
     new = (bits[order][1:] != bits[order][:-1]).any(axis=1)
-    pattern = np.empty(len(there), np.int64)
-    pattern[order] = np.concatenate([[0], np.cumsum(new)])
-    return order, pattern
+    return order, np.concatenate([[0], np.cumsum(new)])
