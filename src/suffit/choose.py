@@ -233,7 +233,7 @@ class Held:
         self.compared = len(compared)  # the first ones
         self.few = rows.some(self.look)
         self.tell = self._telling()
-        self._bins: dict[tuple[str, ...], Array] = {}
+        self._kept: dict[Any, Array] = {}
         self._learned: dict[Any, tuple[Any, Model]] = {}
         self._sorted: dict[tuple[str, ...], SortedColumns] = {}
         self.sums: dict[Any, Stats] = {}  # of the columns and codings of joint pieces, over all rows
@@ -268,16 +268,19 @@ class Held:
         """
         total = np.zeros((stop - start, len(self.rows.classes)))
         for piece in pieces:
-            if isinstance(piece.family, Binned):
-                if piece.columns not in self._bins:
-                    self._bins[piece.columns] = self._of_others(piece.family, self.sorted(piece.columns))
-                total += bounded(LeftOut(self._bins[piece.columns][start:stop]))
-            else:
-                X, model = self._model(piece)
-                here = np.arange(start, stop)
-                left = model.left_out(X[self.look[here]], self.few.some(here), np.zeros_like, one=True).left
-                total += bounded(left)
+            key = (piece.family, piece.columns, piece.reads, start)
+            if key not in self._kept:
+                self._kept[key] = bounded(self._left_out(piece, np.arange(start, stop)))
+            total += self._kept[key]
         return total
+
+    def _left_out(self, piece: Piece, here: Places) -> LeftOut:
+        if isinstance(piece.family, Binned):
+            if piece.columns not in self._kept:  # of all rows at once
+                self._kept[piece.columns] = self._of_others(piece.family, self.sorted(piece.columns))
+            return LeftOut(self._kept[piece.columns][here])
+        X, model = self._model(piece)
+        return model.left_out(X[self.look[here]], self.few.some(here), np.zeros_like, one=True).left
 
     def _model(self, piece: Piece) -> tuple[Any, Model]:
         """The matrix of a piece, and the sums of all its rows."""

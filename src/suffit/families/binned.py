@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -28,6 +28,7 @@ from .categorical import (
 )
 from .tuning import Tuning, alpha_as, check_alpha, dirichlet_evidence, evident_alpha, settled_alpha
 
+HOW = ("mdl", "width", "quantile")
 Edges = tuple[float, ...]  # of one column, increasing: one bin below, one above, and one between each two
 
 
@@ -66,8 +67,8 @@ class Binned(Family):
 
     def __post_init__(self) -> None:
         check_alpha(self, evidence=True)
-        if self.how not in ("mdl", *CHOICES):
-            raise ValueError(f"Binned(how={self.how!r}): how must be one of {', '.join(map(repr, ('mdl', *CHOICES)))}")
+        if self.how not in HOW:
+            raise ValueError(f"Binned(how={self.how!r}): how must be one of {', '.join(map(repr, HOW))}")
         if isinstance(self.bins, bool) or not isinstance(self.bins, int | np.integer) or self.bins < 1:
             raise ValueError(f"Binned(bins={self.bins!r}): bins must be a whole number of at least 1")
         if self.edges is not None:
@@ -328,58 +329,39 @@ class SortedColumns:
         """Sort every column once."""
         rows = np.asarray(rows, dtype=np.float64)
         x = np.ascontiguousarray(rows.T)
-        return SortedColumns(freeze(rows), freeze(x), freeze(np.argsort(x, axis=1)))
+        order = np.empty(x.shape, np.int64)
+        for j, column in enumerate(x):
+            order[j] = np.argsort(_narrow(column), kind="stable")
+        return SortedColumns(freeze(rows), freeze(x), freeze(order))
 
     def edges(self, how: str, bins: int, codes: Codes, weights: Array, K: int) -> tuple[Edges, ...]:
-        """Edges by one of CHOICES, or ``mdl``: half way between the neighbours that Fayyad and Irani's rule parts."""
-        if how != "mdl":
-            return tuple(self._chosen(j, how, bins, weights) for j in range(len(self.x)))
-        from ..kernels.bins import mdl_edges
+        """Edges by one of HOW: ``mdl`` is half way between the neighbours that Fayyad and Irani's rule parts."""
+        from ..kernels.bins import mdl_edges, share_edges
 
         found, count = np.empty(self.x.shape), np.empty(len(self.x), np.int64)
-        mdl_edges(self.x, self.order, freeze(codes), freeze(weights), K, found, count)
+        if how == "width":
+            return tuple(self._by_width(j, bins, weights) for j in range(len(self.x)))
+        if how == "quantile":
+            found = np.empty((len(self.x), max(bins - 1, 0)))
+            share_edges(self.x, self.order, freeze(weights), bins, found, count)
+        else:
+            mdl_edges(self.x, self.order, freeze(codes), freeze(weights), K, found, count)
         return tuple(tuple(e[:n].tolist()) for e, n in zip(found, count.tolist(), strict=True))
 
-    def _chosen(self, j: int, how: str, bins: int, weights: Array) -> Edges:
-        x, w = self.x[j][self.order[j]], weights[self.order[j]]
-        here = np.isfinite(x) & (w > 0)  # an infinity is for collect to refuse
-        return tuple(CHOICES[how](Column(x[here], w[here], bins)).tolist()) if here.any() else ()
+    def _by_width(self, j: int, bins: int, weights: Array) -> Edges:
+        """min + k·(max − min)/bins, correctly rounded; those with values on both sides."""
+        x = self.x[j][self.order[j]]
+        x = x[np.isfinite(x) & (weights[self.order[j]] > 0)]  # an infinity is for collect to refuse
+        if not len(x):
+            return ()
+        low, high = Fraction(float(x[0])), Fraction(float(x[-1]))
+        edges = {float(low + (high - low) * k / bins) for k in range(1, bins)}
+        return tuple(e for e in sorted(edges) if x[0] < e <= x[-1])
 
 
-@dataclass(frozen=True)
-class Column:
-    """The present values of one column, in order; at least one."""
-
-    x: Array
-    weights: Array
-    bins: int
-
-
-def _between(a: Array, b: Array) -> Array:
-    """Half way from a to b ≥ a, and above a where b is: at b, where no number lies between."""
-    half = a / 2 + b / 2
-    return np.where((a < half) & (half <= b), half, b)
-
-
-def _by_width(column: Column) -> Array:
-    """min + k·(max − min)/bins, correctly rounded."""
-    low, high = Fraction(float(column.x[0])), Fraction(float(column.x[-1]))
-    return _cutting(np.array([float(low + (high - low) * k / column.bins) for k in range(1, column.bins)]), column)
-
-
-def _by_share(column: Column) -> Array:
-    """The k/bins quantiles: where the weights reach k/bins of their sum, half way to the next value if exactly so."""
-    reached = np.cumsum(column.weights)
-    wanted = np.arange(1, column.bins) * reached[-1] / column.bins
-    i = np.searchsorted(reached, wanted)
-    after = np.minimum(i + (reached[i] == wanted), len(reached) - 1)
-    return _cutting(_between(column.x[i], column.x[after]), column)
-
-
-def _cutting(edges: Array, column: Column) -> Array:
-    """The distinct edges with values on both sides."""
-    edges = np.unique(edges)
-    return edges[(edges > column.x[0]) & (edges <= column.x[-1])]
-
-
-CHOICES: dict[str, Callable[[Column], Array]] = {"width": _by_width, "quantile": _by_share}
+def _narrow(x: Array) -> NDArray[Any]:
+    """Small whole numbers as such: they are sorted in a tenth of the time."""
+    if not (x.min(initial=0.0) >= 0 and x.max(initial=0.0) <= np.iinfo(np.uint16).max):
+        return x
+    small = x.astype(np.uint16)
+    return small if np.array_equal(small, x) else x

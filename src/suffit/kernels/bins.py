@@ -138,3 +138,34 @@ def mdl_edges(x, order, codes, weights, K, edges, count):  # type: ignore[no-unt
             a, b = values[t[k] - 1], values[t[k]]
             half = a / 2 + b / 2
             edges[j, k] = half if a < half <= b else b
+
+
+@jit
+def share_edges(x, order, weights, bins, edges, count):  # type: ignore[no-untyped-def]
+    """The k/bins quantiles of every column, those that are distinct and have values on both sides.
+
+    They are where the weights reach k/bins of their sum, half way to the next value if exactly so.  Rows and values are
+    left out as above.
+    """
+    p, n = x.shape
+    values, reached = np.empty(n), np.empty(n)
+    for j in range(p):
+        m, total = 0, 0.0
+        for k in range(n):
+            i = order[j, k]
+            if weights[i] > 0.0 and np.isfinite(x[j, i]):
+                total += weights[i]
+                values[m], reached[m] = x[j, i], total
+                m += 1
+        count[j], i = 0, 0
+        for k in range(1, bins if m else 0):
+            wanted = k * total / bins
+            while reached[i] < wanted:
+                i += 1
+            a = values[i]
+            b = values[min(i + 1, m - 1)] if reached[i] == wanted else a
+            half = a / 2 + b / 2
+            edge = half if a < half <= b else b
+            if values[0] < edge <= values[m - 1] and (count[j] == 0 or edge > edges[j, count[j] - 1]):
+                edges[j, count[j]] = edge
+                count[j] += 1
