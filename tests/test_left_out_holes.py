@@ -93,12 +93,16 @@ def test_single_precision_is_enough_to_compare_settings(tie):
     np.testing.assert_allclose(single, double, rtol=1e-4, atol=1e-4)
 
 
+def _of_others(family, X, others, wanted):
+    return replace(family, edges=family.edges_of(SortedColumns.of(X), others)).scores_of_others(X, others, wanted)
+
+
 @pytest.mark.parametrize("how", ["mdl", "quantile"])
 def test_bins_of_other_rows_are_those_of_a_model_of_them(how):
     X, rows = _table(0.1, n=300)
     held = np.arange(300) % 4 == 0
     family, wanted, others = Binned(how=how), np.flatnonzero(held), np.flatnonzero(~held)
-    found = family.scores_of_others(SortedColumns.of(X), rows, held, wanted)
+    found = _of_others(family, X, rows.without(held), wanted)
     model = Model.empty(family, NAMES).learn(X[others], rows.some(others))
     np.testing.assert_allclose(found, model.solved(np.zeros(3)).scores(X[wanted]), rtol=1e-12)
 
@@ -106,5 +110,5 @@ def test_bins_of_other_rows_are_those_of_a_model_of_them(how):
 def test_a_class_that_no_other_row_has_is_as_unlikely_as_the_least_likely():
     X, rows = _table(0.0)
     held = rows.codes == 2
-    found = Binned().scores_of_others(SortedColumns.of(X), rows, held, np.flatnonzero(held))
+    found = _of_others(Binned(), X, rows.without(held), np.flatnonzero(held))
     np.testing.assert_array_equal(found[:, 2], found[:, :2].min(axis=1))

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .families import Binned, Categorical, Gaussian, MultivariateGaussian
-from .families.binned import SortedColumns
+from .families.binned import Edges, SortedColumns
 from .families.holes import patterns_of
 from .families.left_out_holes import PartsLeftOut
 from .families.left_out_nearly import NearlyLeftOut
@@ -43,7 +43,7 @@ Places = NDArray[np.int64]
 NAIVE = "naive"
 FOLDS = 5
 MOST_ROWS = 20_000  # rows whose sums structures are compared by, where there are more
-MOST_POOLED = 2_000  # rows that their powers are fitted on
+MOST_POOLED = 1_000  # rows that their powers are fitted on
 MOST_COMPARED = 500  # of these, rows that settings are compared on; some more rather than a few besides
 FEW_BESIDES = 1.3
 MANY_ROWS = 500  # of every class: two parts are enough to hold out, in place of five folds
@@ -236,6 +236,7 @@ class Held:
         self._kept: dict[Any, Array] = {}
         self._learned: dict[Any, tuple[Any, Model]] = {}
         self._sorted: dict[tuple[str, ...], SortedColumns] = {}
+        self._edges: dict[tuple[str, ...], tuple[Edges, ...]] = {}  # of bins chosen by all rows that are not looked at
         self.sums: dict[Any, Stats] = {}  # of the columns and codings of joint pieces, over all rows
 
     def _telling(self) -> Rows:
@@ -254,12 +255,12 @@ class Held:
         return self._sorted[columns]
 
     def cut(self, piece: Piece) -> Piece:
-        """A piece whose bins, if it is one of those compared, are chosen by all rows."""
-        if not isinstance(piece.family, Binned) or piece.family.edges is not None or piece.columns not in self._sorted:
+        """A piece whose bins, if it is one of those compared, are chosen by all rows; or by many, as compared."""
+        family, columns = piece.family, self._sorted.get(piece.columns)
+        if not isinstance(family, Binned) or family.edges is not None or columns is None:
             return piece
-        how, bins, rows = piece.family.how, piece.family.bins, self.rows
-        edges = self.sorted(piece.columns).edges(how, bins, *rows.part(0, len(rows)), len(rows.classes))
-        return replace(piece, family=replace(piece.family, edges=edges))
+        edges = self._edges.get(piece.columns) or family.edges_of(columns, self.rows)
+        return replace(piece, family=replace(family, edges=edges))
 
     def scores(self, pieces: Iterable[Piece], start: int, stop: int) -> Array:
         """log p(x | c) of some of the rows looked at, up to a constant per row.  # → (n, K)
@@ -277,7 +278,7 @@ class Held:
     def _left_out(self, piece: Piece, here: Places) -> LeftOut:
         if isinstance(piece.family, Binned):
             if piece.columns not in self._kept:  # of all rows at once
-                self._kept[piece.columns] = self._of_others(piece.family, self.sorted(piece.columns))
+                self._kept[piece.columns] = self._of_others(piece.family, piece.columns)
             return LeftOut(self._kept[piece.columns][here])
         X, model = self._model(piece)
         return model.left_out(X[self.look[here]], self.few.some(here), np.zeros_like, one=True).left
@@ -312,7 +313,7 @@ class Held:
         few = between(0, self.compared)
         return Joint(piece, lambda family: left_out(family, few), besides, _seen_together(stats))
 
-    def _of_others(self, family: Binned, columns: SortedColumns) -> Array:
+    def _of_others(self, family: Binned, names: tuple[str, ...]) -> Array:
         """Scores of the rows compared under bins of rows that are not.  # → (n, K)
 
         Of all that are not compared, where they are as many; else, for every fold, of the other folds, or for two parts
@@ -325,11 +326,15 @@ class Held:
             apart = [compared]
         elif self.rows.counts().min() >= MANY_ROWS:
             apart = [self.folds < FOLDS // 2, self.folds >= FOLDS // 2]
-        scores = np.zeros((len(self.look), len(self.rows.classes)))
+        scores, columns = np.zeros((len(self.look), len(self.rows.classes))), self.sorted(names)
         for held in apart:
             here = np.flatnonzero(held[self.look])
             if len(here):
-                scores[here] = family.scores_of_others(columns, self.rows, held, self.look[here])
+                others = self.rows.without(held)
+                edges = family.edges_of(columns, others)
+                scores[here] = replace(family, edges=edges).scores_of_others(columns.rows, others, self.look[here])
+                if len(apart) == 1:
+                    self._edges[names] = edges
         return scores
 
 

@@ -156,6 +156,10 @@ class Rows:
         rows = rows[np.argsort(self.codes[rows], kind="stable")]
         return np.sort(rows[np.unique(np.linspace(0, len(rows) - 1, most).astype(np.int64))])
 
+    def without(self, which: NDArray[np.bool_]) -> Rows:
+        """All of them, these with no weight."""
+        return replace(self, weights=freeze(np.where(which, 0.0, self.part(0, len(self))[1])))
+
     def one_of_each(self) -> Rows:
         """What is left out at a time: a weight of 3 is three rows, of which one goes; less than 1 goes whole."""
         return self if self.weights is None else replace(self, weights=freeze(np.minimum(self.weights, 1.0)))

@@ -122,7 +122,7 @@ class Binned(Family):
 
         def chosen(a: int, b: int) -> tuple[Edges, ...]:
             x = X[:, a:b].toarray() if is_sparse(X) else X[:, a:b]
-            return SortedColumns.of(x).edges(self.how, self.bins, *rows.part(0, len(rows)), len(rows.classes))
+            return self.edges_of(SortedColumns.of(x), rows)
 
         blocks = [(j, min(j + step, X.shape[1])) for j in range(0, X.shape[1], step)]
         edges = tuple(e for part in in_order(chosen, blocks) for e in part)
@@ -134,22 +134,23 @@ class Binned(Family):
             )
         return replace(self, edges=edges)
 
-    def scores_of_others(
-        self, columns: SortedColumns, rows: Rows, held: NDArray[np.bool_], wanted: NDArray[np.int64]
-    ) -> Array:
-        """log p(x | c) of some rows, bins chosen and counted without those held out; α a number.  # → (len(wanted), K)
+    def edges_of(self, columns: SortedColumns, rows: Rows) -> tuple[Edges, ...]:
+        """Edges chosen from these rows."""
+        return columns.edges(self.how, self.bins, *rows.part(0, len(rows)), len(rows.classes))
 
-        A class that has no other row is as unlikely as the least likely of the others.
+    def scores_of_others(self, x: Array, rows: Rows, wanted: NDArray[np.int64]) -> Array:
+        """log p(x | c) of some rows in bins that others were counted in; α a number.  # → (len(wanted), K)
+
+        Those held out have no weight.  A class that has no other row is as unlikely as the least likely of the others.
         """
         from ..kernels.counts import level_counts, level_scores
 
-        K, weights = len(rows.classes), np.where(held, 0.0, rows.part(0, len(rows))[1])
-        edges = columns.edges(self.how, self.bins, rows.codes, freeze(weights), K)
-        places = Places(edges).of(columns.rows)
+        edges, K, weights = self.edges, len(rows.classes), rows.part(0, len(rows))[1]
+        places = Places(edges).of(x)
         sizes = np.array([len(e) + 1 for e in edges], np.int64)
         offsets = freeze(np.concatenate([[0], np.cumsum(sizes)]))
         count, out = np.zeros((K, int(offsets[-1]))), np.empty((len(wanted), K))
-        level_counts(freeze(places), offsets, rows.codes, freeze(weights), count)
+        level_counts(freeze(places), offsets, rows.codes, weights, count)
         total = np.add.reduceat(count, offsets[:-1], axis=1) + self.alpha * sizes
         table = np.log(count + self.alpha) - np.log(np.repeat(total, sizes, axis=1))
         level_scores(freeze(places[wanted]), offsets, freeze(table.T), out)
