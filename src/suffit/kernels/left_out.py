@@ -65,31 +65,3 @@ def forward_substituted(L, u):  # type: ignore[no-untyped-def]
             for k in range(j):
                 total -= triangle[j, k] * row[k]
             row[j] = total / triangle[j, j]
-
-
-@fast
-def squares_without(u, means, codes, taken, which, tie, squares, left):  # type: ignore[no-untyped-def]
-    """v'v + b(u'v)²/(1 − b u'u) and 1 − b u'u, b = tie·taken, for whitened rows and class means, without each row.
-
-    u is the distance from the mean of the row's own class, v that from the mean of another.  Of class ``which``, or of
-    all where it is −1 and they share the factor; the row's own is left as it is.
-    """
-    n, p = u.shape
-    first, last = (which, which + 1) if which >= 0 else (0, len(means))
-    for i in range(n):
-        c, b = codes[i], tie * taken[i]
-        u_u = 0.0
-        if b > 0.0:
-            for j in range(p):
-                u_u += u[i, j] * u[i, j]
-        rest = 1.0 - b * u_u
-        for k in range(first, last):
-            if k == c:
-                continue
-            u_v, v_v = 0.0, 0.0
-            for j in range(p):
-                v = u[i, j] + (means[c, j] - means[k, j])
-                v_v += v * v
-                u_v += v * u[i, j]
-            left[i, k] = rest
-            squares[i, k] = v_v + b / rest * u_v * u_v
