@@ -39,6 +39,7 @@ Flags = NDArray[np.bool_]
 
 
 DENSE_CELLS = 1 << 19  # of sparse rows that are made dense together
+CELLS_FOR_SUM = 4  # of a block, for each sum that is made of it
 FIRST_ROWS = 64  # of a block: holes are mostly seen there, and then looked for in all of it
 
 
@@ -113,8 +114,9 @@ class JointMoments(Family):
             with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found and named below
                 return self._block_sums(rows_of, rows, columns, origin, start, stop)
 
+        squares = self._room(1, *origin.shape)
         with one_blas_thread():
-            for part, holes in in_order(work, row_blocks(*X.shape)):
+            for part, holes in in_order(work, row_blocks(len(rows), X.shape[1], least=CELLS_FOR_SUM * squares)):
                 holed.append(holes)
                 if total is None:
                     total = part
@@ -268,10 +270,12 @@ class JointMoments(Family):
 
 
 def _both_sides(upper: Array, shape: tuple[int, ...]) -> Array:
-    """Whole symmetric matrices, of these columns, from upper triangles with room to spare."""
-    p = shape[-1]
-    above = np.triu(upper[:, :p, :p])
-    return (above + np.swapaxes(np.triu(above, 1), 1, 2)).reshape(shape)
+    """Whole symmetric matrices, of this shape, from upper triangles with room to spare."""
+    from ..kernels.products import both_sides
+
+    out = np.empty((len(upper), *shape[-2:]))
+    both_sides(upper, out)
+    return out.reshape(shape)
 
 
 def _add_fourth(x: Array, codes: Codes, weights: Array, origin: Array, out: Sums) -> None:

@@ -18,7 +18,7 @@ MOST_LOGIT = 30.0  # of a lapse, either way
 NOTHING = 1e-6  # a power that is none
 BENT = (1.0, 0.97, 0.9, 0.7, 0.0)  # how much of what makes the loss no longer convex is reckoned with
 ROUNDING = 1e-12  # of the log-loss
-SETTLED = 1e-8  # a gain of log-loss after which there is nothing more to gain
+SETTLED = 1e-6  # a gain of log-loss after which there is nothing more to gain
 
 
 @fast

@@ -52,6 +52,19 @@ def add_products(Z, start, stop, T, G):  # type: ignore[no-untyped-def]
 
 
 @fast
+def both_sides(upper, out):  # type: ignore[no-untyped-def]
+    """Whole symmetric matrices, of as many columns as ``out`` has, from upper triangles with room to spare."""
+    K, p = out.shape[0], out.shape[1]
+    for c in range(K):
+        for i in range(p):
+            for j in range(i, p):
+                out[c, i, j] = upper[c, i, j]
+        for i in range(p):
+            for j in range(i):
+                out[c, i, j] = out[c, j, i]
+
+
+@fast
 def _turn(Z, start, stop, T):  # type: ignore[no-untyped-def]
     """T[j, i] = Z[start + i, j], eight rows at a time."""
     p = Z.shape[1]

@@ -54,11 +54,14 @@ def _pool() -> ThreadPoolExecutor:
         return _pools[pid]
 
 
-def row_blocks(n_rows: int, n_columns: int, cells: int = READ_CELLS) -> list[tuple[int, int]]:
-    """The row ranges [start, stop) that cover ``n_rows``; their length depends on the shape of the data alone."""
+def row_blocks(n_rows: int, n_columns: int, cells: int = READ_CELLS, least: int = 0) -> list[tuple[int, int]]:
+    """The row ranges [start, stop) that cover ``n_rows``; their length depends on the shape of the data alone.
+
+    With ``least`` cells or more, where a block makes so many sums that fewer are not worth it.
+    """
     if cells == READ_CELLS:  # about 16 blocks, none too short to be worth a thread and none too long to share out
         cells = min(max(n_rows * n_columns // 16, READ_CELLS >> 3), READ_CELLS)
-    step = max(_LEAST_ROWS, cells // max(1, n_columns))
+    step = max(_LEAST_ROWS, max(cells, least) // max(1, n_columns))
     return [(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
 
