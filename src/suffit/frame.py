@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from .cells import native_column, native_filled
 from .stats import Array
-from .table import Codes, InputError, column_codes, is_missing, is_sparse
+from .table import FEW_WORDS, NOTHING_MISSING, Codes, InputError, column_codes, freeze, is_missing, is_sparse
 
 NUMBER, WHOLE, TRUTH, LEVEL_KIND = "number", "whole number", "yes or no", "level"
 DATE, NESTED, MIXED, EMPTY = "date or time", "nested", "mixed", "empty"
@@ -209,7 +209,7 @@ class SeriesColumn(Remembering):
         if self.mixes:
             return self._objects().levels()
         if series.implementation.is_pyarrow():
-            return _arrow_levels(native if dtype == nw.Categorical else native.dictionary_encode())
+            return _coded_levels(native) if dtype == nw.Categorical else _arrow_levels(native)
         if dtype in (nw.Categorical, nw.Enum):
             series = series.cast(nw.String)
         found = series.drop_nulls().unique()
@@ -279,11 +279,11 @@ class WordColumn(Remembering):
 
     def levels(self) -> tuple[list[Hashable], Codes]:
         """In the order of first appearance."""
-        return self._once("levels", len(self.words), lambda: _arrow_levels(self.words.dictionary_encode()))  # type: ignore[no-any-return]
+        return self._once("levels", len(self.words), lambda: _arrow_levels(self.words))  # type: ignore[no-any-return]
 
     def holes(self) -> NDArray[np.bool_]:
         """Nulls."""
-        return np.asarray(self.levels()[1] < 0)
+        return self._once("holes", len(self.words), lambda: np.asarray(self.levels()[1] < 0))  # type: ignore[no-any-return]
 
     def filled(self, holes: NDArray[np.bool_], values: NDArray[Any]) -> Any:
         """A column of the library."""
@@ -305,7 +305,32 @@ class WordColumn(Remembering):
         return WordColumn(words, lambda: self.make().iloc[which])
 
 
-def _arrow_levels(coded: Any) -> tuple[list[Hashable], Codes]:
+def _arrow_levels(values: Any) -> tuple[list[Hashable], Codes]:
+    """The levels of a column of Arrow, in the order of first appearance, and the place of each row's among them."""
+    found = _word_levels(values.chunk(0)) if values.num_chunks == 1 else None
+    return _coded_levels(values.dictionary_encode()) if found is None else found
+
+
+def _word_levels(words: Any) -> tuple[list[Hashable], Codes] | None:
+    """The same for words in one piece, of which few are different; None for anything else."""
+    from .kernels.words import code_words
+
+    width = {"string": np.int32, "large_string": np.int64}.get(str(words.type))
+    if width is None or not len(words):
+        return None
+    bits, ends, letters = words.buffers()
+    valid = NOTHING_MISSING if bits is None or not words.null_count else freeze(np.frombuffer(bits, np.uint8))
+    starts = freeze(np.frombuffer(ends, width)[words.offset : words.offset + len(words) + 1])
+    data = freeze(np.frombuffer(letters, np.uint8) if letters is not None and letters.size else NOTHING_MISSING)
+    codes, firsts = np.empty(len(words), np.int32), np.empty(FEW_WORDS, np.int64)
+    n = code_words(data, starts, valid, words.offset, codes, firsts)
+    if n < 0:
+        return None
+    spans = [(starts[i], starts[i + 1]) for i in firsts[:n].tolist()]
+    return [data[a:b].tobytes().decode() for a, b in spans], codes
+
+
+def _coded_levels(coded: Any) -> tuple[list[Hashable], Codes]:
     """The levels of a dictionary-encoded column of Arrow, and the place of each row's among them."""
     coded = coded.chunk(0) if coded.num_chunks == 1 else coded.combine_chunks()
     places = coded.indices
@@ -328,7 +353,8 @@ class ChosenRows:
 
     def kind(self) -> str:
         """That of the column, or that of these rows where values of one column may be of several."""
-        if self.holes().all():
+        holes = self.column.holes()
+        if holes[self.which[:1]].all() and holes[self.which].all():
             return EMPTY
         return self.alone.kind() if self.column.mixes else self.column.kind()
 
