@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -243,7 +244,7 @@ class Looked:
             return None, "no value is there"
         if kind == DATE:
             return None, "a date or time: make numbers of it, such as the year, or the hour with VonMises(period=24)"
-        if kind not in (*READABLE, EMPTY):
+        if kind not in READABLE and kind != EMPTY:
             raise _unreadable(name, kind)
         if kind in (LEVEL_KIND, EMPTY) and whole.kind() == LEVEL_KIND:
             spread = _spread(self.few.columns[name], self.few_rows)
@@ -258,9 +259,9 @@ class Looked:
             check_finite(every[:, None], [name])
             every = every[self.weighty]
         low, high, whole = _range(every)
-        if np.isinf(low) or np.isinf(high):
+        if math.isinf(low) or math.isinf(high):
             check_finite(every[:, None], [name])
-        if np.isnan(low):  # in no row that weighs anything
+        if math.isnan(low):  # in no row that weighs anything
             return None, "no value is there"
         if low == high:
             return None, f"every value is {low:g}"
@@ -370,29 +371,30 @@ def explained(columns: Sequence[Numbers]) -> list[Explained]:
     rows = columns[0].rows
     price = 0.5 * float(np.log(max(rows.counts().sum(), 1.0))) * len(rows.classes)
     X = np.array([column.x for column in columns])  # (p, n)
-    positive = [j for j, column in enumerate(columns) if not column.whole]
-    counts = [j for j, column in enumerate(columns) if column.counts]
-    whole = [j for j, column in enumerate(columns) if column.whole]
+    positive = np.flatnonzero([not column.whole for column in columns])
+    whole = np.flatnonzero([column.whole for column in columns])
+    counts = np.flatnonzero([column.counts for column in columns])
     p, units = len(columns), np.array([column.units for column in columns])
-    if positive:
+    if len(positive):
         X = np.concatenate([X, np.log(X[positive])])
+    X = freeze(X)
     sums = column_sums(X, rows)  # of x, and of log x for positive numbers
     value = _normal(sums, np.concatenate([units, units[positive]])) - 2 * price
     out = [Explained({"gaussian": v}) for v in value[:p].tolist()]
-    if positive:
+    if len(positive):
         n, logs = sums.n[:, p:], sums.t[:, p:]
         t = np.stack([sums.t[:, positive], logs], axis=-1)
         gamma = _natural(GAMMA, n, t) - 2 * price
         for j, a, b in zip(positive, (value[p:] - logs.sum(axis=0)).tolist(), gamma.tolist(), strict=True):
             out[j].by.update({"log-normal": a, "gamma": b})
-    if counts:
+    if len(counts):
         poisson = _natural(POISSON, sums.n[:, counts], sums.t[:, counts, None])
-        poisson = poisson - log_factorials(X[counts], rows) - price
+        poisson = poisson - log_factorials(X, counts, rows) - price
         for j, a in zip(counts, poisson.tolist(), strict=True):
             out[j].by["poisson"] = a
-    if whole:
-        ranges = [(columns[j].least, columns[j].most) for j in whole]
-        for j, (levels, a) in zip(whole, _of_levels(X[whole], np.array(ranges).T, rows), strict=True):
+    if len(whole):
+        low, high = np.array([(c.least, c.most) for c in columns if c.whole]).T
+        for j, (levels, a) in zip(whole, _of_levels(X, whole, low, high, rows), strict=True):
             if levels:
                 out[j].by["categorical"] = a - price * (levels - 1)
                 out[j] = out[j]._replace(levels=levels)
@@ -414,7 +416,7 @@ def column_sums(X: Array, rows: Rows) -> Sums:
 
     n, z, zz = np.empty((3, len(rows.classes), len(X)))
     middle = np.empty(len(X))
-    column_moments(freeze(X), *rows.part(0, len(rows)), middle, n, z, zz)
+    column_moments(X, *rows.part(0, len(rows)), middle, n, z, zz)
     return Sums(n, z + n * middle, z, zz)
 
 
@@ -437,21 +439,23 @@ def _factorials() -> Array:
     return freeze(-POISSON.log_base(np.arange(LARGEST_COUNT + 1.0)))
 
 
-def log_factorials(X: Array, rows: Rows) -> Array:
-    """Σ log x! of columns of counts.  # (p, n) → (p,)"""
+def log_factorials(X: Array, places: NDArray[np.int64], rows: Rows) -> Array:
+    """Σ log x! of the columns of counts at these places.  # (p, n)"""
     from .kernels.columns import sums_looked_up
 
-    out = np.empty(len(X))
-    sums_looked_up(freeze(X), rows.part(0, len(rows))[1], _factorials(), out)
+    out = np.empty(len(places))
+    sums_looked_up(X, freeze(places), rows.part(0, len(rows))[1], _factorials(), out)
     return out
 
 
-def _of_levels(X: Array, ranges: Array, rows: Rows) -> Iterator[tuple[int, float]]:
-    """How many different numbers columns have, 0 for many, and Σ_cv N_cv·log (N_cv + 1)/(N_c + levels) of each."""
+def _of_levels(X: Array, places: NDArray[np.int64], low: Array, high: Array, rows: Rows) -> Iterator[tuple[int, float]]:
+    """How many different numbers the columns at these places have, in these ranges, 0 for many; and of each
+
+    Σ_cv N_cv·log (N_cv + 1)/(N_c + levels).
+    """
     from .kernels.columns import levels_explain
 
-    levels, value = np.empty(len(X), np.int64), np.empty(len(X))
-    low, high = (freeze(one) for one in ranges)
-    part = rows.part(0, len(rows))
-    levels_explain(freeze(X), low, high, *part, len(rows.classes), WIDE, FEW_LEVELS, levels, value)
+    levels, value = np.empty(len(places), np.int64), np.empty(len(places))
+    ranges, part = (freeze(places), freeze(low), freeze(high)), rows.part(0, len(rows))
+    levels_explain(X, *ranges, *part, len(rows.classes), WIDE, FEW_LEVELS, levels, value)
     return zip(levels.tolist(), value.tolist(), strict=True)

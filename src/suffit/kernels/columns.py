@@ -89,16 +89,15 @@ def column_moments(X, codes, weights, middle, n, t1, t2):  # type: ignore[no-unt
 
 
 @fast
-def sums_looked_up(X, weights, table, out):  # type: ignore[no-untyped-def]
-    """out[j] = Σ w·table[x] of whole numbers, of what is there; a column is a row of X."""
-    p, rows = X.shape
-    for j in range(p):
-        x = X[j]
+def sums_looked_up(X, places, weights, table, out):  # type: ignore[no-untyped-def]
+    """out[k] = Σ w·table[x] of whole numbers, of what is there in the column X[places[k]]."""
+    for k in range(places.shape[0]):
+        x = X[places[k]]
         total = 0.0
-        for i in range(rows):
+        for i in range(x.shape[0]):
             if x[i] == x[i]:
-                total += weights[i] * table[np.int64(x[i])]
-        out[j] = total
+                total += weights[i] * table[np.uint64(x[i])]
+        out[k] = total
 
 
 @jit
@@ -117,23 +116,22 @@ def count_seen(codes, weights, seen):  # type: ignore[no-untyped-def]
 
 
 @jit
-def levels_explain(X, low, high, codes, weights, K, wide, limit, levels, value):  # type: ignore[no-untyped-def]
-    """levels[j]: how many different whole numbers a column (a row of X) has, 0 for more than ``limit``; and value[j]:
+def levels_explain(X, places, low, high, codes, weights, K, wide, limit, levels, value):  # type: ignore[no-untyped-def]
+    """levels[j]: how many different whole numbers the column X[places[j]] has, 0 for more than ``limit``; and value[j]:
 
     Σ_cv N_cv·log (N_cv + 1)/(N_c + levels).  Numbers in a range less than ``wide`` are found by a table.
     """
-    p, rows = X.shape
     place = np.empty(wide, np.int64)
     known = np.empty(limit)
     count = np.empty((limit, K))
-    for j in range(p):
-        x = X[j]
+    for j in range(places.shape[0]):
+        x = X[places[j]]
         least = low[j]
         near = high[j] - least < wide
         if near:
             place[: np.int64(high[j] - least) + 1] = -1
         found = 0
-        for i in range(rows):
+        for i in range(x.shape[0]):
             v = x[i]
             if v != v:
                 continue

@@ -37,7 +37,7 @@ def _load(context: Any, data: Any, place: Any) -> Any:
 def _eight(data, start, stop):  # type: ignore[no-untyped-def]
     """The bytes [start, stop) as one number, of more than eight the first eight."""
     if start + EIGHT <= np.uint64(data.shape[0]):
-        bits = _load(data, start)  # type: ignore[call-arg]
+        bits: Any = _load(data, start)  # type: ignore[call-arg]
         return bits if stop - start >= EIGHT else bits & (ALL >> (EIGHT * (EIGHT - (stop - start))))
     bits = np.uint64(0)
     for e in range(min(EIGHT, stop - start)):
