@@ -34,6 +34,8 @@ GAMMA = Gamma()
 CANDIDATES: dict[str, Family] = {"gaussian": GAUSSIAN, "poisson": POISSON, "categorical": CATEGORICAL}  # of whole ones
 RIVALS: dict[str, Elementwise] = {"log-normal": LogNormal(smoothing=1e-9), "gamma": GAMMA}  # of positive numbers
 
+SHOWN = {id(f): shown(f) for f in (BERNOULLI, *CANDIDATES.values(), *RIVALS.values())}
+
 Verdict: TypeAlias = tuple[Family | None, str]  # a family, or None for a column that is left out; and why
 
 
@@ -125,28 +127,26 @@ def choose(
             found[name] = _wished(wish.family, name, kinds[name]), AS_ASKED
     verdicts = found | _compared({k: v for k, v in found.items() if isinstance(v, Numbers)}, criterion)
     choices: list[Choice] = []
-    said: dict[int, tuple[str, Family]] = {}  # how a family is shown, and as which one its columns are learned
-    grouped: dict[Any, tuple[Family, str, bool, list[str]]] = {}
+    alike: dict[Any, tuple[str, Family, list[str]]] = {}  # of each family, and whether it was asked for: its columns
     for name in frame.names:
         wish, (family, reason) = by_name.get(name), cast(Verdict, verdicts[name])
         if family is None:
             choices.append(Choice(name, kinds[name], LEFT_OUT, reason))
             continue
-        if id(family) not in said:
-            learned = family
-            if isinstance(family, Categorical):
-                learned = replace(family, every_whole=False, unknown=family.unknown or unknown)
-            said[id(family)] = shown(family), learned
-        text, family = said[id(family)]
-        choices.append(Choice(name, kinds[name], text, reason))
-        group: Any = family
-        if wish is not None and wish.joint:
-            group = ("joint", wish.columns)
-        elif not apart(family):
-            group = ("alone", name)
-        reads = "levels" if isinstance(family, Categorical) else "numbers"
-        lenient = isinstance(family, Elementwise) and reason != AS_ASKED
-        grouped.setdefault((group, lenient), (family, reads, lenient, []))[3].append(name)
+        key = id(family), reason == AS_ASKED, wish.columns if wish is not None and wish.joint else None
+        if key not in alike:
+            alike[key] = SHOWN.get(id(family)) or shown(family), family, []
+        choices.append(Choice(name, kinds[name], alike[key][0], reason))
+        alike[key][2].append(name)
+    grouped: dict[Any, tuple[Family, str, bool, list[str]]] = {}
+    for (_, asked, joint), (_, family, names) in alike.items():
+        reads = "numbers"
+        if isinstance(family, Categorical):
+            family, reads = replace(family, every_whole=False, unknown=family.unknown or unknown), "levels"
+        lenient = isinstance(family, Elementwise) and not asked
+        for some in [names] if joint or apart(family) else [[name] for name in names]:
+            group: Any = ("joint", joint) if joint else family if apart(family) else ("alone", some[0])
+            grouped.setdefault((group, lenient), (family, reads, lenient, []))[3].extend(some)
     pieces = [
         Piece(f, _in_order(names, by_name), reads, lenient=lenient) for f, reads, lenient, names in grouped.values()
     ]
@@ -282,19 +282,23 @@ class Looked:
         return Numbers(every, rows, low, high, whole, low, high, whole)  # a rare other value is not among the few
 
 
+@cache
+def _kernels() -> Any:
+    """What is compiled for columns: asked for by every one of them, and an import costs as much as a short column."""
+    from .kernels import columns
+
+    return columns
+
+
 def _range(x: Array) -> tuple[float, float, bool]:
     """The least and the greatest value, NaN where there is none, and whether all are whole, the missing left aside."""
-    from .kernels.columns import column_range
-
-    return column_range(freeze(x))  # type: ignore[no-any-return]
+    return _kernels().column_range(freeze(x))  # type: ignore[no-any-return]
 
 
 def _spread(column: Column, rows: Rows) -> tuple[int, float]:
     """How many distinct levels a column has, and in how many rows."""
-    from .kernels.columns import count_seen
-
     values, codes = column.levels()
-    return count_seen(freeze(codes), rows.part(0, len(rows))[1], np.zeros(len(values), np.uint8))  # type: ignore[no-any-return]
+    return _kernels().count_seen(freeze(codes), rows.part(0, len(rows))[1], np.zeros(len(values), np.uint8))  # type: ignore[no-any-return]
 
 
 def _running(x: Array, low: float, high: float, rows: Rows) -> bool:
@@ -412,11 +416,9 @@ class Sums(NamedTuple):
 
 def column_sums(X: Array, rows: Rows) -> Sums:
     """The sums of columns, NaN where missing.  # (p, n)"""
-    from .kernels.columns import column_moments
-
     n, z, zz = np.empty((3, len(rows.classes), len(X)))
     middle = np.empty(len(X))
-    column_moments(X, *rows.part(0, len(rows)), middle, n, z, zz)
+    _kernels().column_moments(X, *rows.part(0, len(rows)), middle, n, z, zz)
     return Sums(n, z + n * middle, z, zz)
 
 
@@ -441,10 +443,8 @@ def _factorials() -> Array:
 
 def log_factorials(X: Array, places: NDArray[np.int64], rows: Rows) -> Array:
     """Σ log x! of the columns of counts at these places.  # (p, n)"""
-    from .kernels.columns import sums_looked_up
-
     out = np.empty(len(places))
-    sums_looked_up(X, freeze(places), rows.part(0, len(rows))[1], _factorials(), out)
+    _kernels().sums_looked_up(X, freeze(places), rows.part(0, len(rows))[1], _factorials(), out)
     return out
 
 
@@ -453,9 +453,7 @@ def _of_levels(X: Array, places: NDArray[np.int64], low: Array, high: Array, row
 
     Σ_cv N_cv·log (N_cv + 1)/(N_c + levels).
     """
-    from .kernels.columns import levels_explain
-
     levels, value = np.empty(len(places), np.int64), np.empty(len(places))
     ranges, part = (freeze(places), freeze(low), freeze(high)), rows.part(0, len(rows))
-    levels_explain(X, *ranges, *part, len(rows.classes), WIDE, FEW_LEVELS, levels, value)
+    _kernels().levels_explain(X, *ranges, *part, len(rows.classes), WIDE, FEW_LEVELS, levels, value)
     return zip(levels.tolist(), value.tolist(), strict=True)
