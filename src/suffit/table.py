@@ -282,10 +282,12 @@ def _integer_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes] | None:
         low, high = int(some.min()), int(some.max())
         if high - low >= _TABLE_LIMIT or high > np.iinfo(np.int64).max:
             return None
-        wide, few = (freeze(a if a.dtype in (np.int32, np.int64) else a.astype(np.int64)) for a in (y, some))
+        wide = freeze(y if y.dtype in (np.int32, np.int64) else y.astype(np.int64))
         seen = np.zeros(high - low + 1, dtype=np.uint8)
-        mark_labels(few, low, seen)
-        place = freeze(np.where(seen, np.cumsum(seen, dtype=np.int32) - 1, -1).astype(np.int32))
+        mark_labels(wide[: len(some)], low, seen)
+        place = np.cumsum(seen, dtype=np.int32) - 1
+        place[seen == 0] = -1
+        place = freeze(place)
 
         def work(a: int, b: int, wide: Any = wide, low: int = low, place: Any = place) -> bool:
             return bool(code_labels(wide[a:b], low, place, codes[a:b]))
