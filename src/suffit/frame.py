@@ -297,11 +297,7 @@ class WordColumn(Remembering):
 
     def gathered(self, which: Any) -> WordColumn:
         """A column of these rows alone."""
-        start, stop, step = which.indices(len(self.words)) if isinstance(which, slice) else (0, 0, 0)
-        if step == 1:
-            words = self.words.slice(start, max(stop - start, 0))
-        else:
-            words = self.words.take(np.arange(start, stop, step) if step else np.asarray(which))
+        words = self.words[which] if isinstance(which, slice) else self.words.take(np.asarray(which))
         return WordColumn(words, lambda: self.make().iloc[which])
 
 
