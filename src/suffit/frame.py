@@ -85,8 +85,10 @@ class ArrayColumn(Remembering):
         return self._once("kind", len(self.values), self._kind)  # type: ignore[no-any-return]
 
     def numbers(self) -> Array:
-        """Objects one by one, so that None and NA are NaN."""
-        return self._once("numbers", len(self.values), self._numbers)  # type: ignore[no-any-return]
+        """Objects one by one, so that None and NA are NaN; only these are remembered, as others cost but their room."""
+        if self.values.dtype.kind != "O":
+            return np.asarray(self.values, dtype=np.float64)
+        return self._once("numbers", len(self.values), self._of_objects)  # type: ignore[no-any-return]
 
     def levels(self) -> tuple[list[Hashable], Codes]:
         """In the order of first appearance, or sorted."""
@@ -100,9 +102,7 @@ class ArrayColumn(Remembering):
             return EMPTY
         return kind
 
-    def _numbers(self) -> Array:
-        if self.values.dtype.kind != "O":
-            return np.asarray(self.values, dtype=np.float64)
+    def _of_objects(self) -> Array:
         cells = (np.nan if is_missing(v) else float(v) for v in self.values.tolist())
         return np.fromiter(cells, np.float64, len(self.values))
 

@@ -277,7 +277,7 @@ def _integer_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes] | None:
     """
     from .kernels.labels import code_labels, mark_labels
 
-    codes = np.empty(len(y), np.int32)
+    codes, y = np.empty(len(y), np.int32), np.ascontiguousarray(y)
     for some in (y[:FIRST_LABELS], y):
         low, high = int(some.min()), int(some.max())
         if high - low >= _TABLE_LIMIT or high > np.iinfo(np.int64).max:
