@@ -16,7 +16,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse, stats
-from scipy.special import logsumexp
+from scipy.special import digamma, logsumexp
 from sklearn.base import clone
 from sklearn.compose import make_column_selector
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
@@ -42,8 +42,13 @@ from suffit import (
 from suffit import Gamma as GammaFamily
 from suffit import Gaussian as GaussianFamily
 from suffit import GenerativeClassifier as Generative
+from suffit import columns as choosing
+from suffit.families.categorical import level_stats
+from suffit.families.gamma import shape_of
 from suffit.frame import read_frame
 from suffit.schema import LEFT_OUT
+from suffit.stats import Index
+from suffit.table import Rows, encode
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning"),
@@ -1666,3 +1671,135 @@ def test_sums_from_the_choice_of_structures_are_those_of_the_rows(holes):
         for name in a.sums:
             np.testing.assert_allclose(a[name], b[name], rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(chosen.predict_proba(X), learned.predict_proba(X), rtol=1e-12, atol=1e-15)
+
+
+# --- words, labels and numbers as kernels read them
+
+
+def first_seen(words):
+    """The distinct words in the order of first appearance, and the place of each, −1 where missing."""
+    levels = list(dict.fromkeys(w for w in words if w is not None))
+    return levels, [-1 if w is None else levels.index(w) for w in words]
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "pandas", "two pieces"])
+@pytest.mark.parametrize("different", [1, 7, 400])
+def test_words_are_coded_in_the_order_of_first_appearance(kind, different):
+    pa = pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(different)
+    letters = np.array(["", "a", "é", "€", "𝄞", "eight by", "eight bytes"])
+    pool = ["".join(rng.choice(letters, rng.integers(0, 4))) + str(i // 2) for i in range(different)]
+    words = [None if rng.random() < 0.2 else pool[i] for i in rng.integers(0, different, 900)]
+    if kind == "pandas":
+        frame = read_frame(pd.DataFrame({"w": pd.Series(words, dtype="str")}))
+    else:
+        values = pa.array(words, kind if kind != "two pieces" else "string")
+        pieces = [values] if kind != "two pieces" else [values[:500], values[500:]]
+        frame = read_frame(pa.table({"w": pa.chunked_array(pieces)}))
+    for which in (slice(None), slice(13, 777), slice(5, 6), np.array([899, 3, 3, 41])):
+        few, asked = frame.rows(which).columns["w"], np.array(words, dtype=object)[which].tolist()
+        levels, codes = few.levels()
+        assert [levels[c] if c >= 0 else None for c in codes] == asked
+        assert few.holes().tolist() == [w is None for w in asked]
+        if isinstance(which, slice):
+            assert (levels, codes.tolist()) == first_seen(asked)
+
+
+@pytest.mark.parametrize("dtype", ["<U9", ">U9"])
+@pytest.mark.parametrize("different", [1, 5, 999])
+def test_words_as_labels_are_sorted(dtype, different):
+    rng = np.random.default_rng(0)
+    y = np.array([f"{'aé€'[i % 3]}{i}" for i in rng.integers(0, different, 2000)], dtype)[::2]
+    labels, codes = encode(y)
+    values, places = np.unique(y, return_inverse=True)
+    assert (labels, codes.tolist()) == (values.tolist(), places.tolist())
+
+
+def test_unsigned_places_of_arrow_levels_may_have_holes():
+    pa = pytest.importorskip("pyarrow")
+    coded = pa.DictionaryArray.from_arrays(pa.array([1, None, 0, 1], pa.uint8()), pa.array(["x", "y"]))
+    levels, codes = read_frame(pa.table({"w": coded})).columns["w"].levels()
+    assert (levels, codes.tolist()) == (["x", "y"], [1, -1, 0, 1])
+
+
+def test_a_pandas_frame_that_hides_its_arrays_is_read_by_its_series(monkeypatch):
+    table = TABLES["pandas"](TABLE)
+    known = Generative(structure="naive").fit(table, Y)
+    monkeypatch.delattr(pd.DataFrame, "_iter_column_arrays")
+    again = Generative(structure="naive").fit(table, Y)
+    assert repr(again.schema_) == repr(known.schema_)
+    np.testing.assert_array_equal(again.predict_proba(table), known.predict_proba(table))
+
+
+def test_a_frame_is_not_written_to():
+    table = TABLES["pandas"](TABLE)
+    columns = read_frame(table).columns.values()
+    arrays = [c.values for c in columns if hasattr(c, "values")]
+    assert arrays
+    assert not any(a.flags.writeable for a in arrays)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 30, 1001])
+def test_ranges_of_columns(n):
+    rng = np.random.default_rng(n)
+    for x in (rng.normal(size=n), rng.integers(-9, 9, n) * 1.0, np.full(n, np.nan), np.full(n, -2.0)):
+        for holes in (0.0, 0.5):
+            x = np.where(rng.random(n) < holes, np.nan, x)
+            there = x[~np.isnan(x)]
+            low, high, whole = choosing._range(x)
+            assert whole == bool((there == np.rint(there)).all())
+            np.testing.assert_array_equal([low, high], [there.min(), there.max()] if len(there) else [np.nan] * 2)
+
+
+def test_what_families_explain_is_their_log_likelihood_less_the_price():
+    rng = np.random.default_rng(3)
+    n, K = 400, 3
+    rows = Rows(Index.of(range(K)), rng.integers(0, K, n).astype(np.int32), rng.choice([0.5, 1.0, 2.0], n))
+    wide = np.where(rng.random(n) < 0.1, np.nan, rng.poisson(4, n) * 1000.0)
+    many = rng.integers(0, 900, n) * 1.0
+    positive = np.where(rng.random(n) < 0.2, np.nan, rng.gamma(2.0, size=n))
+    price = 0.5 * np.log(rows.counts().sum()) * K
+
+    def numbers(x):
+        low, high, whole = choosing._range(x)
+        return choosing.Numbers(x, rows, low, high, whole, low, high, whole)
+
+    few, lots, real = choosing.explained([numbers(x) for x in (wide, many, positive)])
+    assert (set(few.by), few.levels) == ({"gaussian", "categorical"}, len(np.unique(wide[~np.isnan(wide)])))
+    assert (set(lots.by), lots.levels) == ({"gaussian", "poisson"}, 0)
+    for x, found, add in ((wide, few, 1 / 12), (many, lots, 1 / 12), (positive, real, 0.0)):
+        total = 0.0
+        for c in range(K):
+            here = (rows.codes == c) & ~np.isnan(x)
+            w, z = rows.weights[here], x[here]
+            mean = np.average(z, weights=w)
+            total += w @ stats.norm.logpdf(z, mean, np.sqrt(np.average((z - mean) ** 2, weights=w) + add))
+        assert found.by["gaussian"] == pytest.approx(total - 2 * price, rel=1e-6)
+    here = ~np.isnan(wide)
+    levels, place = np.unique(wide[here], return_inverse=True)
+    count = np.zeros((K, len(levels)))
+    np.add.at(count, (rows.codes[here], place), rows.weights[here])
+    shares = np.log((count + 1) / (count.sum(axis=1, keepdims=True) + len(levels)))
+    assert few.by["categorical"] == pytest.approx((count * shares).sum() - price * (len(levels) - 1))
+    for name, family in (("log-normal", choosing.RIVALS["log-normal"]), ("gamma", choosing.GAMMA)):
+        there = np.flatnonzero(~np.isnan(positive))
+        some, X = rows.some(there), positive[there][:, None]
+        scorer = family.scorer(family.collect(X, some, ["x"]), ["x"])
+        own = (scorer.scores(X) + scorer.log_base(X)[:, None])[np.arange(len(there)), some.codes]
+        assert real.by[name] == pytest.approx(some.weights @ own - 2 * price, rel=1e-9)
+    scorer = choosing.POISSON.scorer(choosing.POISSON.collect(many[:, None], rows, ["x"]), ["x"])
+    own = (scorer.scores(many[:, None]) + scorer.log_base(many[:, None])[:, None])[np.arange(n), rows.codes]
+    assert lots.by["poisson"] == pytest.approx(rows.weights @ own - price, rel=1e-9)
+
+
+def test_levels_of_any_kind_are_in_canonical_order():
+    mixed = (["b", 2, 0.5, True, b"a", "a"], [], [3, 1, 2], ["z", "y"], [1j, 2j, "a"])
+    for levels in (mixed, mixed[:4]):
+        count = np.ones((1, sum(map(len, levels))))
+        found = level_stats(Rows(Index.of([0]), np.zeros(1, np.int32)), levels, count)
+        assert found.axes["level"] == Index.of([(j, v) for j, values in enumerate(levels) for v in values])
+
+
+@pytest.mark.parametrize("k", [1e-3, 0.1, 1.0, 1.4616, 7.0, 100.0, 1e5])
+def test_shapes_of_gamma_columns(k):
+    assert shape_of(np.array([[np.log(k) - digamma(k)]]))[0, 0] == pytest.approx(k, rel=1e-9)

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
+from functools import cache, cached_property
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .families import Bernoulli, Binned, Categorical, Gamma, Gaussian, LogNormal, Poisson
-from .families.categorical import count_levels
 from .families.elementwise import Elementwise
 from .family import Family, family_named
 from .family_choice import BIC, CRITERIA, LOO, compared
-from .frame import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, NUMBER, READABLE, TRUTH, WHOLE, ArrayColumn, Frame
-from .kernels.threads import one_blas_thread
+from .frame import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, READABLE, TRUTH, Column, Frame
 from .schema import LEFT_OUT, Choice, Piece, Schema, shown
 from .stats import Array
-from .table import InputError, Rows, check_finite
+from .table import InputError, Rows, check_finite, freeze
 
 LOOK_AT = 2_000  # rows that the choice of families rests on, where there are more
 WIDE = 1_000  # whole numbers further apart than this are sorted, to see how many different ones there are
@@ -28,10 +27,16 @@ LARGEST_COUNT = 1_000  # whole numbers up to this may be counts of events
 OWN_VALUE = 0.5  # a column of levels with more distinct values than this share of its rows names the rows
 SURELY = 10.0  # by how much a family's log-likelihood, less its price, must exceed the Gaussian's
 
-DROP = "drop"
+DROP, AS_ASKED = "drop", "as asked"
 
 BERNOULLI, CATEGORICAL, POISSON, GAUSSIAN = Bernoulli(), Categorical(), Poisson(), Gaussian(smoothing=1e-9)
-RIVALS: dict[str, Elementwise] = {"log-normal": LogNormal(smoothing=1e-9), "gamma": Gamma()}  # of positive numbers
+GAMMA = Gamma()
+CANDIDATES: dict[str, Family] = {"gaussian": GAUSSIAN, "poisson": POISSON, "categorical": CATEGORICAL}  # of whole ones
+RIVALS: dict[str, Elementwise] = {"log-normal": LogNormal(smoothing=1e-9), "gamma": GAMMA}  # of positive numbers
+
+SHOWN = {id(f): shown(f) for f in (BERNOULLI, *CANDIDATES.values(), *RIVALS.values())}
+
+Verdict: TypeAlias = tuple[Family | None, str]  # a family, or None for a column that is left out; and why
 
 
 @dataclass(frozen=True)
@@ -106,36 +111,42 @@ def choose(
     look = rows.weighty(LOOK_AT)
     whole = len(look) == frame.n_rows
     few = frame if whole else frame.rows(look)
-    few_rows = rows if whole else rows.some(look)
     by_name = {name: wish for wish in wishes for name in wish.columns}
     if frame.n_rows == 1 and not all(name in by_name and by_name[name].family != "auto" for name in frame.names):
         raise InputError("one sample (n_samples=1) of one class is not enough to tell what its columns are")
-    evidence = Evidence(few, few_rows)
-    choices: list[Choice] = []
-    grouped: dict[Any, tuple[Family, str, bool, list[str]]] = {}
+    looked = Looked(frame, rows, few, rows if whole else rows.some(look))
+    kinds = {name: column.kind() for name, column in few.columns.items()}
+    found: dict[str, Verdict | Numbers] = {}
     for name in frame.names:
         wish = by_name.get(name)
-        kind = few.columns[name].kind()
         if wish is None or wish.family == "auto":
-            family, reason = auto_family(few, name, kind, few_rows, frame, rows, evidence, criterion)
+            found[name] = looked.column(name, kinds[name])
         elif wish.family == DROP:
-            family, reason = None, "as asked"
+            found[name] = None, AS_ASKED
         else:
-            family, reason = _wished(wish.family, name, kind), "as asked"
+            found[name] = _wished(wish.family, name, kinds[name]), AS_ASKED
+    verdicts = found | _compared({k: v for k, v in found.items() if isinstance(v, Numbers)}, criterion)
+    choices: list[Choice] = []
+    alike: dict[Any, tuple[str, Family, list[str]]] = {}  # of each family, and whether it was asked for: its columns
+    for name in frame.names:
+        wish, (family, reason) = by_name.get(name), cast(Verdict, verdicts[name])
         if family is None:
-            choices.append(Choice(name, kind, LEFT_OUT, reason))
+            choices.append(Choice(name, kinds[name], LEFT_OUT, reason))
             continue
-        choices.append(Choice(name, kind, shown(family), reason))
+        key = id(family), reason == AS_ASKED, wish.columns if wish is not None and wish.joint else None
+        if key not in alike:
+            alike[key] = SHOWN.get(id(family)) or shown(family), family, []
+        choices.append(Choice(name, kinds[name], alike[key][0], reason))
+        alike[key][2].append(name)
+    grouped: dict[Any, tuple[Family, str, bool, list[str]]] = {}
+    for (_, asked, joint), (_, family, names) in alike.items():
+        reads = "numbers"
         if isinstance(family, Categorical):
-            family = replace(family, every_whole=False, unknown=family.unknown or unknown)
-        group: Any = family
-        if wish is not None and wish.joint:
-            group = ("joint", wish.columns)
-        elif not apart(family):
-            group = ("alone", name)
-        reads = "levels" if isinstance(family, Categorical) else "numbers"
-        lenient = isinstance(family, Elementwise) and reason != "as asked"
-        grouped.setdefault((group, lenient), (family, reads, lenient, []))[3].append(name)
+            family, reads = replace(family, every_whole=False, unknown=family.unknown or unknown), "levels"
+        lenient = isinstance(family, Elementwise) and not asked
+        for some in [names] if joint or apart(family) else [[name] for name in names]:
+            group: Any = ("joint", joint) if joint else family if apart(family) else ("alone", some[0])
+            grouped.setdefault((group, lenient), (family, reads, lenient, []))[3].extend(some)
     pieces = [
         Piece(f, _in_order(names, by_name), reads, lenient=lenient) for f, reads, lenient, names in grouped.values()
     ]
@@ -190,81 +201,104 @@ def _unreadable(name: str, kind: str) -> InputError:
 # --- what the values speak for
 
 
-def auto_family(
-    few: Frame,
-    name: str,
-    kind: str,
-    rows: Rows,
-    frame: Frame,
-    all_rows: Rows,
-    evidence: Evidence,
-    criterion: str = BIC,
-) -> tuple[Family | None, str]:
-    """The family that the values of one column speak for, and why; None: the column is left out.
+@dataclass(frozen=True)
+class Numbers:
+    """A column of numbers that several families could have, in the rows that are looked at."""
 
-    ``few`` rows are looked at; what would leave a column out, and what a family could not have, is judged on all of
-    them.
+    x: Array
+    rows: Rows
+    low: float  # of all rows
+    high: float
+    whole: bool
+    least: float  # of these rows
+    most: float
+    units: bool  # whether these are whole
+
+    @property
+    def counts(self) -> bool:
+        """Whether they may be counts of events."""
+        return self.whole and self.low >= 0 and self.high <= LARGEST_COUNT
+
+
+@dataclass(frozen=True)
+class Looked:
+    """A table, and the few rows of it that are looked at.
+
+    What would leave a column out, and what a family could not have, is judged on all of them.
     """
-    if kind == EMPTY and frame.columns[name].holes().all():
-        return None, "no value is there"
-    if kind == DATE:
-        return None, "a date or time: make numbers of it, such as the year, or the hour with VonMises(period=24)"
-    if kind not in (*READABLE, EMPTY):
-        raise _unreadable(name, kind)
-    if kind in (LEVEL_KIND, EMPTY) and frame.columns[name].kind() == LEVEL_KIND:
-        spread = _spread(few, name, rows)
-        if len(rows) < len(all_rows) and not 1 < spread[0] <= FEW_LEVELS:
-            spread = _spread(frame, name, all_rows)
-        return _for_levels(*spread)
-    return _for_values(few, name, kind, rows, frame, all_rows, evidence, criterion)
+
+    frame: Frame
+    rows: Rows
+    few: Frame
+    few_rows: Rows
+
+    @cached_property
+    def weighty(self) -> NDArray[np.int64]:
+        """The rows that weigh anything."""
+        return self.rows.weighty()
+
+    def column(self, name: str, kind: str) -> Verdict | Numbers:
+        """The family that the values of one column speak for, and why; or the numbers that families are tried on."""
+        whole = self.frame.columns[name]
+        if kind == EMPTY and whole.holes().all():
+            return None, "no value is there"
+        if kind == DATE:
+            return None, "a date or time: make numbers of it, such as the year, or the hour with VonMises(period=24)"
+        if kind not in READABLE and kind != EMPTY:
+            raise _unreadable(name, kind)
+        if kind in (LEVEL_KIND, EMPTY) and whole.kind() == LEVEL_KIND:
+            spread = _spread(self.few.columns[name], self.few_rows)
+            if self.few is not self.frame and not 1 < spread[0] <= FEW_LEVELS:
+                spread = _spread(whole, self.rows)
+            return _for_levels(*spread)
+        return self._numbers(name, kind)
+
+    def _numbers(self, name: str, kind: str) -> Verdict | Numbers:
+        every = self.frame.columns[name].numbers()
+        if self.rows.weights is not None:
+            check_finite(every[:, None], [name])
+            every = every[self.weighty]
+        low, high, whole = _range(every)
+        if math.isinf(low) or math.isinf(high):
+            check_finite(every[:, None], [name])
+        if math.isnan(low):  # in no row that weighs anything
+            return None, "no value is there"
+        if low == high:
+            return None, f"every value is {low:g}"
+        if whole and _running(every, low, high, self.rows):
+            return None, "a running number: it names the rows rather than telling of them"
+        if kind == TRUTH:
+            return BERNOULLI, "yes or no"
+        if whole and low == 0.0 and high == 1.0:
+            return BERNOULLI, "only 0 and 1"
+        if not whole and low <= 0:
+            return GAUSSIAN, "numbers"
+        if self.few is not self.frame:
+            x = self.few.columns[name].numbers()
+            seen = _range(x)
+            if seen[0] < seen[1]:
+                return Numbers(x, self.few_rows, low, high, whole, *seen)
+        rows = self.rows.some(self.weighty) if len(every) < len(self.rows) else self.rows
+        return Numbers(every, rows, low, high, whole, low, high, whole)  # a rare other value is not among the few
 
 
-def _for_values(
-    few: Frame, name: str, kind: str, rows: Rows, frame: Frame, all_rows: Rows, evidence: Evidence, criterion: str
-) -> tuple[Family | None, str]:
-    """The same for a column of numbers."""
-    every = frame.columns[name].numbers()
-    if all_rows.weights is not None:
-        check_finite(every[:, None], [name])
-        every = every[all_rows.weighty()]
-    low, high = _range(every)
-    if np.isinf(low) or np.isinf(high):
-        check_finite(every[:, None], [name])
-    if np.isnan(low):  # in no row that weighs anything
-        return None, "no value is there"
-    if low == high:
-        return None, f"every value is {low:g}"
-    whole = all_whole(every, low, high)
-    if whole and _running(every, low, high, all_rows):
-        return None, "a running number: it names the rows rather than telling of them"
-    x = every if few is frame and len(every) == len(rows) else few.columns[name].numbers()
-    least, most = (low, high) if x is every else _range(x)
-    if not least < most:  # a rare other value is not among the few
-        x, rows = every, all_rows.some(all_rows.weighty())
-        evidence = Evidence(replace(frame, columns={name: ArrayColumn(x)}, n_rows=len(x)), rows)
-    if kind == TRUTH:
-        return BERNOULLI, "yes or no"
-    if whole:
-        return _for_whole_numbers(name, x, low, high, rows, evidence, criterion)
-    return _for_numbers(name, x, low, rows, evidence, criterion)
+@cache
+def _kernels() -> Any:
+    """What is compiled for columns: asked for by every one of them, and an import costs as much as a short column."""
+    from .kernels import columns
+
+    return columns
 
 
-def _range(x: Array) -> tuple[float, float]:
-    """The least and the greatest value, NaN where there is none."""
-    return float(np.fmin.reduce(x, initial=np.nan)), float(np.fmax.reduce(x, initial=np.nan))
+def _range(x: Array) -> tuple[float, float, bool]:
+    """The least and the greatest value, NaN where there is none, and whether all are whole, the missing left aside."""
+    return _kernels().column_range(freeze(x))  # type: ignore[no-any-return]
 
 
-def all_whole(x: Array, low: float, high: float) -> bool:
-    """Whether all values between these are whole numbers, the missing ones left aside."""
-    if not (low.is_integer() and high.is_integer()):
-        return False
-    return bool(((x == np.rint(x)) | np.isnan(x)).all())
-
-
-def _spread(frame: Frame, name: str, rows: Rows) -> tuple[int, float]:
+def _spread(column: Column, rows: Rows) -> tuple[int, float]:
     """How many distinct levels a column has, and in how many rows."""
-    count = np.bincount(frame.columns[name].levels()[1] + 1, rows.weights)[1:]  # the missing ones come first
-    return int(np.count_nonzero(count)), float(count.sum())
+    values, codes = column.levels()
+    return _kernels().count_seen(freeze(codes), rows.part(0, len(rows))[1], np.zeros(len(values), np.uint8))  # type: ignore[no-any-return]
 
 
 def _running(x: Array, low: float, high: float, rows: Rows) -> bool:
@@ -276,7 +310,7 @@ def _running(x: Array, low: float, high: float, rows: Rows) -> bool:
     return high - low == n - 1 and bool(rows.counts().sum() == n > FEW_LEVELS) and len(np.unique(there)) == n
 
 
-def _for_levels(distinct: int, present: float) -> tuple[Family | None, str]:
+def _for_levels(distinct: int, present: float) -> Verdict:
     if distinct <= 1:
         return None, "every value is the same"
     if distinct > max(FEW_LEVELS, OWN_VALUE * present):
@@ -284,150 +318,142 @@ def _for_levels(distinct: int, present: float) -> tuple[Family | None, str]:
     return CATEGORICAL, f"{distinct} levels"
 
 
-def _for_whole_numbers(
-    name: str, x: Array, low: float, high: float, rows: Rows, evidence: Evidence, criterion: str
-) -> tuple[Family | None, str]:
-    if low == 0.0 and high == 1.0:
-        return BERNOULLI, "only 0 and 1"
-    tries: dict[str, tuple[Family, float]] = {"gaussian": (GAUSSIAN, evidence.of(name, GAUSSIAN))}
-    if low >= 0 and high <= LARGEST_COUNT:
-        tries["poisson"] = (POISSON, evidence.of(name, POISSON))
-    if name in evidence.levels:
-        distinct, explained_by_levels = evidence.levels[name]
-        tries["categorical"] = (CATEGORICAL, explained_by_levels)
+def _compared(columns: Mapping[str, Numbers], criterion: str) -> dict[str, Verdict]:
+    """The family that explains each column best, and why; columns of the same rows are looked at together."""
+    together: dict[Any, dict[str, Numbers]] = {}
+    for name, column in columns.items():
+        key = id(column.rows) if len(column.x) <= LOOK_AT else name  # many rows of many columns would need much room
+        together.setdefault(key, {})[name] = column
+    found = {}
+    for some in together.values():
+        for (name, column), tries in zip(some.items(), explained(list(some.values())), strict=True):
+            settle = _for_whole_numbers if column.whole else _for_numbers
+            found[name] = settle(column, tries, criterion)
+    return found
+
+
+def _for_whole_numbers(column: Numbers, explained: Explained, criterion: str) -> Verdict:
+    tries = explained.by
     if criterion == LOO:
-        found = compared(x, rows, {k: family for k, (family, _) in tries.items()}, whole=True)
-        tries = {k: (family, found.total(k)) for k, (family, _) in tries.items()}
-    best = max(tries, key=lambda k: tries[k][1])
-    others = ", ".join(f"{k} {v[1] - tries[best][1]:.0f}" for k, v in tries.items() if k != best)
+        found = compared(column.x, column.rows, {k: CANDIDATES[k] for k in tries}, whole=True)
+        tries = {k: found.total(k) for k in tries}
+    best = max(tries, key=lambda k: tries[k])
+    others = ", ".join([f"{k} {v - tries[best]:.0f}" for k, v in tries.items() if k != best])
     what = {"poisson": "counts", "gaussian": "whole numbers"}
     if best == "categorical":
-        what[best] = f"{distinct} whole numbers as levels"
-    return tries[best][0], what[best] + (f" ({CRITERIA[criterion]}, beside: {others})" if others else "")
+        what[best] = f"{explained.levels} whole numbers as levels"
+    return CANDIDATES[best], what[best] + (f" ({CRITERIA[criterion]}, beside: {others})" if others else "")
 
 
-def _for_numbers(
-    name: str, x: Array, low: float, rows: Rows, evidence: Evidence, criterion: str
-) -> tuple[Family | None, str]:
-    if low <= 0:
-        return GAUSSIAN, "numbers"
-    base, rivals = evidence.of(name, GAUSSIAN), RIVALS
-    scores = {k: evidence.of(name, f) for k, f in rivals.items()}
+def _for_numbers(column: Numbers, explained: Explained, criterion: str) -> Verdict:
+    base, scores = explained.by["gaussian"], {k: explained.by[k] for k in RIVALS}
     best = max(scores, key=lambda k: scores[k])
     surely = scores[best] > base + SURELY
     if criterion == LOO:
-        found = compared(x, rows, {"gaussian": GAUSSIAN, **rivals}, whole=False)
-        base, scores = found.total("gaussian"), {k: found.total(k) for k in rivals}
+        found = compared(column.x, column.rows, {"gaussian": GAUSSIAN, **RIVALS}, whole=False)
+        base, scores = found.total("gaussian"), {k: found.total(k) for k in RIVALS}
         best = max(scores, key=lambda k: scores[k])
         surely = found.surely(best, "gaussian", SURELY)
     if surely:
-        return rivals[best], f"positive numbers, {best} by {scores[best] - base:.0f} of {CRITERIA[criterion]}"
+        return RIVALS[best], f"positive numbers, {best} by {scores[best] - base:.0f} of {CRITERIA[criterion]}"
     return GAUSSIAN, f"numbers (nothing else surely better by {CRITERIA[criterion]})"
 
 
-class Evidence:
-    """How well families explain columns of numbers, less ½·log(rows) for every parameter (BIC).
+class Explained(NamedTuple):
+    """How well families explain a column: by name; and how many levels it has, where it may be a column of levels."""
 
-    All columns that a family could have are looked at together, when the first of them is asked for.
+    by: dict[str, float]
+    levels: int = 0
+
+
+@np.errstate(all="ignore")  # a class without values: NaN, where another family has them too
+def explained(columns: Sequence[Numbers]) -> list[Explained]:
+    """Log-likelihood of columns of the same rows given the classes, less ½·log(rows) for every parameter (BIC).
+
+    Of whole numbers, that of the unit interval about each: for a Gaussian, by Sheppard's rule.
     """
-
-    def __init__(self, frame: Frame, rows: Rows) -> None:
-        self.frame, self.rows = frame, rows
-        self._found: dict[tuple[str, bool], dict[str, float]] = {}
-
-    @cached_property
-    def price(self) -> float:
-        """½·log(rows), for every parameter."""
-        return 0.5 * float(np.log(max(self.rows.counts().sum(), 1.0)))
-
-    @cached_property
-    def _columns(self) -> dict[bool, tuple[dict[str, int], Array]]:
-        """The columns of numbers that are not all whole, and those that are: the place of each, and their values."""
-        numbers = {n: c.numbers() for n, c in self.frame.columns.items() if c.kind() in (NUMBER, WHOLE)}
-        whole = {n: self.frame.columns[n].kind() == WHOLE or all_whole(x, *_range(x)) for n, x in numbers.items()}
-        out = {}
-        for kind in (False, True):
-            names = [n for n in numbers if whole[n] == kind]
-            X = np.array([numbers[n] for n in names]).T if names else np.empty((len(self.rows), 0))
-            out[kind] = {n: j for j, n in enumerate(names)}, X
-        return out
-
-    @cached_property
-    def levels(self) -> dict[str, tuple[int, float]]:
-        """Of whole numbers with few distinct values: how many, and the same for them as levels."""
-        names, X = self._columns[True]
-        if not names:
-            return {}
-        near = X - np.fmin.reduce(X, axis=0)
-        wide = np.fmax.reduce(near, axis=0) >= WIDE
-        for j in np.flatnonzero(wide):
-            values, place = np.unique(X[:, j], return_inverse=True)
-            near[:, j] = np.where(np.isnan(X[:, j]), np.nan, place)
-            wide[j] = len(values) > WIDE
-        kept = np.flatnonzero(~wide & ~np.isnan(near).all(axis=0))
-        codes = np.where(np.isnan(near), -1, near)[:, kept].astype(np.int32)
-        if not len(kept):
-            return {}
-        levels, values = (a.tolist() for a in explained_levels(codes, self.rows, self.price))
-        each = zip(np.array(list(names), object)[kept], levels, values, strict=True)
-        return {name: (n, value) for name, n, value in each if n <= FEW_LEVELS}
-
-    def of(self, name: str, family: Elementwise) -> float:
-        """The log-likelihood of one column given the classes, less the price."""
-        kind = name in self._columns[True][0]
-        key = (family.key, kind)
-        if key not in self._found:
-            names, X = self._columns[kind]
-            could = ~family.outside(X).any(axis=0)
-            with one_blas_thread():
-                values = explained(X[:, could], self.rows, family, self.price, whole=kind)
-            self._found[key] = dict(zip(np.array(list(names), object)[could], values.tolist(), strict=True))
-        return self._found[key].get(name, -np.inf)
+    rows = columns[0].rows
+    price = 0.5 * float(np.log(max(rows.counts().sum(), 1.0))) * len(rows.classes)
+    X = np.array([column.x for column in columns])  # (p, n)
+    positive = np.flatnonzero([not column.whole for column in columns])
+    whole = np.flatnonzero([column.whole for column in columns])
+    counts = np.flatnonzero([column.counts for column in columns])
+    p, units = len(columns), np.array([column.units for column in columns])
+    if len(positive):
+        X = np.concatenate([X, np.log(X[positive])])
+    X = freeze(X)
+    sums = column_sums(X, rows)  # of x, and of log x for positive numbers
+    value = _normal(sums, np.concatenate([units, units[positive]])) - 2 * price
+    out = [Explained({"gaussian": v}) for v in value[:p].tolist()]
+    if len(positive):
+        n, logs = sums.n[:, p:], sums.t[:, p:]
+        t = np.stack([sums.t[:, positive], logs], axis=-1)
+        gamma = _natural(GAMMA, n, t) - 2 * price
+        for j, a, b in zip(positive, (value[p:] - logs.sum(axis=0)).tolist(), gamma.tolist(), strict=True):
+            out[j].by.update({"log-normal": a, "gamma": b})
+    if len(counts):
+        poisson = _natural(POISSON, sums.n[:, counts], sums.t[:, counts, None])
+        poisson = poisson - log_factorials(X, counts, rows) - price
+        for j, a in zip(counts, poisson.tolist(), strict=True):
+            out[j].by["poisson"] = a
+    if len(whole):
+        low, high = np.array([(c.least, c.most) for c in columns if c.whole]).T
+        for j, (levels, a) in zip(whole, _of_levels(X, whole, low, high, rows), strict=True):
+            if levels:
+                out[j].by["categorical"] = a - price * (levels - 1)
+                out[j] = out[j]._replace(levels=levels)
+    return out
 
 
-@np.errstate(all="ignore")  # a column without variance: NaN, which no one asks for
-def explained(X: Array, rows: Rows, family: Elementwise, price: float, whole: bool = False) -> Array:
-    """Log-likelihood of columns given the classes, less a price for every parameter.  # (n, p) → (p,)
+class Sums(NamedTuple):
+    """Of every class and column: rows, Σx, and Σz and Σz², z = x less the column's mean.  # (K, p)"""
 
-    Of ``whole`` numbers, that of the unit interval about each: for a Gaussian, by Sheppard's rule.
+    n: Array
+    t: Array
+    z: Array
+    zz: Array
+
+
+def column_sums(X: Array, rows: Rows) -> Sums:
+    """The sums of columns, NaN where missing.  # (p, n)"""
+    n, z, zz = np.empty((3, len(rows.classes), len(X)))
+    middle = np.empty(len(X))
+    _kernels().column_moments(X, *rows.part(0, len(rows)), middle, n, z, zz)
+    return Sums(n, z + n * middle, z, zz)
+
+
+def _normal(sums: Sums, units: NDArray[np.bool_]) -> Array:
+    """−½ Σ (x − μ)²/σ² + log 2πσ²; of unit intervals, the variance and 1/12.  # → (p,)"""
+    n, _, z, zz = sums
+    m, variances, _, _ = GAUSSIAN.solved_moments(n, z, zz, np.zeros(n.shape))
+    v = variances + units / 12
+    return np.asarray(-0.5 * ((zz + m * (n * m - 2 * z)) / v + n * np.log(2 * np.pi * v)).sum(axis=0))
+
+
+def _natural(family: Elementwise, n: Array, t: Array) -> Array:
+    """t·θ − n·A, without log h(x).  # (K, p), (K, p, order) → (p,)"""
+    natural = family.natural(n, t)
+    return np.asarray((t * natural.theta).sum(axis=(0, 2)) - (n * natural.A).sum(axis=0))
+
+
+@cache
+def _factorials() -> Array:
+    return freeze(-POISSON.log_base(np.arange(LARGEST_COUNT + 1.0)))
+
+
+def log_factorials(X: Array, places: NDArray[np.int64], rows: Rows) -> Array:
+    """Σ log x! of the columns of counts at these places.  # (p, n)"""
+    out = np.empty(len(places))
+    _kernels().sums_looked_up(X, freeze(places), rows.part(0, len(rows))[1], _factorials(), out)
+    return out
+
+
+def _of_levels(X: Array, places: NDArray[np.int64], low: Array, high: Array, rows: Rows) -> Iterator[tuple[int, float]]:
+    """How many different numbers the columns at these places have, in these ranges, 0 for many; and of each
+
+    Σ_cv N_cv·log (N_cv + 1)/(N_c + levels).
     """
-    there, K = ~np.isnan(X), len(rows.classes)
-    member = rows.members()
-    weights = rows.part(0, len(rows))[1]
-    x = np.where(there, X, 1.0)
-
-    def by_class(a: Array) -> Array:
-        return member @ np.where(there, a, 0.0)
-
-    n = member @ there
-    if isinstance(family, Gaussian):
-        z = np.asarray(family.warp(x))
-        z = z - weights @ np.where(there, z, 0.0) / np.maximum(n.sum(axis=0), np.finfo(float).tiny)
-        s, ss = by_class(z), by_class(z * z)
-        m, variances, _, _ = family.solved_moments(n, s, ss, np.zeros((K, X.shape[1])))
-        v = variances + whole / 12
-        value = -0.5 * ((ss + m * (n * m - 2 * s)) / v + n * np.log(2 * np.pi * v)).sum(axis=0)
-    else:
-        T = family.T(x)  # (n, p, order)
-        t = np.stack([by_class(T[:, :, o]) for o in range(family.order)], axis=-1)
-        natural = family.natural(n, t)
-        value = (t * natural.theta).sum(axis=(0, 2)) - (n * natural.A).sum(axis=0)
-    if family.has_base:
-        value = value + weights @ np.where(there, family.log_base(x), 0.0)
-    return np.asarray(value - price * K * family.order)
-
-
-def explained_levels(codes: NDArray[np.int32], rows: Rows, price: float) -> tuple[NDArray[np.int64], Array]:
-    """How many levels columns of codes have, and the same for them: Σ_cv N_cv·log (N_cv + 1)/(N_c + levels).
-
-    # (n, p) → (p,), (p,)
-    """
-    sizes = (codes.max(axis=0) + 1).tolist()
-    first = np.cumsum([0, *sizes[:-1]])
-    count = count_levels(lambda start, stop: codes[start:stop], sizes, rows)  # (K, ΣL)
-    levels = np.add.reduceat(count.any(axis=0).astype(np.int64), first)
-    total = np.add.reduceat(count, first, axis=1)  # (K, p)
-    shares = np.add.reduceat((count * np.log(count + 1)).sum(axis=0), first) - (total * np.log(total + levels)).sum(
-        axis=0
-    )
-    return levels, shares - price * len(count) * (levels - 1)
+    levels, value = np.empty(len(places), np.int64), np.empty(len(places))
+    ranges, part = (freeze(places), freeze(low), freeze(high)), rows.part(0, len(rows))
+    _kernels().levels_explain(X, *ranges, *part, len(rows.classes), WIDE, FEW_LEVELS, levels, value)
+    return zip(levels.tolist(), value.tolist(), strict=True)

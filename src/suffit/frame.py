@@ -7,21 +7,22 @@ is copied before it is asked for, so a slice of a frame costs no more than its r
 from __future__ import annotations
 
 import datetime
+import sys
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from numbers import Real
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .cells import native_column, native_filled
 from .stats import Array
-from .table import Codes, InputError, column_codes, is_missing, is_sparse
+from .table import FEW_WORDS, NOTHING_MISSING, Codes, InputError, column_codes, freeze, is_missing, is_sparse
 
 NUMBER, WHOLE, TRUTH, LEVEL_KIND = "number", "whole number", "yes or no", "level"
 DATE, NESTED, MIXED, EMPTY = "date or time", "nested", "mixed", "empty"
@@ -84,8 +85,10 @@ class ArrayColumn(Remembering):
         return self._once("kind", len(self.values), self._kind)  # type: ignore[no-any-return]
 
     def numbers(self) -> Array:
-        """Objects one by one, so that None and NA are NaN."""
-        return self._once("numbers", len(self.values), self._numbers)  # type: ignore[no-any-return]
+        """Objects one by one, so that None and NA are NaN; only these are remembered, as others cost but their room."""
+        if self.values.dtype.kind != "O":
+            return np.asarray(self.values, dtype=np.float64)
+        return self._once("numbers", len(self.values), self._of_objects)  # type: ignore[no-any-return]
 
     def levels(self) -> tuple[list[Hashable], Codes]:
         """In the order of first appearance, or sorted."""
@@ -99,9 +102,7 @@ class ArrayColumn(Remembering):
             return EMPTY
         return kind
 
-    def _numbers(self) -> Array:
-        if self.values.dtype.kind != "O":
-            return np.asarray(self.values, dtype=np.float64)
+    def _of_objects(self) -> Array:
         cells = (np.nan if is_missing(v) else float(v) for v in self.values.tolist())
         return np.fromiter(cells, np.float64, len(self.values))
 
@@ -140,17 +141,12 @@ class SeriesColumn(Remembering):
 
         return nw.from_native(self.native, series_only=True)
 
-    @cached_property
-    def _words(self) -> bool:
-        """Whether these are words of pandas, which are read faster without narwhals; many tables are full of them."""
-        return type(self.native).__module__.startswith("pandas") and self.native.dtype.name in ("str", "string")
-
     @property
     def mixes(self) -> bool:
         """Whether its values may be of several kinds."""
         import narwhals as nw
 
-        return not self._words and self.series.dtype in (nw.Object, nw.Unknown)
+        return self.series.dtype in (nw.Object, nw.Unknown)
 
     def kind(self) -> str:
         """By the type of the series; by its values where that says nothing."""
@@ -171,11 +167,8 @@ class SeriesColumn(Remembering):
     def _kind(self) -> str:
         import narwhals as nw
 
-        first = self.native.iloc[:1].tolist() if self._words else self.series[:1].to_list()
-        if all(map(is_missing, first)) and self.holes().all():
+        if all(map(is_missing, self.series[:1].to_list())) and self.holes().all():
             return EMPTY
-        if self._words:
-            return LEVEL_KIND
         dtype = self.series.dtype
         if dtype.is_integer():
             return WHOLE
@@ -203,11 +196,7 @@ class SeriesColumn(Remembering):
     def _levels(self) -> tuple[list[Hashable], Codes]:
         import narwhals as nw
 
-        native = self.native
-        if self._words:
-            codes, values = native.factorize()
-            return values.tolist(), codes.astype(np.int32)
-        series, dtype = self.series, self.series.dtype
+        native, series, dtype = self.native, self.series, self.series.dtype
         if dtype.is_nested():
             raise TypeError("a level is a single value")
         if dtype.is_float():
@@ -220,9 +209,7 @@ class SeriesColumn(Remembering):
         if self.mixes:
             return self._objects().levels()
         if series.implementation.is_pyarrow():
-            coded = (native if dtype == nw.Categorical else native.dictionary_encode()).combine_chunks()
-            places = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-            return coded.dictionary.to_pylist(), places.astype(np.int32)
+            return _coded_levels(native) if dtype == nw.Categorical else _arrow_levels(native)
         if dtype in (nw.Categorical, nw.Enum):
             series = series.cast(nw.String)
         found = series.drop_nulls().unique()
@@ -238,8 +225,6 @@ class SeriesColumn(Remembering):
         return values, np.where(np.isnan(coded), -1, coded).astype(np.int32) if coded.dtype.kind == "f" else coded
 
     def _holes(self) -> NDArray[np.bool_]:
-        if self._words:
-            return np.asarray(self.levels()[1] < 0)
         gone = self.series.is_null()
         if self.series.dtype.is_float():
             gone = gone | self.series.is_nan().fill_null(True)
@@ -267,20 +252,105 @@ class SeriesColumn(Remembering):
 
 
 @dataclass(frozen=True)
+class WordColumn(Remembering):
+    """Words of a pandas frame that Arrow holds, read without pandas and narwhals; many tables are full of them."""
+
+    words: Any
+    make: Callable[[], Any]  # the series itself
+
+    mixes: ClassVar[bool] = False
+
+    @cached_property
+    def series(self) -> SeriesColumn:
+        """The same column as any other of a data frame."""
+        return SeriesColumn(self.make())
+
+    def kind(self) -> str:
+        """Levels, if there are any."""
+        return EMPTY if self.words.null_count == len(self.words) else LEVEL_KIND
+
+    def numbers(self) -> Array:
+        """As float64."""
+        return self.series.numbers()
+
+    def cells(self) -> NDArray[Any]:
+        """As the library gives them."""
+        return self.series.cells()
+
+    def levels(self) -> tuple[list[Hashable], Codes]:
+        """In the order of first appearance."""
+        return self._once("levels", len(self.words), lambda: _arrow_levels(self.words))  # type: ignore[no-any-return]
+
+    def holes(self) -> NDArray[np.bool_]:
+        """Nulls."""
+        return self._once("holes", len(self.words), lambda: np.asarray(self.levels()[1] < 0))  # type: ignore[no-any-return]
+
+    def filled(self, holes: NDArray[np.bool_], values: NDArray[Any]) -> Any:
+        """A column of the library."""
+        return self.series.filled(holes, values)
+
+    def rows(self, which: Any) -> Column:
+        """A slice costs nothing; chosen rows are gathered, of a short column when they are asked for."""
+        if isinstance(which, slice) or len(self.words) > REMEMBERED:
+            return self.gathered(which)
+        return ChosenRows(self, np.asarray(which))
+
+    def gathered(self, which: Any) -> WordColumn:
+        """A column of these rows alone."""
+        words = self.words[which] if isinstance(which, slice) else self.words.take(np.asarray(which))
+        return WordColumn(words, lambda: self.make().iloc[which])
+
+
+def _arrow_levels(values: Any) -> tuple[list[Hashable], Codes]:
+    """The levels of a column of Arrow, in the order of first appearance, and the place of each row's among them."""
+    found = _word_levels(values.chunk(0)) if values.num_chunks == 1 else None
+    return _coded_levels(values.dictionary_encode()) if found is None else found
+
+
+def _word_levels(words: Any) -> tuple[list[Hashable], Codes] | None:
+    """The same for words in one piece, of which few are different; None for anything else."""
+    from .kernels.words import code_words
+
+    width = {"string": np.int32, "large_string": np.int64}.get(str(words.type))
+    if width is None or not len(words):
+        return None
+    bits, ends, letters = words.buffers()
+    valid = NOTHING_MISSING if bits is None or not words.null_count else freeze(np.frombuffer(bits, np.uint8))
+    starts = freeze(np.frombuffer(ends, width)[words.offset : words.offset + len(words) + 1])
+    data = freeze(np.frombuffer(letters, np.uint8) if letters is not None and letters.size else NOTHING_MISSING)
+    codes, firsts = np.empty(len(words), np.int32), np.empty(FEW_WORDS, np.int64)
+    n = code_words(data, starts, valid, words.offset, codes, firsts)
+    if n < 0:
+        return None
+    spans = [(starts[i], starts[i + 1]) for i in firsts[:n].tolist()]
+    return [data[a:b].tobytes().decode() for a, b in spans], codes
+
+
+def _coded_levels(coded: Any) -> tuple[list[Hashable], Codes]:
+    """The levels of a dictionary-encoded column of Arrow, and the place of each row's among them."""
+    coded = coded.chunk(0) if coded.num_chunks == 1 else coded.combine_chunks()
+    places = coded.indices
+    if places.null_count:
+        places = places.cast("int64").fill_null(-1)  # they may be without a sign
+    return coded.dictionary.to_pylist(), places.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+
+
+@dataclass(frozen=True)
 class ChosenRows:
     """Some rows of a column that remembers what was read of it."""
 
-    column: SeriesColumn
+    column: SeriesColumn | WordColumn
     which: NDArray[np.int64]
 
     @cached_property
-    def alone(self) -> SeriesColumn:
+    def alone(self) -> SeriesColumn | WordColumn:
         """The same as a column of its own."""
         return self.column.gathered(self.which)
 
     def kind(self) -> str:
         """That of the column, or that of these rows where values of one column may be of several."""
-        if self.holes().all():
+        holes = self.column.holes()
+        if holes[self.which[:1]].all() and holes[self.which].all():
             return EMPTY
         return self.alone.kind() if self.column.mixes else self.column.kind()
 
@@ -426,6 +496,9 @@ def read_frame(X: Any) -> Frame:
 def _from_native(X: Any) -> Frame:
     import narwhals as nw
 
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(X, pandas.DataFrame):
+        return _from_pandas(X)
     if type(X).__name__ == "RecordBatch":
         X = import_module("pyarrow").Table.from_batches([X])
     check_unique(list(map(str, X.column_names if hasattr(X, "column_names") else X.columns)))
@@ -435,17 +508,39 @@ def _from_native(X: Any) -> Frame:
     names = list(map(str, frame.columns))
     _check_size(len(frame), len(names))
     form = frame.implementation.name.lower()
-    natives = [s for _, s in X.items()] if form == "pandas" else [s.to_native() for s in frame.iter_columns()]
+    natives = [s.to_native() for s in frame.iter_columns()]
     types = {name: s.type if form == "pyarrow" else s.dtype for name, s in zip(names, natives, strict=True)}
-    columns = {name: _from_series(s, form) for name, s in zip(names, natives, strict=True)}
+    columns = {name: SeriesColumn(s) for name, s in zip(names, natives, strict=True)}
     return Frame(columns, len(frame), Template(form, types), X)
 
 
-def _from_series(native: Any, form: str) -> Column:
-    """A column of a data frame; as an array where that is what it is."""
-    if form == "pandas" and isinstance(native.dtype, np.dtype) and native.dtype.kind in "biuf":
-        return ArrayColumn(native.to_numpy())
-    return SeriesColumn(native)
+def _from_pandas(X: Any) -> Frame:
+    """Columns as the arrays that they are, where these are of NumPy or Arrow: a series of each would cost more."""
+    names = list(map(str, X.columns.tolist()))
+    check_unique(names)
+    _check_size(len(X), len(names))
+    arrays = X._iter_column_arrays() if hasattr(X, "_iter_column_arrays") else [s.values for _, s in X.items()]
+    columns: dict[str, Column] = {}
+    types: dict[str, Any] = {}
+    for j, (name, values) in enumerate(zip(names, arrays, strict=True)):
+        types[name] = dtype = values.dtype
+        if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
+            columns[name] = ArrayColumn(_read_only(np.asarray(values)))
+        elif getattr(dtype, "storage", None) == "pyarrow" and dtype.name in ("str", "string"):
+            columns[name] = WordColumn(values.__arrow_array__(), partial(_column_of, X, j))
+        else:
+            columns[name] = SeriesColumn(_column_of(X, j))
+    return Frame(columns, len(X), Template("pandas", types), X)
+
+
+def _column_of(X: Any, j: int) -> Any:
+    return X.iloc[:, j]
+
+
+def _read_only(values: NDArray[Any]) -> NDArray[Any]:
+    values = values.view()
+    values.flags.writeable = False
+    return values
 
 
 def _from_dict(X: Mapping[Any, Any]) -> Frame:
@@ -535,7 +630,7 @@ def _check_size(n: int, p: int) -> None:
 
 def check_unique(names: Sequence[str]) -> None:
     """Refuse two columns of the same name."""
-    double = [name for name, n in Counter(names).items() if n > 1]
-    if double:
-        times = Counter(names)[double[0]]
-        raise InputError(f"column {double[0]!r} is there {times} times; give every column its own name")
+    if len(set(names)) < len(names):
+        times = Counter(names)
+        double = [name for name, n in times.items() if n > 1]
+        raise InputError(f"column {double[0]!r} is there {times[double[0]]} times; give every column its own name")

@@ -7,11 +7,11 @@ the rows of ``b``, and ``a * 0.99`` lets old rows fade.  Labels that one side la
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,14 @@ def _sorted(labels: Iterable[Hashable]) -> tuple[Hashable, ...]:
         return tuple(sorted(labels, key=_order))
     except TypeError:  # labels without an order of their own
         return tuple(sorted(labels, key=lambda label: (type(label).__name__, str(label))))
+
+
+def sorted_places(labels: Sequence[Hashable]) -> list[int]:
+    """The places of distinct labels, in the canonical order of these; TypeError where some have no order."""
+    kinds = set(map(type, labels))
+    if kinds in ({str}, {int}):
+        return sorted(range(len(labels)), key=cast(Any, labels.__getitem__))
+    return sorted(range(len(labels)), key=lambda i: _order(labels[i]))
 
 
 class Index:

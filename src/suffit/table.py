@@ -18,6 +18,7 @@ Matrix: TypeAlias = Any  # a 2-d ndarray, or a scipy.sparse CSR matrix or array
 Codes = NDArray[np.int32]
 
 _TABLE_LIMIT = 1 << 16  # integer labels up to this range are coded by table look-up instead of sorting
+FEW_WORDS = 256  # different words up to which they are coded without sorting
 FIRST_LABELS = 4096  # rows whose labels are taken to be all, until another comes
 _MOST_ONES = 1 << 18
 _ones = np.ones(0)
@@ -153,8 +154,9 @@ class Rows:
         if most is None or len(rows) <= most:
             return rows
         rows = np.random.default_rng(0).permutation(rows)  # neighbours may be alike, or classes alternate
-        rows = rows[np.argsort(self.codes[rows], kind="stable")]
-        return np.sort(rows[np.unique(np.linspace(0, len(rows) - 1, most).astype(np.int64))])
+        codes = self.codes[rows].astype(np.uint16 if len(self.classes) <= 1 << 16 else np.int32)  # sorted by counting
+        rows = rows[np.argsort(codes, kind="stable")]
+        return np.sort(rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)])
 
     def without(self, which: NDArray[np.bool_]) -> Rows:
         """All of them, these with no weight."""
@@ -258,6 +260,10 @@ class Parts:
         return Parts(tuple(part[rows] for part in self.parts))
 
 
+NOTHING_MISSING = np.zeros(0, np.uint8)
+NOTHING_MISSING.flags.writeable = False
+
+
 def is_missing(level: Any) -> bool:
     """None, NaN and the missing markers of data frames (anything not equal to itself)."""
     if level is None:
@@ -275,15 +281,17 @@ def _integer_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes] | None:
     """
     from .kernels.labels import code_labels, mark_labels
 
-    codes = np.empty(len(y), np.int32)
+    codes, y = np.empty(len(y), np.int32), np.ascontiguousarray(y)
     for some in (y[:FIRST_LABELS], y):
         low, high = int(some.min()), int(some.max())
         if high - low >= _TABLE_LIMIT or high > np.iinfo(np.int64).max:
             return None
-        wide, few = (freeze(a if a.dtype in (np.int32, np.int64) else a.astype(np.int64)) for a in (y, some))
+        wide = freeze(y if y.dtype in (np.int32, np.int64) else y.astype(np.int64))
         seen = np.zeros(high - low + 1, dtype=np.uint8)
-        mark_labels(few, low, seen)
-        place = freeze(np.where(seen, np.cumsum(seen, dtype=np.int32) - 1, -1).astype(np.int32))
+        mark_labels(wide[: len(some)], low, seen)
+        place = np.cumsum(seen, dtype=np.int32) - 1
+        place[seen == 0] = -1
+        place = freeze(place)
 
         def work(a: int, b: int, wide: Any = wide, low: int = low, place: Any = place) -> bool:
             return bool(code_labels(wide[a:b], low, place, codes[a:b]))
@@ -291,6 +299,23 @@ def _integer_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes] | None:
         if all(list(in_order(work, row_blocks(len(y), 1)))):
             return (np.flatnonzero(seen) + low).astype(y.dtype), codes
     raise AssertionError("labels that were marked are known")
+
+
+def _word_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes] | None:
+    """Codes of words of which few are different, where sorting costs more than a fit."""
+    from .kernels.words import code_words
+
+    width, letters = y.dtype.itemsize, freeze(freeze(y).view(np.uint8))
+    codes, firsts = np.empty(len(y), np.int32), np.empty(FEW_WORDS, np.int64)
+    starts = freeze(np.arange(0, (len(y) + 1) * width, width))
+    n = code_words(letters, starts, NOTHING_MISSING, 0, codes, firsts)
+    if n < 0:
+        return None
+    values = y[firsts[:n]]
+    order = np.argsort(values)
+    place = np.empty(n, np.int32)
+    place[order] = np.arange(n)
+    return values[order], place[codes]
 
 
 def encode(y: NDArray[Any]) -> tuple[list[Any], Codes]:
@@ -302,6 +327,8 @@ def encode(y: NDArray[Any]) -> tuple[list[Any], Codes]:
         coded = _integer_codes(y.view(np.uint8) if y.dtype.kind == "b" else y)
         if coded is not None and y.dtype.kind == "b":
             coded = (coded[0].astype(bool), coded[1])
+    elif y.dtype.kind == "U":
+        coded = _word_codes(y)
     if coded is None and y.dtype.kind != "O":
         values, inverse = np.unique(y, return_inverse=True)
         coded = values, inverse.reshape(-1).astype(np.int32)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Hashable, Iterator, Sequence, Sized
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -12,11 +14,11 @@ from numpy.typing import NDArray
 from ..family import EMPTIED, Family, LeftOut, Scorer, Terms, register
 from ..forms import Impossible, LogisticForm
 from ..kernels.threads import COPY_CELLS, every, in_order, row_blocks
-from ..stats import CLASS, LEVEL, Array, Index, Stats, layout
+from ..stats import CLASS, LEVEL, Array, Index, Stats, layout, sorted_places
 from ..table import Coded, Codes, InputError, Rows, column_codes, freeze, is_missing, refuse
 from .elementwise import without
 from .holes import warn_absent
-from .simplex import draw_shares, log_shares, names_of
+from .simplex import draw_shares, names_of
 from .tuning import Tuning, alpha_as, check_alpha, dirichlet_evidence, evident_alpha, settled_alpha
 
 LEVELS = layout("levels", {"count": (CLASS, LEVEL)}, growing={LEVEL: "count"})
@@ -173,7 +175,7 @@ class Categorical(Family):
         if self.unknown == "novel":
             levels = [[*values, NOVEL] for values in levels]
         counts = level_tables(stats, levels)
-        warn_absent(np.stack([n.sum(axis=1) for n in counts], axis=1), stats.axes[CLASS].labels, columns)
+        warn_absent(_row_sums(counts), stats.axes[CLASS].labels, columns)
         tables, never = log_tables(counts, self.solvable(stats).alpha)
         return CategoricalScorer(levels, tables, never, tuple(columns), strict=self.unknown == "error")
 
@@ -224,7 +226,7 @@ def levels_left_out(
 
     (n, p), K, offsets = codes.shape, scorer.n_classes, scorer.offsets
     count, zeros = freeze(np.concatenate(counts, axis=1)), _by_level(scorer.never)
-    sums = freeze(np.stack([one.sum(axis=1) for one in counts], axis=1))  # (K, p)
+    sums = freeze(_row_sums(counts))  # (K, p)
     shown = freeze(np.count_nonzero(count > 0, axis=0))  # by how many classes
     density, never, gone = np.empty((n, K)), np.empty((n, K)), np.zeros((n, p), bool)
 
@@ -288,24 +290,62 @@ def count_levels(codes: Part, sizes: Sequence[int], rows: Rows) -> Array:
 def level_stats(rows: Rows, levels: Sequence[Sequence[Hashable]], count: Array) -> Stats:
     """Sums on an axis of (column, level) pairs; levels no row takes are left out."""
     labels = [(j, v) for j, values in enumerate(levels) for v in values]
-    seen = np.asarray(count.any(axis=0))
-    found: dict[Hashable, int] = {label: i for i, label in enumerate(labels) if seen[i]}
-    index = Index.of(found)
-    places = np.fromiter((found[label] for label in index.labels), np.int64, len(index))
-    return Stats(LEVELS, {CLASS: rows.classes, LEVEL: index}, {"count": count[:, places]})
+    seen = np.asarray(count.any(axis=0)).tolist()
+    try:
+        first = itertools.accumulate(map(len, levels), initial=0)
+        ordered = [a + i for a, values in zip(first, levels, strict=False) for i in sorted_places(values)]
+        places = [i for i in ordered if seen[i]]
+        index = Index(tuple([labels[i] for i in places]))
+    except TypeError:  # labels without an order of their own
+        found: dict[Hashable, int] = {label: i for i, label in enumerate(labels) if seen[i]}
+        index = Index.of(found)
+        places = [found[label] for label in index.labels]
+    return Stats(LEVELS, {CLASS: rows.classes, LEVEL: index}, {"count": count[:, np.array(places, np.int64)]})
 
 
 def level_tables(stats: Stats, levels: Sequence[Sequence[Hashable]]) -> list[Array]:
     """The count table of every column, on these levels.  # → [(K, L_j)]"""
-    position = stats.axes[LEVEL].position
-    padded = np.concatenate([np.maximum(stats["count"], 0.0), np.zeros((len(stats["count"]), 1))], axis=1)
-    return [padded[:, [position.get((j, v), -1) for v in values]] for j, values in enumerate(levels)]
+    index, count = stats.axes[LEVEL], np.maximum(stats["count"], 0.0)
+    labels = tuple([(j, v) for j, values in enumerate(levels) for v in values])
+    if labels != index.labels:
+        padded = np.concatenate([count, np.zeros((len(count), 1))], axis=1)
+        count = padded[:, np.array([index.position.get(label, -1) for label in labels], np.int64)]
+    return _side_by_side(count, levels)
+
+
+def _side_by_side(table: Array, levels: Sequence[Sized]) -> list[Array]:
+    """A table of all columns cut into those of each: views of it.  # (K, ΣL) → [(K, L_j)]"""
+    ends = itertools.accumulate(map(len, levels), initial=0)
+    return [table[:, a:b] for a, b in itertools.pairwise(ends)]
+
+
+def _row_sums(tables: Sequence[Array]) -> Array:
+    """The sums of every column's table along its levels, 0 where it has none.  # [(K, L_j)] → (K, p)"""
+    sizes = np.array([one.shape[1] for one in tables])
+    out, full = np.zeros((len(tables[0]), len(tables))), sizes > 0
+    if full.any():
+        out[:, full] = np.add.reduceat(np.concatenate(tables, axis=1), (np.cumsum(sizes) - sizes)[full], axis=1)
+    return out
 
 
 def log_tables(counts: Sequence[Array], alpha: float) -> tuple[list[Array], list[Array]]:
     """The log-probabilities of every column's levels, and where they are log 0.  # [(K, L_j)] → the same, twice"""
-    tables = [log_shares(n, np.asarray(alpha)) if n.shape[1] else (n, n) for n in counts]
-    return [t for t, _ in tables], [z for _, z in tables]
+    table, sizes = np.concatenate(counts, axis=1), np.array([n.shape[1] for n in counts])
+    if not table.shape[1]:
+        return list(counts), list(counts)
+    sizes = sizes[sizes > 0]
+    smoothed = table + alpha
+    total = np.add.reduceat(smoothed, np.cumsum(sizes) - sizes, axis=1)
+    nothing = ~(total > 0)
+    if nothing.any():  # uniform
+        smoothed[np.repeat(nothing, sizes, axis=1)] = 1.0
+        total = np.where(nothing, sizes, total)
+    zero = smoothed <= 0
+    never = zero.astype(np.float64)
+    smoothed[zero] = 1.0
+    found = np.log(smoothed) - np.repeat(np.log(total), sizes, axis=1)
+    columns = [n[0] for n in counts]
+    return _side_by_side(found, columns), _side_by_side(never, columns)
 
 
 def _evidence(tables: Sequence[Array], alpha: float) -> float:
@@ -339,13 +379,17 @@ class CategoricalScorer(Scorer):
         strict: bool = False,
     ) -> None:
         self.levels, self.tables, self.never, self.columns, self.strict = levels, tables, never, columns, strict
-        self.positions = [{v: i for i, v in enumerate(values)} for values in levels]
         self.offsets = freeze(np.concatenate([[0], np.cumsum([len(v) for v in levels])]).astype(np.int64))
         self.n_classes = K = len(tables[0]) if tables else 0
         self.table = _by_level(tables)
         runs = all(_is_run(v) for v in levels)
         self.low = freeze(np.array([v[0] if v else 0 for v in levels], np.int64)) if runs else None  # type: ignore[arg-type]
         self.n_parameters = K * sum(max(len(v) - 1, 0) for v in levels)
+
+    @cached_property
+    def positions(self) -> list[dict[Hashable, int]]:
+        """The place of every level of each column."""
+        return [{v: i for i, v in enumerate(values)} for values in self.levels]
 
     def codes(self, X: NDArray[Any]) -> NDArray[np.int32]:
         """The place of every value among the levels of its column; −1 for a missing value or a level never seen."""
@@ -494,4 +538,7 @@ def _by_level(tables: list[Array]) -> Array:
     # [(K, L_j)] → (ΣL + 1, K or up to three more)
     """
     table = np.concatenate(tables, axis=1)
-    return freeze(np.pad(table.T, ((0, 1), (0, -len(table) % 4))))
+    K, width = table.shape
+    out = np.zeros((width + 1, K + -K % 4))
+    out[:width, :K] = table.T
+    return freeze(out)

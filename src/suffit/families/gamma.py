@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import digamma, gammaln
+from scipy.special import gammaln
 
 from ..family import register
 from ..stats import Array
+from ..table import freeze
 from .elementwise import Elementwise, Natural
-from .trigamma import trigamma
 
 LEAST_SPREAD = 1e-6  # the least relative spread a class is given: one that never varies has no shape of its own
 NEWTON_STEPS = 4  # the start is within 2 % of k in logs, and every step squares that
@@ -20,11 +20,11 @@ NEWTON_STEPS = 4  # the start is within 2 % of k in logs, and every step squares
 
 def shape_of(gap: Array) -> Array:
     """The k with log k − ψ(k) = gap, gap = log(mean x) − mean(log x) > 0, by Newton's method on log k."""
-    k = (3 - gap + np.sqrt((gap - 3) ** 2 + 24 * gap)) / (12 * gap)
-    for _ in range(NEWTON_STEPS):
-        f = np.log(k) - digamma(k) - gap
-        k = k * np.exp(np.clip(-f / (1 - k * trigamma(k)), -2, 2))
-    return np.asarray(k)
+    from ..kernels.shapes import gamma_shapes
+
+    out = np.empty(np.shape(gap))
+    gamma_shapes(freeze(np.ravel(gap)), NEWTON_STEPS, out.reshape(-1))
+    return out
 
 
 @register

@@ -285,24 +285,20 @@ class Gaussian(Elementwise):
 
     def _variances(self, n: Array, ss: Array, total: Array) -> Array:
         """Tie, pool and floor the sums of squares into variances.  # (…, K, p), total (…, 1, p) → (…, K, p)"""
-        own, all_ss, all_n = ss, ss.sum(axis=-2, keepdims=True), n.sum(axis=-2, keepdims=True)
-        less = (n > 0).astype(np.float64) if self.unbiased else np.zeros_like(n)
-        d_own, d_all = n - less, all_n - less.sum(axis=-2, keepdims=True)
+        s, d = ss, n - (n > 0) if self.unbiased else n
         if self.spherical:
-            own, d_own, all_ss, d_all = (a.sum(axis=-1, keepdims=True) for a in (own, d_own, all_ss, d_all))
-        s = (1 - self.tie) * own + self.tie * all_ss
-        d = (1 - self.tie) * d_own + self.tie * d_all
+            s, d = s.sum(axis=-1, keepdims=True), d.sum(axis=-1, keepdims=True)
+        if self.tie:
+            s, d = ((1 - self.tie) * a + self.tie * a.sum(axis=-2, keepdims=True) for a in (s, d))
         var = np.divide(s, d, out=np.zeros_like(s), where=d > 0)
         var = np.where(d > 0, var, total)  # no rows to tell: as varied as all rows together
         var = np.broadcast_to(var, n.shape)
         if self.shrinkage:
             var = (1 - self.shrinkage) * var + self.shrinkage * var.mean(axis=-1, keepdims=True)
-        largest = np.max(total, axis=-1, initial=0.0, keepdims=True)
-        whose: Array = {
-            "own": total,
-            "bounded": np.minimum(largest, FAIR_RANGE * total),
-            "largest": np.broadcast_to(largest, total.shape),
-        }[self.floor]
+        whose = total
+        if self.floor != "own":
+            largest = np.max(total, axis=-1, initial=0.0, keepdims=True)
+            whose = largest if self.floor == "largest" else np.minimum(largest, FAIR_RANGE * total)
         return np.asarray(var + self.smoothing * whose)
 
     def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:

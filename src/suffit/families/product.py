@@ -47,6 +47,8 @@ class Product(Family):
         return (self.key, *((b.columns, b.family.statistic) for b in self.blocks))
 
     def _with(self, families: Sequence[Family]) -> Product:
+        if all(f is b.family for f, b in zip(families, self.blocks, strict=True)):
+            return self
         return replace(self, blocks=tuple(replace(b, family=f) for b, f in zip(self.blocks, families, strict=True)))
 
     def settled(self, X: Any, rows: Rows, columns: Sequence[str]) -> Product:
@@ -189,7 +191,8 @@ class ProductScorer(Scorer):
 
     def as_density(self, blocks: int) -> ProductScorer:
         """The first blocks alone, at full power: a density, where the whole is a decision rule."""
-        return ProductScorer(self.scorers[:blocks], tuple(replace(b, power=1.0) for b in self.blocks_of[:blocks]))
+        some = tuple(b if b.power == 1.0 else replace(b, power=1.0) for b in self.blocks_of[:blocks])
+        return ProductScorer(self.scorers[:blocks], some)
 
     def _each(self, X: Any) -> Iterator[tuple[Scorer, Any]]:
         """Every block's scorer, and its columns of these rows."""

@@ -1,0 +1,99 @@
+"""Words to codes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numba.np import arrayobj
+
+from .compiled import jit
+
+MIX = np.uint64(0x9E3779B97F4A7C15)
+EIGHT, HALF, ONE = np.uint64(8), np.uint64(32), np.uint64(1)
+ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _load(context: Any, data: Any, place: Any) -> Any:
+    """The eight bytes data[place : place + 8] as one number, wherever they begin."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = signature.args[0]
+        values: Any = arrayobj.make_array(kind)(context, builder, arguments[0])  # type: ignore[no-untyped-call]
+        cell: Any = cgutils.get_item_pointer(context, builder, kind, values, [arguments[1]])  # type: ignore[no-untyped-call]
+        number = builder.load(builder.bitcast(cell, ir.IntType(64).as_pointer()))
+        number.align = 1
+        return number
+
+    return types.uint64(data, place), generate
+
+
+@jit
+def _eight(data, start, stop):  # type: ignore[no-untyped-def]
+    """The bytes [start, stop) as one number, of more than eight the first eight."""
+    if start + EIGHT <= np.uint64(data.shape[0]):
+        bits: Any = _load(data, start)  # type: ignore[call-arg]
+        return bits if stop - start >= EIGHT else bits & (ALL >> (EIGHT * (EIGHT - (stop - start))))
+    bits = np.uint64(0)
+    for e in range(min(EIGHT, stop - start)):
+        bits |= np.uint64(data[start + np.uint64(e)]) << (EIGHT * np.uint64(e))
+    return bits
+
+
+@jit
+def code_words(data, starts, valid, skipped, codes, firsts):  # type: ignore[no-untyped-def]
+    """codes[i]: the place of word i, data[starts[i] : starts[i + 1]], among the different ones; −1 where missing.
+
+    The first row of each goes to ``firsts``, and how many there are is returned: −1, and half coded, for more than have
+    room there.  ``valid`` has a bit for each row, after ``skipped`` ones; none where nothing is missing.
+    """
+    most = firsts.shape[0]
+    slots = 4
+    while slots < 4 * most:
+        slots *= 2
+    table = np.full(slots, -1, np.int32)
+    heads = np.empty(most, np.uint64)
+    sizes = np.empty(most, np.uint64)
+    last = np.uint64(slots - 1)
+    holes = valid.shape[0] > 0
+    found = 0
+    for i in range(codes.shape[0]):
+        if holes and not (valid[(i + skipped) >> 3] >> ((i + skipped) & 7)) & 1:
+            codes[i] = -1
+            continue
+        start, stop = np.uint64(starts[i]), np.uint64(starts[i + 1])
+        size = stop - start
+        head = _eight(data, start, stop)
+        mixed = (head ^ size) * MIX
+        a = start + EIGHT
+        while a < stop:
+            mixed = (mixed ^ (mixed >> HALF) ^ _eight(data, a, stop)) * MIX
+            a += EIGHT
+        slot = (mixed >> HALF) & last
+        k = table[slot]
+        while k >= 0:
+            if heads[k] == head and sizes[k] == size:
+                a, b = start + EIGHT, np.uint64(starts[firsts[k]]) + EIGHT
+                while a < stop and _eight(data, a, stop) == _eight(data, b, b + (stop - a)):
+                    a += EIGHT
+                    b += EIGHT
+                if a >= stop:
+                    break
+            slot = (slot + ONE) & last
+            k = table[slot]
+        if k < 0:
+            if found == most:
+                return -1
+            k = found
+            table[slot] = k
+            heads[k] = head
+            sizes[k] = size
+            firsts[k] = i
+            found += 1
+        codes[i] = k
+    return found
