@@ -14,23 +14,22 @@ is fitted anew.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from .family import LeftOut
 from .model import RowsLeftOut, Solution
-from .powers import Pooled, bounded, pooled
+from .powers import Pool, Pooled, bounded
 from .stats import Array
-from .table import Codes, InputError, Matrix, Rows
+from .table import Codes, InputError, Matrix
 
 SMALLEST = 1e-15  # a probability below this is scored as this: at most 34.5 nats for a row
 BINS = 15
 FOLDS = 5  # in which a calibration is tried on rows it has not seen, to report what it does
 
 METHODS = ("temperature", "isotonic")
+Maps = tuple[tuple[Array, Array], ...]  # of each class: probabilities, and what they become
 
 
 # --- how good probabilities are.  P: probabilities (n, K); c: the column of each row's true class (n,)
@@ -94,7 +93,7 @@ class Calibration:
     method: str
     power: float
     lapse: float
-    maps: tuple[tuple[Array, Array], ...]  # of each class: probabilities, and what they become
+    maps: Maps
     log_prior: Array  # the log prior that the maps are for
     rows: int
     log_loss_before: float
@@ -159,21 +158,25 @@ def calibrated(method: str, without: RowsLeftOut, prior: Array) -> Calibration:
         )
     scores, log_prior = bounded(without.left)[tells], without.log_prior[tells]
     codes, weights = codes[tells], weights[tells]
-    rows = Rows(without.rows.classes, codes, weights)
+    pool, chances = Pool([scores], log_prior, codes), _shares(log_prior)
 
-    def posterior(power: float, lapse: float, here: Any) -> Array:
-        return RowsLeftOut(LeftOut(scores[here]), log_prior[here], rows).posterior(power, lapse)
+    def posterior(found: Pooled, here: slice) -> Array:
+        P = _shares(found.powers[0] * scores[here] + log_prior[here])
+        return (1 - found.lapse) * P + found.lapse * chances[here]
 
-    before, after = posterior(1.0, without.lapse, slice(None)), np.empty_like(scores)
-    found, maps = _fitted(method, scores, log_prior, before, codes, weights, without.lapse)
+    def fitted(weights: Array, near: Pooled | None = None) -> tuple[Pooled, Maps]:
+        return (pool.fitted(weights, near), ()) if method == "temperature" else (plain, _maps(before, codes, weights))
+
+    plain = Pooled(np.ones(1), without.lapse, np.nan)
+    before, after = posterior(plain, slice(None)), np.empty_like(scores)
+    found, maps = fitted(weights)
     folds = min(FOLDS, len(tells))
-    fold = np.arange(len(tells)) % folds
     for f in range(folds):
-        here = np.flatnonzero(fold == f)
-        rest = np.flatnonzero(fold != f) if folds > 1 else here  # a single row has no other
-        others = (scores[rest], log_prior[rest], before[rest], codes[rest], weights[rest])
-        near, shapes = _fitted(method, *others, without.lapse, found)
-        P = posterior(float(near.powers[0]), near.lapse, here)
+        here = slice(f, None, folds)
+        rest = weights.copy()
+        rest[here] = 0.0 if folds > 1 else weights[here]  # a single row has no other
+        near, shapes = fitted(rest, found)
+        P = posterior(near, here)
         after[here] = _mapped(P, shapes) if shapes else P
     return Calibration(
         method,
@@ -189,19 +192,17 @@ def calibrated(method: str, without: RowsLeftOut, prior: Array) -> Calibration:
     )
 
 
-def _fitted(
-    method: str,
-    scores: Array,
-    log_prior: Array,
-    P: Array,
-    codes: Codes,
-    weights: Array,
-    lapse: float,
-    near: Pooled | None = None,
-) -> tuple[Pooled, tuple[tuple[Array, Array], ...]]:
-    """A power and a lapse, ``near`` which they are looked for, and maps; an isotonic calibration has these alone."""
-    if method == "temperature":
-        return pooled([scores], log_prior, codes, weights, start=near), ()
+def _shares(joint: Array) -> Array:
+    """Exponentials as shares of their sum.  # (n, K) → (n, K)"""
+    P = np.exp(joint - joint.max(axis=1, keepdims=True))
+    P /= P.sum(axis=1, keepdims=True)
+    return P
+
+
+def _maps(P: Array, codes: Codes, weights: Array) -> Maps:
+    """A monotone map for each class, from rows that weigh anything."""
+    some = weights > 0
+    P, codes, weights = P[some], codes[some], weights[some]
     least = 1 / (2 * max(weights.sum(), 1.0))  # no share of so few rows is nearer to 0 or 1
     maps = []
     for k in {1: (), 2: (1,)}.get(P.shape[1], range(P.shape[1])):  # of two classes one says it all
@@ -212,10 +213,10 @@ def _fitted(
         mean = np.add.reduceat(w * y, first) / total
         fit = np.clip(isotonic_regression(mean, weights=total).x, least, 1 - least)
         maps.append((value, fit))
-    return Pooled(np.ones(1), lapse, np.nan), tuple(maps)
+    return tuple(maps)
 
 
-def _mapped(P: Array, maps: tuple[tuple[Array, Array], ...]) -> Array:
+def _mapped(P: Array, maps: Maps) -> Array:
     if len(maps) == 1:
         second = np.interp(P[:, 1], *maps[0])
         return np.stack([1 - second, second], axis=1)

@@ -51,19 +51,30 @@ def pooled(scores: Sequence[Array], log_prior: Array, codes: Codes, weights: Arr
     pushes against.  ``start``: powers to begin from, or what was found before; else the best of some powers, the same
     for all.
     """
-    from .kernels.powers import pool_search
+    return Pool(scores, log_prior, codes).fitted(weights, start)
 
-    S = freeze(np.stack([s.T for s in scores]))  # (M, K, n)
-    M, total = len(S), float(weights.sum())
-    powers, lapse = (start.powers, start.lapse) if isinstance(start, Pooled) else (start, USUAL_LAPSE)
-    starts = np.empty((len(BEGIN) if start is None else 1, M + 1))
-    starts[:, :M] = np.array(BEGIN)[:, None] / M if start is None else powers
-    starts[:, M] = math.log(lapse / (1 - lapse))
-    rest = (freeze(_normalised(log_prior).T), freeze(codes), freeze(weights / total))
-    where = np.empty(M + 1)
-    prices = 1 / (USUAL_POWER**2 * total), PSEUDO_LAPSES / total
-    loss = pool_search(S, *rest, *prices, STRONGEST, starts, where)
-    return Pooled(where[:M], 1 / (1 + math.exp(-where[M])), loss)
+
+class Pool:
+    """Scores of models and what they are to tell, to find powers for one set of weights after another."""
+
+    def __init__(self, scores: Sequence[Array], log_prior: Array, codes: Codes) -> None:
+        self.scores = freeze(np.stack([s.T for s in scores]))  # (M, K, n)
+        self.log_prior, self.codes = freeze(_normalised(log_prior).T), freeze(codes)
+
+    def fitted(self, weights: Array, start: Any = None) -> Pooled:
+        """Powers and lapse of the least log-loss, as ``pooled`` says."""
+        from .kernels.powers import pool_search
+
+        M, total = len(self.scores), float(weights.sum())
+        powers, lapse = (start.powers, start.lapse) if isinstance(start, Pooled) else (start, USUAL_LAPSE)
+        starts = np.empty((len(BEGIN) if start is None else 1, M + 1))
+        starts[:, :M] = np.array(BEGIN)[:, None] / M if start is None else powers
+        starts[:, M] = math.log(lapse / (1 - lapse))
+        where = np.empty(M + 1)
+        prices = 1 / (USUAL_POWER**2 * total), PSEUDO_LAPSES / total
+        known = self.scores, self.log_prior, self.codes, freeze(weights / total)
+        loss = pool_search(*known, *prices, STRONGEST, starts, where)
+        return Pooled(where[:M], 1 / (1 + math.exp(-where[M])), loss)
 
 
 def _normalised(log_prior: Array) -> Array:
