@@ -304,7 +304,7 @@ def level_tables(stats: Stats, levels: Sequence[Sequence[Hashable]]) -> list[Arr
 
 def log_tables(counts: Sequence[Array], alpha: float) -> tuple[list[Array], list[Array]]:
     """The log-probabilities of every column's levels, and where they are log 0.  # [(K, L_j)] → the same, twice"""
-    tables = [log_shares(n, np.asarray(alpha)) if n.shape[1] else (n, n) for n in counts]
+    tables = [log_shares(n + np.asarray(alpha)) if n.shape[1] else (n, n) for n in counts]
     return [t for t, _ in tables], [z for _, z in tables]
 
 
