@@ -483,10 +483,11 @@ def test_labels_that_come_late_are_labels_too(late, dtype):
         pytest.skip("no such label of this type")
     y = np.tile(np.array([0, 2]), 5000).astype(dtype)
     y[9000 : 9000 + len(late)] = late
-    labels, codes = encode(y)
-    values, inverse = np.unique(y, return_inverse=True)
+    labels, codes, counts = encode(y)
+    values, inverse, rows = np.unique(y, return_inverse=True, return_counts=True)
     assert labels == values.tolist()
     np.testing.assert_array_equal(codes, inverse)
+    np.testing.assert_array_equal(counts, rows)
 
 
 def test_a_column_with_values_only_where_nothing_weighs_is_left_out():

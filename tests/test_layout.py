@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import doctest
+import os
 import re
 import subprocess
 import sys
@@ -124,3 +125,36 @@ def test_the_demo_prints_its_reports():
     for word in ("iris", "digits", "LDA", "QDA", "naive Bayes", "logistic", "log-loss"):
         assert word in done.stdout
     assert len(re.findall(r"posteriors\s+differ by \de-1\d", done.stdout)) == 2
+
+
+ONE_KERNEL = """
+import sys, types
+import numpy as np
+
+def call():
+    from suffit.kernels.labels import mark_labels
+    mark_labels(np.array([0, 2]), 0, np.zeros(3, np.uint8))
+"""
+BY_COMMAND_LINE = """
+from suffit.__main__ import main
+sys.modules["suffit.demo"] = types.SimpleNamespace(main=call)
+sys.argv = ["suffit", "demo"]
+main()
+"""
+
+
+def test_the_command_line_says_when_it_compiles(tmp_path: Path):
+    """Once, with how long it took; a process that finds the kernels in the cache says nothing, and no library does."""
+
+    def stderr(script: str, cache: str) -> list[str]:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / cache)}
+        command = [sys.executable, "-c", ONE_KERNEL + script]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+        assert done.stdout == ""
+        return done.stderr.splitlines()
+
+    first, last = stderr(BY_COMMAND_LINE, "a")
+    assert first.startswith("suffit: compiling for this machine")
+    assert re.fullmatch(r"suffit: compiled 1 kernel in \d+ s; later runs take them from the cache", last)
+    assert stderr(BY_COMMAND_LINE, "a") == []
+    assert stderr("call()", "b") == []

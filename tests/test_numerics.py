@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -306,3 +307,18 @@ def test_memory_beyond_input_and_output_is_bounded():
     for name, (fit, predict) in json.loads(done.stdout).items():
         assert fit <= 64e6, f"{name}: fit of 2M×50 took {fit / 1e6:.0f} MB beyond the input"
         assert predict <= 64e6, f"{name}: predict_proba of 2M×50 took {predict / 1e6:.0f} MB beyond input and output"
+
+
+@pytest.mark.parametrize(("name", "tables"), [("BernoulliNB", 2), ("MultinomialNB", 1), ("ComplementNB", 1)])
+def test_the_first_predict_on_many_words_takes_little_more_than_its_tables(name, tables):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((2000, 100_000), density=5e-4, format="csr", random_state=rng)
+    model = getattr(suffit, name)().fit(X, np.arange(2000) % 20)
+    tracemalloc.start()
+    try:
+        model.predict_proba(X)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    table = 20 * 100_000 * 8
+    assert peak <= tables * table + 20e6, f"{peak / 1e6:.0f} MB, with {tables} tables of {table / 1e6:.0f}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 
 def main() -> int:
@@ -12,8 +13,10 @@ def main() -> int:
     commands.add_parser("demo", help="fit LDA, QDA and naive Bayes beside logistic regression on embedded data")
     parser.parse_args()
     from .demo import main as demo
+    from .kernels.compiled import saying_when_compiling
 
-    demo()
+    with saying_when_compiling(lambda line: print(line, file=sys.stderr, flush=True)):
+        demo()
     return 0
 
 

@@ -228,7 +228,7 @@ def check_assumptions(X: Any, y: Any) -> Assumptions:
     quadratic discriminant analysis: columns correlated, with covariances that differ. QDA, or GDA(tie=…). But x3 is ...
     """
     frame = read_frame(X)
-    labels, codes = encode(read_labels(y, "check_assumptions"))
+    labels, codes, _ = encode(read_labels(y, "check_assumptions"))
     if len(codes) != frame.n_rows:
         raise ValueError(f"check_assumptions: X has {frame.n_rows} rows and y {len(codes)} labels; they must match")
     names, numbers, why = _numeric(frame)

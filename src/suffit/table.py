@@ -131,6 +131,13 @@ class Rows:
     classes: Index
     codes: Codes
     weights: Array | None = None
+    sizes: Array | None = None  # rows of each class, where known
+
+    @classmethod
+    def of(cls, y: NDArray[Any], weights: Array | None = None) -> Rows:
+        """Rows with these labels."""
+        labels, codes, sizes = encode(y)
+        return cls(Index(tuple(labels)), freeze(codes), None if weights is None else freeze(weights), freeze(sizes))
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -194,6 +201,9 @@ class Rows:
     def counts(self) -> Array:
         """Total weight of each class."""
         from .kernels.labels import count_codes
+
+        if self.weights is None and self.sizes is not None:
+            return self.sizes
 
         def work(start: int, stop: int) -> Array:
             n = np.zeros(len(self.classes))
@@ -274,8 +284,8 @@ def is_missing(level: Any) -> bool:
         return True
 
 
-def _integer_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes] | None:
-    """Codes of small-range integers by table look-up, where sorting costs more than a fit.
+def _integer_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes, Array] | None:
+    """Labels, codes and counts of small-range integers by table look-up, where sorting costs more than a fit.
 
     The labels of the first rows are mostly all there are: one pass, and another where they are not.
     """
@@ -293,15 +303,19 @@ def _integer_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes] | None:
         place[seen == 0] = -1
         place = freeze(place)
 
-        def work(a: int, b: int, wide: Any = wide, low: int = low, place: Any = place) -> bool:
-            return bool(code_labels(wide[a:b], low, place, codes[a:b]))
+        values = np.flatnonzero(seen) + low
 
-        if all(list(in_order(work, row_blocks(len(y), 1)))):
-            return (np.flatnonzero(seen) + low).astype(y.dtype), codes
+        def work(a: int, b: int, wide: Any = wide, low: int = low, place: Any = place, k: int = len(values)) -> Any:
+            n = np.zeros(k)
+            return n if code_labels(wide[a:b], low, place, codes[a:b], n) else None
+
+        counts = list(in_order(work, row_blocks(len(y), 1)))
+        if all(n is not None for n in counts):
+            return values.astype(y.dtype), codes, sum(counts)
     raise AssertionError("labels that were marked are known")
 
 
-def _word_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes] | None:
+def _word_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes, Array] | None:
     """Codes of words of which few are different, where sorting costs more than a fit."""
     from .kernels.words import code_words
 
@@ -315,28 +329,29 @@ def _word_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes] | None:
     order = np.argsort(values)
     place = np.empty(n, np.int32)
     place[order] = np.arange(n)
-    return values[order], place[codes]
+    return values[order], place[codes], np.bincount(codes, minlength=n)[order].astype(np.float64)
 
 
-def encode(y: NDArray[Any]) -> tuple[list[Any], Codes]:
-    """Distinct labels (as Python values, in the order of :class:`Index`) and the code of each row."""
+def encode(y: NDArray[Any]) -> tuple[list[Any], Codes, Array]:
+    """Distinct labels (as Python values, in the order of :class:`Index`), the code of each row, rows of each label."""
     if y.size == 0:
-        return [], np.zeros(0, np.int32)
+        return [], np.zeros(0, np.int32), np.zeros(0)
     coded = None
     if y.dtype.kind in "iub":
         coded = _integer_codes(y.view(np.uint8) if y.dtype.kind == "b" else y)
         if coded is not None and y.dtype.kind == "b":
-            coded = (coded[0].astype(bool), coded[1])
+            coded = (coded[0].astype(bool), *coded[1:])
     elif y.dtype.kind == "U":
         coded = _word_codes(y)
     if coded is None and y.dtype.kind != "O":
-        values, inverse = np.unique(y, return_inverse=True)
-        coded = values, inverse.reshape(-1).astype(np.int32)
+        values, inverse, counts = np.unique(y, return_inverse=True, return_counts=True)
+        coded = values, inverse.reshape(-1).astype(np.int32), counts.astype(np.float64)
     if coded is not None:
-        return coded[0].tolist(), coded[1]
+        return coded[0].tolist(), *coded[1:]
     index = Index.of(y.tolist())
     position = index.position
-    return list(index.labels), np.fromiter((position[v] for v in y.tolist()), np.int32, len(y))
+    codes = np.fromiter((position[v] for v in y.tolist()), np.int32, len(y))
+    return list(index.labels), codes, np.bincount(codes, minlength=len(index)).astype(np.float64)
 
 
 def plain(level: Any) -> Hashable:
@@ -349,14 +364,14 @@ def plain(level: Any) -> Hashable:
 def column_codes(column: NDArray[Any]) -> tuple[list[Hashable], Codes]:
     """The distinct levels of one column and the code of each row, −1 where missing."""
     if column.dtype.kind in "iub":
-        return encode(column)
+        return encode(column)[:2]
     if column.dtype.kind == "f":
         values, places = np.unique(column, return_inverse=True)  # NaN sorts last
         codes = places.reshape(-1).astype(np.int32)
         here = values == values
         return [plain(v) for v in values[here].tolist()], np.where(codes < here.sum(), codes, -1).astype(np.int32)
     if column.dtype.kind != "O":
-        return encode(column)
+        return encode(column)[:2]
     table: dict[Hashable, int] = {}
     codes = np.empty(len(column), np.int32)
     for i, level in enumerate(column.tolist()):

@@ -231,7 +231,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
 
 def _shares(classes: NDArray[Any], labels: NDArray[Any], weight: Array | None) -> Array:
     """The share of each class in these rows."""
-    seen, codes = encode(labels)
+    seen, codes, _ = encode(labels)
     counts = dict(zip(seen, np.bincount(codes, weights=weight, minlength=len(seen)), strict=True))
     rows = np.array([counts.get(c, 0.0) for c in classes.tolist()], dtype=np.float64)
     if not rows.any():

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from ..calibrate import Calibration
 from ..family import Family, Running
 from ..model import Model, Solution
-from ..stats import Array, Index
-from ..table import Matrix, Rows, encode, freeze
+from ..stats import Array
+from ..table import Matrix, Rows
 
 PENDING_ROWS = 4096  # small batches are added up together once there are so many rows
 PENDING_CELLS = 1 << 18
@@ -136,8 +136,7 @@ class PendingRows(Pending):
     def added_to(self, model: Model) -> Model:
         """All batches learned as one."""
         X = self.dense[: self.rows] if self.dense is not None else self._joined()
-        labels, codes = encode(self.y[: self.rows])
-        return model.learn(X, Rows(Index.of(labels), freeze(codes)))
+        return model.learn(X, Rows.of(self.y[: self.rows]))
 
     def _joined(self) -> Matrix:
         lengths, columns, values = (np.concatenate(parts) for parts in zip(*self.sparse, strict=True))

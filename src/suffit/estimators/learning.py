@@ -21,7 +21,7 @@ from ..decide import number
 from ..family import Family
 from ..model import Model, Solution
 from ..stats import Array, Index
-from ..table import InputError, Matrix, Rows, encode, freeze
+from ..table import InputError, Matrix, Rows
 from .fitted import Fitted, Pending, PendingRows, PendingSums, log_prior
 from .reading import (
     Prior,
@@ -90,8 +90,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if X.shape[0] != len(y):
             check_consistent_length(X, y)
         weight = read_weight(sample_weight, X)
-        labels, codes = encode(y)
-        return X, y, Rows(Index(tuple(labels)), freeze(codes), None if weight is None else freeze(weight))
+        return X, y, Rows.of(y, weight)
 
     # --- changing the model: whole or not at all
 

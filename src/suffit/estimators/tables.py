@@ -23,8 +23,8 @@ from ..frame import ArrayColumn, Frame, Template, as_objects, read_frame, unmask
 from ..model import Model, Solution
 from ..schema import LeftOutWarning, Schema, TableRows
 from ..selective import columns_that_help
-from ..stats import Array, Index
-from ..table import Coded, InputError, Parts, Rows, encode, freeze
+from ..stats import Array
+from ..table import Coded, InputError, Parts, Rows
 from .base import GenerativeEstimator
 from .fitted import Fitted
 from .novelty import Unit
@@ -165,8 +165,7 @@ class GenerativeClassifier(GenerativeEstimator):
         if not kept.all():
             where = np.flatnonzero(kept)
             frame, weight = frame.rows(where), None if weight is None else weight[where]
-        labels, codes = encode(y)
-        return frame, y, Rows(Index(tuple(labels)), freeze(codes), None if weight is None else freeze(weight))
+        return frame, y, Rows.of(y, weight)
 
     def _read_target(self, y: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Labels, and which rows have one."""

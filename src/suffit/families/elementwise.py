@@ -289,7 +289,7 @@ class Elementwise(Family):
         n, t = stats["n"], stats["t"]
         warn_absent(n, stats.axes[CLASS].labels, columns)
         family = self.solvable(stats)
-        return ElementwiseScorer(family, family.natural(n, t), tuple(columns))
+        return ElementwiseScorer(family, family.natural(n, t), columns)
 
     def natural(self, n: Array, t: Array) -> Natural:
         """θ and A of smoothed sums; 0 for a column without any value.  # (…, K, p), (…, K, p, order)"""

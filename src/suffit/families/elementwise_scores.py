@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -54,47 +55,76 @@ def sparse_terms(X: Any, a: Codes, b: Codes, cells: Callable[[Array, Codes, Any]
     return Terms(sparse.csr_array((odds, j, ends), shape=X.shape), rest)
 
 
+class Form:
+    """T(x)·Θ_c − A_c, with Θ in the order that rows ask for: by column for stored entries, by class for dense rows."""
+
+    def __init__(self, family: Elementwise, theta: Array, A: Array) -> None:
+        self.family = family
+        self.by_feature = freeze(np.moveaxis(theta, 0, -1))  # (p, order, K)
+        self.theta, self.A = np.moveaxis(self.by_feature, -1, 0), A  # (K, p, order), the same numbers; (K, p)
+
+    @cached_property
+    def by_class(self) -> Array:
+        """Θ of a class in one piece.  # → (K, p·order)"""
+        return freeze(self.theta.reshape(len(self.theta), -1))
+
+    @cached_property
+    def offset(self) -> Array:
+        """−ΣA.  # → (K,)"""
+        return freeze(-self.A.sum(axis=1))
+
+    @cached_property
+    def of_zeros(self) -> Array:
+        """The score of a row of zeros.  # → (K,)"""
+        T = self.family.T(np.zeros((1, 1)))[0, 0]
+        return freeze(self.offset + (self.theta @ T).sum(axis=1)) if T.any() else self.offset
+
+
 class ElementwiseScorer(Scorer):
     """log p(x | c) = Σ_j T(x_j)·Θ_cj − A_cj over the columns j that are present."""
 
     takes_missing = True
     cells = COPY_CELLS * 2
 
-    def __init__(self, family: Elementwise, natural: Natural, columns: tuple[str, ...]) -> None:
+    def __init__(self, family: Elementwise, natural: Natural, columns: Sequence[str]) -> None:
         self.family = family
-        self.natural = natural
+        theta, A, zero, zero0 = natural
+        self.form = Form(family, theta, A)
+        self.never: Form | None = None  # how many events of probability 0 a row has, where there are such
+        if zero is not None and zero0 is not None and (zero.any() or zero0.any()):
+            self.never = Form(family, zero, -zero0)
+            zero = self.never.theta
+        self.natural = Natural(self.form.theta, A, zero, zero0)
         self.columns = columns
-        K, p, order = natural.theta.shape
+        K, p, order = theta.shape
         self.n_classes, self.n_parameters = K, K * p * order
-        self._laid_out: tuple[Array, Array, Array] | None = None
 
     def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
         """Σ_j T(x_j)·Θ_cj − A_cj."""
-        self._linear(X, start, stop, self.natural.theta, self.natural.A, out)
+        self._linear(X, start, stop, self.form, out)
 
-    def _linear(self, X: Matrix, start: int, stop: int, theta: Array, A: Array, out: Array) -> None:
-        """T(X)·thetaᵀ − M·Aᵀ, M marking what is present."""
+    def _linear(self, X: Matrix, start: int, stop: int, form: Form, out: Array) -> None:
+        """T(X)·Θᵀ − M·Aᵀ, M marking what is present."""
         from ..kernels.scores import linear_scores
 
-        if is_sparse(X) and self.family.has_zero and self._sparse(X, start, stop, theta, A, out):
+        if is_sparse(X) and self.family.has_zero and self._sparse(X, start, stop, form, out):
             return
         x = block(X, start, stop).astype(np.float64, copy=False)
         present = x == x
         T = self.family.T(x).reshape(len(x), -1)
-        weights = freeze(theta.reshape(len(theta), -1))
-        nothing = freeze(np.zeros(weights.shape[1]))
+        nothing = freeze(np.zeros(T.shape[1]))
         if present.all():
-            linear_scores(freeze(T), nothing, weights, freeze(-A.sum(axis=1)), out)
+            linear_scores(freeze(T), nothing, form.by_class, form.offset, out)
             return
-        T = np.where(np.repeat(present, theta.shape[2], axis=1), T, 0.0)
-        linear_scores(freeze(T), nothing, weights, freeze(np.zeros(len(theta))), out)
-        out -= present @ A.T
+        T = np.where(np.repeat(present, form.theta.shape[2], axis=1), T, 0.0)
+        linear_scores(freeze(T), nothing, form.by_class, freeze(np.zeros(self.n_classes)), out)
+        out -= present @ form.A.T
 
-    def _sparse(self, X: Matrix, a: int, b: int, theta: Array, A: Array, out: Array) -> bool:
+    def _sparse(self, X: Matrix, a: int, b: int, form: Form, out: Array) -> bool:
         """The same over stored entries alone; False where some are missing."""
         from ..kernels.counts import csr_linear_scores, csr_presence_scores, csr_scores
 
-        start, by_feature = self._by_feature(theta, A)
+        start, by_feature = form.of_zeros, form.by_feature
         ends, places, values = entries(X, a, b)
         if self._by_presence:
             threshold = self.family.entry_threshold
@@ -117,22 +147,14 @@ class ElementwiseScorer(Scorer):
         threshold = self.family.entry_threshold
         return threshold is not None and not math.isnan(threshold)
 
-    def _by_feature(self, theta: Array, A: Array) -> tuple[Array, Array]:
-        """The score of a row of zeros, and θ column by column, kept for the next block.  # → (K,), (p, order, K)"""
-        if self._laid_out is None or self._laid_out[0] is not theta:
-            zero = self.family.T(np.zeros((1, 1)))[0, 0]
-            start = freeze((theta @ zero - A).sum(axis=1))
-            self._laid_out = (theta, start, freeze(np.moveaxis(theta, 0, -1)))
-        return self._laid_out[1:]
-
     def impossible(self, X: Matrix) -> Array | None:
         """How often a class would meet a value it gives probability 0."""
-        zero, zero0 = self.natural.zero, self.natural.zero0
-        if zero is None or zero0 is None or not (zero.any() or zero0.any()):
+        never = self.never
+        if never is None:
             return None
         X = csr(X) if is_sparse(X) else X
         out = np.empty((X.shape[0], self.n_classes))
-        every(lambda a, b: self._linear(X, a, b, zero, -zero0, out[a:b]), self.blocks(X))
+        every(lambda a, b: self._linear(X, a, b, never, out[a:b]), self.blocks(X))
         return out
 
     def check(self, X: Matrix) -> None:
@@ -146,16 +168,13 @@ class ElementwiseScorer(Scorer):
 
     def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
         """T(x_j)·(Θ_aj − Θ_bj) − (A_aj − A_bj): the terms of the sum."""
-        theta, A, zero, zero0 = self.natural
-        terms = self._terms(X, a, b, theta, A)
-        if zero is None or zero0 is None or not (zero.any() or zero0.any()):
-            return terms
-        return terms._replace(never=self._terms(X, a, b, zero, -zero0))
+        terms = self._terms(X, a, b, self.form)
+        return terms if self.never is None else terms._replace(never=self._terms(X, a, b, self.never))
 
-    def _terms(self, X: Matrix, a: Codes, b: Codes, theta: Array, A: Array) -> Terms:
+    def _terms(self, X: Matrix, a: Codes, b: Codes, form: Form) -> Terms:
         def cells(x: Array, c: Codes, j: Any) -> Array:
             """T(x)·Θ_cj − A_cj of values x of the columns j in the classes c."""
-            return np.asarray((self.family.T(x) * theta[c, j]).sum(axis=-1) - A[c, j])
+            return np.asarray((self.family.T(x) * form.theta[c, j]).sum(axis=-1) - form.A[c, j])
 
         if is_sparse(X) and self.family.has_zero:
             return sparse_terms(csr(X), a, b, lambda x, c, j: cells(x[:, None], c[:, None], j[:, None])[:, 0])
@@ -204,17 +223,10 @@ class ElementwiseScorer(Scorer):
 
     def logistic_form(self) -> LogisticForm:
         """Weights on T(x), column by column."""
-        theta, A, zero, zero0 = self.natural
-        impossible = None
-        if zero is not None and zero0 is not None and (zero.any() or zero0.any()):
-            impossible = Impossible(zero.reshape(len(zero), -1), zero0.sum(axis=1))
-        return LogisticForm(
-            self.family.names(self.columns),
-            theta.reshape(len(theta), -1),
-            -A.sum(axis=1),
-            self._statistic,
-            impossible=impossible,
-        )
+        never = self.never
+        impossible = None if never is None else Impossible(never.by_class, never.offset)
+        names = self.family.names(self.columns)
+        return LogisticForm(names, self.form.by_class, self.form.offset, self._statistic, impossible=impossible)
 
     def _statistic(self, X: NDArray[Any]) -> Array:
         return self.family.T(np.asarray(X, dtype=np.float64)).reshape(len(X), -1)

@@ -18,7 +18,7 @@ from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
 from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, sparse_without_holes
 from .elementwise import LEFT_OUT_CELLS, Elementwise, Natural, class_ranges, never_learned, without
 from .gaussian_left_out import Ordinary
-from .gaussian_scores import DiagonalScorer, GaussianScorer, SharedScorer
+from .gaussian_scores import SMALLEST, DiagonalScorer, GaussianScorer, SharedScorer
 from .holes import warn_absent
 from .running import RunningMoments, label_table
 
@@ -189,8 +189,8 @@ class Gaussian(Elementwise):
         n, x, xx = np.zeros(K), np.zeros((K, p)), np.zeros((K, p))
         if not holes:
             class_moments(raw, codes, weights, origin, n, x, xx)
-            if np.isfinite(xx.sum()):  # a NaN or infinity in the block would show here: no pass of its own to look
-                return n[:, None] + np.zeros((K, p)), x, xx
+            if math.isfinite(xx.sum()):  # a NaN or infinity in the block would show here: no pass of its own to look
+                return n[:, None], x, xx
             holes.append(start)
             x[:], xx[:] = 0.0, 0.0
         there = np.zeros((K, p))
@@ -258,7 +258,7 @@ class Gaussian(Elementwise):
         n_parameters = K * p + (per_class if shared else K * per_class)
         scorer: GaussianScorer
         if shared:
-            var = np.maximum(variances[0], np.finfo(float).tiny)
+            var = np.maximum(variances[0], SMALLEST)
             W = np.where(flat, 0.0, 1 / np.sqrt(var))
             log_det = float(np.log(var[~flat]).sum())
             scorer = SharedScorer(means, variances[0], W, log_det, int((~flat).sum()), columns, n_parameters)
@@ -292,7 +292,6 @@ class Gaussian(Elementwise):
             s, d = ((1 - self.tie) * a + self.tie * a.sum(axis=-2, keepdims=True) for a in (s, d))
         var = np.divide(s, d, out=np.zeros_like(s), where=d > 0)
         var = np.where(d > 0, var, total)  # no rows to tell: as varied as all rows together
-        var = np.broadcast_to(var, n.shape)
         if self.shrinkage:
             var = (1 - self.shrinkage) * var + self.shrinkage * var.mean(axis=-1, keepdims=True)
         whose = total
@@ -351,7 +350,7 @@ class Gaussian(Elementwise):
         sx, sxx, about = settle_equal(n, sx, sxx, origin, before)
         means, variances, flat, _ = self.solved_moments(n, sx, sxx, about)
         used = (present & ~flat)[:, None]  # (b, 1, p)
-        var = np.maximum(variances, np.finfo(float).tiny)
+        var = np.maximum(variances, SMALLEST)
         each_log = 0.5 * ((x[:, None] - means) ** 2 / var + np.log(2 * np.pi * var))
         return -np.asarray(np.where(used, each_log, 0.0).sum(axis=-1))
 

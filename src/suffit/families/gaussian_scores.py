@@ -18,6 +18,7 @@ from ..table import Codes, Matrix, block, check_finite, check_stored, csr, entri
 from .holes import NO_VARIANCE, Flags
 
 LOG_2PI = float(np.log(2 * np.pi))
+SMALLEST = float(np.finfo(np.float64).tiny)
 NEAR = 30.0  # standard deviations from the middle up to which w·(x − m) + b errs by less than 1e-12 (ε·30²)
 
 
@@ -96,7 +97,7 @@ class GaussianScorer(Scorer):
     means: Array  # (K, p)
     rank: int
     n_parameters: int
-    columns: tuple[str, ...]
+    columns: Sequence[str]
 
     sigma: Array  # (K, p) variances, (K, p, p) own or (p, p) or (p,) shared covariances
 
@@ -174,18 +175,38 @@ class DiagonalScorer(GaussianScorer):
     def __init__(
         self, means: Array, variances: Array, flat: NDArray[np.bool_], columns: Sequence[str], n_parameters: int
     ) -> None:
-        self.means, self.variances, self.columns = freeze(means), variances, tuple(columns)
+        self.means, self.variances, self.columns = freeze(means), variances, columns
         self.sigma = variances
         self.flat = flat  # (p,) columns without variance in any class
-        var = np.maximum(variances, np.finfo(float).tiny)
-        self.root = freeze(np.where(flat, 0.0, np.sqrt(0.5) / np.sqrt(var)))  # 1/(σ√2): squares of z·root, not of z
-        self.log_scale = freeze(np.where(flat, 0.0, 0.5 * (np.log(var) + LOG_2PI)))
-        self.start = freeze(-self.log_scale.sum(axis=1))
-        self.nothing = freeze(np.zeros(len(means)))
-        self.zero_row = freeze(self.start - ((means * self.root) ** 2).sum(axis=1))  # the score of a row of zeros
-        self.centred_at_zero = bool((np.abs(means) * self.root).max(initial=0.0) < NEAR)
         self.rank = int((~flat).sum())
         self.n_classes, self.n_parameters = len(means), n_parameters
+
+    # what only scores need is worked out when the first are asked for
+
+    @cached_property
+    def root(self) -> Array:
+        """1/(σ√2), 0 where flat: squares of z·root, not of z."""
+        return freeze(np.where(self.flat, 0.0, np.sqrt(0.5) / np.sqrt(np.maximum(self.variances, SMALLEST))))
+
+    @cached_property
+    def log_scale(self) -> Array:
+        """log σ√2π, 0 where flat."""
+        return freeze(np.where(self.flat, 0.0, 0.5 * (np.log(np.maximum(self.variances, SMALLEST)) + LOG_2PI)))
+
+    @cached_property
+    def start(self) -> Array:
+        """The score of a row at the mean.  # → (K,)"""
+        return freeze(-self.log_scale.sum(axis=1))
+
+    @cached_property
+    def zero_row(self) -> Array:
+        """The score of a row of zeros.  # → (K,)"""
+        return freeze(self.start - ((self.means * self.root) ** 2).sum(axis=1))
+
+    @cached_property
+    def centred_at_zero(self) -> bool:
+        """Whether differences to a row of zeros do not cancel."""
+        return bool((np.abs(self.means) * self.root).max(initial=0.0) < NEAR)
 
     def check(self, X: Matrix) -> None:
         """An infinity stored in sparse rows."""
@@ -208,7 +229,7 @@ class DiagonalScorer(GaussianScorer):
         x = block(X, start, stop)
         gaussian_scores(x, self.means, self.root, self.start, out)
         if np.isnan(out.sum()):
-            gaussian_scores_present(x, self.means, self.root, self.log_scale, self.nothing, out)
+            gaussian_scores_present(x, self.means, self.root, self.log_scale, freeze(np.zeros(len(self.means))), out)
             out[np.isinf(x).any(axis=1)] = np.nan  # even where the column says nothing: refused later, by name
 
     def row_kernel(self, log_prior: Array) -> tuple[Any, tuple[Array, ...]]:
@@ -232,7 +253,7 @@ class DiagonalScorer(GaussianScorer):
         """Q = −½/σ² (diagonal), w = μ/σ², b = −Σ ½μ²/σ² + log σ√2π."""
         h = self.root**2
         b = -((self.means * self.root) ** 2 + self.log_scale).sum(axis=1)
-        return LogisticForm(self.columns, 2 * h * self.means, b, _identity, -h)
+        return LogisticForm(tuple(self.columns), 2 * h * self.means, b, _identity, -h)
 
 
 class OwnScorer(GaussianScorer):
@@ -251,7 +272,7 @@ class OwnScorer(GaussianScorer):
         n_parameters: int,
     ) -> None:
         self.means, self.sigma, self.W, self.log_det, self.rank = means, sigma, W, log_det, rank
-        self.columns, self.n_parameters = tuple(columns), n_parameters
+        self.columns, self.n_parameters = columns, n_parameters
 
         self.n_classes = len(means)
         self.middle = freeze(means.mean(axis=0))
@@ -316,7 +337,7 @@ class OwnScorer(GaussianScorer):
         w = np.einsum("cij,cj->ci", P, self.means)
         u = np.einsum("cij,cj->ci", self.W, self.means)
         b = -0.5 * ((u * u).sum(axis=1) + self.log_det + self.rank * LOG_2PI)
-        return LogisticForm(self.columns, w, b, _identity, -0.5 * P)
+        return LogisticForm(tuple(self.columns), w, b, _identity, -0.5 * P)
 
 
 class SharedScorer(GaussianScorer):
@@ -336,7 +357,7 @@ class SharedScorer(GaussianScorer):
         n_parameters: int,
     ) -> None:
         self.means, self.sigma, self.W, self.log_det, self.rank = means, sigma, W, log_det, rank
-        self.columns, self.n_parameters = tuple(columns), n_parameters
+        self.columns, self.n_parameters = columns, n_parameters
         self.middle = freeze(means.mean(axis=0))
         M = (means - self.middle) * W if W.ndim == 1 else (means - self.middle) @ W.T  # (K, d)
         _, s, Vt = np.linalg.svd(M, full_matrices=False)
@@ -437,7 +458,7 @@ class SharedScorer(GaussianScorer):
         """w_c = Σ⁻¹(μ_c − m), b_c = −½(μ_c − m)ᵀΣ⁻¹(μ_c − m) − w_c·m: scores relative to the middle m."""
         w = self.whitened_means * self.W if self.W.ndim == 1 else self.whitened_means @ self.W
         b = -0.5 * (self.whitened_means**2).sum(axis=1) - w @ self.middle
-        return LogisticForm(self.columns, w, b, _identity)
+        return LogisticForm(tuple(self.columns), w, b, _identity)
 
 
 def _unwhitened(z: Array, W: Array, sigma: Array) -> Array:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..table import CellError, Codes, InputError, Matrix, Rows, block, check_fin
 from .elementwise import never_learned, without
 from .holes import warn_absent
 from .running import RunningCounts, label_table
-from .simplex import dense_class_sums, linear_scores, log_shares, sparse_class_sums, words_first
+from .simplex import dense_class_sums, linear_scores, log_shares, sparse_class_sums
 from .tuning import Tuning, alpha_as, check_alpha, dirichlet_evidence, evident_alpha, settled_alpha
 
 GAP = "gap"  # words whose count is missing in some document
@@ -178,9 +179,13 @@ class Multinomial(Family):
     def rule(self, count: Array, alpha: Array) -> tuple[Array, Array]:
         """The weight of every word in every class, and which of them stand for log 0.  # (K, words), (words,)"""
         if not self.complement:
-            return log_shares(count, alpha)
-        weights, never = log_shares(count.sum(axis=0) - count, alpha)
-        return _normed(weights, never) if self.norm else (-weights, -never)
+            return log_shares(count + alpha)
+        others = count.sum(axis=0) - count
+        others += alpha
+        weights, never = log_shares(others)
+        if self.norm:
+            return _normed(weights, never)
+        return np.negative(weights, out=weights), -never if never.any() else never
 
 
 def _without_holes(X: Matrix, rows: Rows) -> tuple[Matrix, Index, Array]:
@@ -233,12 +238,17 @@ class MultinomialScorer(Scorer):
         density: bool = False,
     ) -> None:
         self.family, self.count, self.alpha, self.length, self.columns = family, count, alpha, length, columns
-        self.rule = log_shares if density else family.rule
-        self.weights, self.never = self.rule(count, alpha)  # (K, words) each; never marks weights that are log 0
-        self.by_word = words_first(self.weights)
+        self.rule = replace(family, complement=False).rule if density else family.rule
+        weights, self.never = self.rule(count, alpha)  # (K, words) each; never marks weights that are log 0
+        self.weights = freeze(weights.T).T  # the weights of a word in one piece, as CSR rows ask for them
         self.some_never = bool(self.never.any())
         self.n_classes = self.weights.shape[0]
         self.n_parameters = self.n_classes * (self.weights.shape[1] - 1)
+
+    @cached_property
+    def by_class(self) -> Array:
+        """The weights of a class in one piece, as dense rows ask for them."""
+        return freeze(self.weights)
 
     def as_density(self) -> MultinomialScorer:
         """The multinomial density of the same counts, where the rule is the complement's."""
@@ -255,7 +265,7 @@ class MultinomialScorer(Scorer):
 
     def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
         """Σ_w x_w·weight_w|c."""
-        good = linear_scores(X, start, stop, self.weights, self.by_word, out)
+        good = linear_scores(X, start, stop, self.weights if is_sparse(X) else self.by_class, out)
         if not good:
             self.family.check_sparse(X, self.columns)
         if not good or np.isnan(out.sum()):
@@ -304,7 +314,7 @@ class MultinomialScorer(Scorer):
         from ..kernels.rows import linear_row
 
         nothing, none = freeze(np.zeros(self.weights.shape[1])), freeze(np.zeros(len(self.weights)))
-        parameters = (nothing, freeze(self.weights), none, freeze(log_prior))
+        parameters = (nothing, self.by_class, none, freeze(log_prior))
         return (None, ()) if self.some_never else (linear_row, parameters)
 
     def surely_valid(self, X: NDArray[Any]) -> bool:
@@ -317,7 +327,7 @@ class MultinomialScorer(Scorer):
             return None
         X = csr(X) if is_sparse(X) else X
         out = np.empty((X.shape[0], self.n_classes))
-        good = linear_scores(X, 0, len(out), self.never, words_first(self.never), out)
+        good = linear_scores(X, 0, len(out), self.never, out)
         if not good or np.isnan(out.sum()):
             self._score_parts(X, out, 1)
         return out
@@ -325,12 +335,12 @@ class MultinomialScorer(Scorer):
     @property
     def centres(self) -> Array:
         """φ times the mean length of the class's documents."""
-        log_phi, unseen = log_shares(self.count, self.alpha)
+        log_phi, unseen = log_shares(self.count + self.alpha)
         return np.asarray(np.where(unseen > 0, 0.0, np.exp(log_phi)) * self.length[:, None])
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """Word counts; lengths are Poisson with the class's mean length (the length is no part of the model)."""
-        log_phi, unseen = log_shares(self.count, self.alpha)
+        log_phi, unseen = log_shares(self.count + self.alpha)
         phi = np.where(unseen > 0, 0.0, np.exp(log_phi))
         phi /= phi.sum(axis=1, keepdims=True)
         length = rng.poisson(self.length[codes])
@@ -339,7 +349,7 @@ class MultinomialScorer(Scorer):
     def logistic_form(self) -> LogisticForm:
         """Weights on the counts."""
         nothing = np.zeros(len(self.weights))
-        impossible = Impossible(self.never, nothing) if self.never.any() else None
+        impossible = Impossible(self.never, nothing) if self.some_never else None
         return LogisticForm(tuple(self.columns), self.weights, nothing, _counts, impossible=impossible)
 
 
@@ -356,10 +366,11 @@ def _counts(X: NDArray[Any]) -> Array:
 
 
 def _normed(weights: Array, never: Array) -> tuple[Array, Array]:
-    """Weights over their sum; as α → 0 the words that no other class has share it all."""
+    """Weights over their sum; as α → 0 the words that no other class has share it all.  ``weights`` are used up."""
     alone = never.sum(axis=1, keepdims=True)
     total = weights.sum(axis=1, keepdims=True)
-    even = np.full_like(weights, 1 / max(weights.shape[1], 1))  # a single word has all the weight there is
-    share = np.divide(weights, total, out=even, where=total != 0)
-    share = np.where(alone > 0, never / np.maximum(alone, 1.0), share)
-    return share, np.zeros_like(never)
+    np.divide(weights, total, out=weights, where=total != 0)
+    np.copyto(weights, 1 / max(weights.shape[1], 1), where=total == 0)  # a single word has all the weight there is
+    if alone.any():
+        weights = np.where(alone > 0, never / np.maximum(alone, 1.0), weights)
+    return weights, np.broadcast_to(0.0, never.shape)

@@ -16,19 +16,18 @@ from .elementwise import sum_entries
 Check = Callable[[NDArray[Any], int], None]
 
 
-def log_shares(count: Array, alpha: Array, axis: int = -1) -> tuple[Array, Array]:
-    """Log (count + α)/Σ(count + α), and where that is log 0: 1, with the finite part of log α − log Σ in its place.
+def log_shares(smoothed: Array) -> tuple[Array, Array]:
+    """Log s/Σs of smoothed counts s, and where that is log 0: 1, with the finite part of log α − log Σ in its place.
 
-    A row without any count and without α is uniform.
+    A row without any count and without α is uniform.  ``smoothed`` is used up: there may be millions of words.
     """
-    smoothed = count + alpha  # in place from here on: there may be millions of words
-    total = smoothed.sum(axis=axis, keepdims=True)
+    total = smoothed.sum(axis=-1, keepdims=True)
     if not (total > 0).all():
         np.copyto(smoothed, 1.0, where=~(total > 0))
-        total = np.where(total > 0, total, max(count.shape[axis], 1))
-    zero, never = smoothed <= 0, np.zeros(smoothed.shape)
+        total = np.where(total > 0, total, max(smoothed.shape[-1], 1))
+    zero, never = smoothed <= 0, np.broadcast_to(0.0, smoothed.shape)  # no room of its own
     if zero.any():
-        never[zero] = 1.0
+        never = zero.astype(np.float64)
         smoothed[zero] = 1.0
     np.log(smoothed, out=smoothed)
     smoothed -= np.log(total)
@@ -68,8 +67,8 @@ def sparse_class_sums(X: Matrix, rows: Rows) -> tuple[Array, bool]:
     return t, not odd and bool(np.isfinite(t.sum()))
 
 
-def linear_scores(X: Matrix, start: int, stop: int, weights: Array, by_word: Array, out: Array) -> bool:
-    """X·weightsᵀ of some rows, dense or CSR; by_word is weightsᵀ with each word's row in one piece.  # → (n, K)
+def linear_scores(X: Matrix, start: int, stop: int, weights: Array, out: Array) -> bool:
+    """X·weightsᵀ of some rows, dense or CSR.  # → (n, K)
 
     False where a stored entry of CSR rows is negative or NaN.
     """
@@ -80,12 +79,7 @@ def linear_scores(X: Matrix, start: int, stop: int, weights: Array, by_word: Arr
         nothing = freeze(np.zeros(weights.shape[1]))
         dense_scores(block(X, start, stop), nothing, freeze(weights), freeze(np.zeros(len(weights))), out)
         return True
-    return bool(csr_linear_scores(*entries(X, start, stop), by_word, freeze(np.zeros(len(weights))), out))
-
-
-def words_first(weights: Array) -> Array:
-    """Weights laid out by word.  # (K, p) → (p, K)"""
-    return freeze(weights.T)
+    return bool(csr_linear_scores(*entries(X, start, stop), freeze(weights.T), freeze(np.zeros(len(weights))), out))
 
 
 def draw_shares(shares: Array, rng: np.random.Generator) -> NDArray[np.int64]:

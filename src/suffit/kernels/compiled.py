@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from numba import njit
+from numba.core.event import Event, TimingListener, install_listener
 
 _REASSOCIATE = {"reassoc", "contract", "nsz"}  # sums may be vectorised; NaN and infinity keep their meaning
 
@@ -36,6 +37,39 @@ def _forgive(cache: Any) -> None:
             return None
 
     cache.save_overload, cache.load_overload = save_overload, load_overload
+
+
+class _Compilations(TimingListener):  # type: ignore[misc]
+    """Counts and times the kernels that the cache does not have."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.say, self.kernels, self.kept = say, 0, True
+
+    def on_start(self, event: Event) -> None:
+        """Say so when the first comes."""
+        kernel = event.data["dispatcher"]
+        if kernel.py_func.__module__.startswith(__package__):  # numba compiles parts of its own with them
+            if self.kernels == 0:
+                self.say("suffit: compiling for this machine (a minute at most) …")
+            self.kernels += 1
+            self.kept &= kernel._cache.cache_path is not None
+        super().on_start(event)  # type: ignore[no-untyped-call]
+
+
+@contextmanager
+def saying_when_compiling(say: Callable[[str], None]) -> Iterator[None]:
+    """While inside, ``say`` when kernels have to be compiled, and at the end how many there were and how long it took.
+
+    Kernels that come from the cache are not worth a word.
+    """
+    compilations = _Compilations(say)
+    with install_listener("numba:compile", compilations):
+        yield
+    n = compilations.kernels
+    if n:
+        later = "; later runs take them from the cache" if compilations.kept else ""
+        say(f"suffit: compiled {n} kernel{'s' * (n > 1)} in {compilations.duration:.0f} s{later}")
 
 
 def jit(function: Callable[..., Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Integer labels to codes, and how many rows each has."""
+"""Integer labels to codes, and how many rows (or what weight) each has."""
 
 from __future__ import annotations
 
@@ -15,18 +15,41 @@ def mark_labels(y, low, seen):  # type: ignore[no-untyped-def]
 
 
 @jit
-def code_labels(y, low, place, codes):  # type: ignore[no-untyped-def]
-    """codes[i] = place[y[i] − low]; False where a label has no place."""
+def code_labels(y, low, place, codes, n):  # type: ignore[no-untyped-def]
+    """codes[i] = place[y[i] − low] and n[codes[i]] += 1; False where a label has no place.
+
+    Four labels at a time, each with its own tally, so that equal ones do not wait for each other.
+    """
+    rows = y.shape[0]
     most = np.uint64(place.shape[0])
-    signs = np.int32(0)
-    for i in range(y.shape[0]):
-        at = np.uint64(y[i] - low)  # below low: very large
-        if at >= most:
+    tally = np.zeros((4, place.shape[0]), np.int32)
+    tally_a, tally_b, tally_c, tally_d = tally[0], tally[1], tally[2], tally[3]
+    i = 0
+    while i + 4 <= rows:
+        a, b = np.uint64(y[i] - low), np.uint64(y[i + 1] - low)  # below low: very large
+        c, d = np.uint64(y[i + 2] - low), np.uint64(y[i + 3] - low)
+        if max(max(a, b), max(c, d)) >= most:
             return False
-        c = place[at]
-        signs |= c
-        codes[i] = c
-    return signs >= 0
+        tally_a[a] += 1
+        tally_b[b] += 1
+        tally_c[c] += 1
+        tally_d[d] += 1
+        codes[i], codes[i + 1], codes[i + 2], codes[i + 3] = place[a], place[b], place[c], place[d]
+        i += 4
+    while i < rows:
+        a = np.uint64(y[i] - low)
+        if a >= most:
+            return False
+        tally_a[a] += 1
+        codes[i] = place[a]
+        i += 1
+    for at in range(place.shape[0]):
+        count = (tally_a[at] + tally_b[at]) + (tally_c[at] + tally_d[at])
+        if count > 0:
+            if place[at] < 0:
+                return False
+            n[place[at]] += count
+    return True
 
 
 @jit

@@ -74,6 +74,7 @@ def class_moments(X, codes, weights, origin, n, t1, t2):  # type: ignore[no-unty
     place = np.empty(strip, np.int64)
     order = np.empty(strip, np.int64)
     ends = np.empty(K, np.int64)
+    prefetch_rows(X, 0, strip)
     for start in range(0, rows, strip):
         some = codes[start : start + strip]
         places_by_class(some, place, ends)

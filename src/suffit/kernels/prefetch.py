@@ -6,7 +6,6 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
@@ -17,12 +16,12 @@ LINE = 64  # bytes that come together
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _prefetch(context: Any, array: Any, place: Any) -> Any:
-    """Ask for the line of array[place], to be read and kept in the second cache; nothing else happens."""
+    """Ask for the line of a cell, counted from the first, to be read and kept in the second cache; no more happens."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = signature.args[0]
         values: Any = arrayobj.make_array(kind)(context, builder, arguments[0])  # type: ignore[no-untyped-call]
-        cell: Any = cgutils.get_item_pointer(context, builder, kind, values, [arguments[1]])  # type: ignore[no-untyped-call]
+        cell = builder.gep(values.data, [arguments[1]])
         pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
         shape = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
         hint = builder.module.declare_intrinsic("llvm.prefetch", [pointer], shape)
@@ -35,13 +34,12 @@ def _prefetch(context: Any, array: Any, place: Any) -> Any:
 
 @jit
 def prefetch_range(values, start, stop):  # type: ignore[no-untyped-def]
-    """Ask for values[start:stop]."""
+    """Ask for the cells [start, stop), which lie one after the other."""
     for e in range(start, stop, LINE // values.itemsize):
         _prefetch(values, e)  # type: ignore[call-arg]
 
 
 @jit
 def prefetch_rows(X, start, stop):  # type: ignore[no-untyped-def]
-    """Ask for these rows, as far as there are so many."""
-    for i in range(start, min(stop, X.shape[0])):
-        prefetch_range(X[i], 0, X.shape[1])
+    """Ask for these rows, which lie one after the other, as far as there are so many."""
+    prefetch_range(X, start * X.shape[1], min(stop, X.shape[0]) * X.shape[1])

@@ -17,7 +17,7 @@ Part = TypeVar("Part")
 
 READ_CELLS = 1 << 21  # most cells of one block that is only read: long enough to hide the hand-over between threads
 COPY_CELLS = 1 << 16  # cells of one block that is copied first: the copy stays in a core's own cache
-ROUND_BLOCKS = 8  # blocks for each thread whose results may wait for an earlier one
+ROUND_BLOCKS = 16  # blocks for each thread whose results may wait for an earlier one
 _LEAST_ROWS = 64
 
 _lock = threading.Lock()
