@@ -4,8 +4,7 @@ Without row i, of class y and distance d from its mean, the matrix of class k is
 which shrinking adds c·I, a multiple that goes with its trace.  Here A = M_k + c·I, with the c that a row of any class
 leaves on average, is factored once for all rows, and d dᵀ taken out of it by the formula of Sherman and Morrison.  That
 a row of the class itself leaves ε less than c is reckoned with to the first order, in dᵀ(A − ε·I)⁻¹d and in the
-determinant.  Matrices are factored, and what rows are off the
-mean of their class whitened, in single precision.
+determinant.  Matrices are factored, and what rows are off the mean of their class whitened, in single precision.
 """
 
 from __future__ import annotations
@@ -23,11 +22,14 @@ class NearlyLeftOut:
     """Rows to compare settings on, and what leaving out each does to the matrix of each class."""
 
     def __init__(self, scatter: Scatter, x: Array, codes: Codes, weights: Array) -> None:
+        from ..kernels.left_out_nearly import AT_ONCE
+
         self.order = np.argsort(codes, kind="stable")
-        self.codes, weights = codes[self.order], weights[self.order]
+        self.codes, weights = freeze(codes[self.order]), weights[self.order]
         keep, self.columns = scatter.keep, scatter.means.shape[1]
-        self.d = freeze((x[self.order] - scatter.means[self.codes])[:, keep].astype(np.float32))
-        self.means = freeze(scatter.means[:, keep])
+        d = (x[self.order] - scatter.means[self.codes])[:, keep].astype(np.float32)
+        self.d = freeze(np.pad(d.T, ((0, 0), (0, -len(d) % AT_ONCE))))  # (p, n), as the kernel reads it
+        self.means = freeze(scatter.means[:, keep].T)
         own, shared = scatter.own if len(scatter.own) else scatter.shared[None], scatter.shared
         if len(keep) < self.columns:
             own, shared = own[:, keep[:, None], keep], shared[keep[:, None], keep]
@@ -39,14 +41,13 @@ class NearlyLeftOut:
         self.lost = before - left
         self.grown = np.divide(before, left, out=np.ones_like(before), where=some)  # g
         self.taken = freeze(np.where(some, weights * self.grown, 0.0))  # b of the row's own class
-        self.trace = self.taken * _squared(self.d)  # what the row takes of the trace
+        self.trace = self.taken * np.einsum("ij,ij->i", d, d)  # what the row takes of the trace
         self.mine = np.arange(len(self.n)) == self.codes[:, None]  # (n, K)
         self.gone = np.where(self.mine, left[:, None], self.n) <= 0
-        self.ends = freeze(np.searchsorted(self.codes, np.arange(len(self.n) + 1)))
 
     def log_density(self, tie: float, shrinkage: float, freedom: float) -> Array:
         """log p(x_i | k) without row i; NaN where a matrix is singular.  # → (n, K)"""
-        p = self.d.shape[1]
+        p = len(self.means)
         with np.errstate(all="ignore"):  # what is singular is NaN
             squares, log_det = self._squares(tie, shrinkage)
             over = (1 - tie) * self.n + tie * self.n.sum() - np.where(self.mine, 1.0, tie) * self.lost[:, None]
@@ -61,11 +62,11 @@ class NearlyLeftOut:
         """d² and log det of the matrices, before they are divided by counts.  # → (n, K), (n, K)"""
         from ..kernels.left_out_nearly import whitened_squares
 
-        (n, p), K = self.d.shape, len(self.n)
+        n, (p, K) = len(self.codes), self.means.shape
         usual, multiple = self._usual(tie), shrinkage / (1 - shrinkage) / self.columns
         squares, left = np.empty((n, K)), np.empty((n, K))
         q, bend, log_det, inverse = np.empty(n), np.empty(n), np.empty(K), np.empty(K)
-        known = (self.d, self.ends, self.taken, self.own, self.shared, self.means)
+        known = (self.d, self.codes, self.taken, self.own, self.shared, self.means)
         whitened_squares(*known, tie, usual, multiple, squares, left, q, bend, log_det, inverse)
         bent: Array | float = 0.0
         if tie < 1.0:
@@ -85,8 +86,3 @@ class NearlyLeftOut:
         """What a row of any class takes of the trace of another's matrix, on average."""
         lost = float(self.lost.mean())
         return tie * float(np.trace(self.shared)) * lost / (float(self.n.sum()) - lost)
-
-
-def _squared(a: Array) -> Array:
-    """The squared length of each row."""
-    return np.einsum("ij,ij->i", a, a).astype(np.float64)

@@ -10,70 +10,93 @@ AT_ONCE = 64  # rows that are whitened together, a column of them after the othe
 
 
 @fast
-def whitened_squares(d, ends, taken, own, shared, means, tie, usual, multiple, squares, left, q, bend, log_det, inverse):  # type: ignore[no-untyped-def]  # fmt: skip  # noqa: E501
+def whitened_squares(d, codes, taken, own, shared, means, tie, usual, multiple, squares, left, q, bend, log_det, inverse):  # type: ignore[no-untyped-def]  # fmt: skip  # noqa: E501
     """v'A⁻¹v + b(u'A⁻¹v)²/(1 − b u'A⁻¹u) and 1 − b u'A⁻¹u, b = tie·taken, of rows under classes that are not theirs.
 
     A is that of each class, or of all where tie is 1: the scatter of the class and of all as far as they are tied, and
     a ``multiple`` of its trace, less ``usual``, on the diagonal.  u = d is the distance from the mean of the row's own
-    class, v that from the mean of another; rows of a class follow each other, up to its ``ends``.  Under the row's own
-    class, q = d'A⁻¹d and bend = d'A⁻²d; and log det A and tr A⁻¹ of every matrix.  NaN where A has no factor.
+    class, v that from the mean of another; rows of a class follow each other.  Under the row's own class, q = d'A⁻¹d
+    and bend = d'A⁻²d; and log det A and tr A⁻¹ of every matrix.  NaN where A has no factor.  d: (p, n), and columns of
+    0 that make a multiple of AT_ONCE; means: (p, K).
     """
-    K, p = means.shape
+    n, (p, K) = len(codes), means.shape
     apart = tie < 1.0
     L, U = np.empty((p, p), np.float32), np.empty((p, p), np.float32)
-    W, D = np.empty((K, p)), np.empty((p, AT_ONCE), np.float32)
+    W, D, E = np.empty((p, K)), np.empty((p, AT_ONCE), np.float32), np.zeros((p, AT_ONCE))
     uu, vv, uv = np.empty(AT_ONCE), np.empty(AT_ONCE), np.empty(AT_ONCE)
     for k in range(K if apart else 1):
         log_det[k] = _factored(own[k if apart else 0], shared, tie, usual, multiple, D, L)
-        for i in range(p):
-            for j in range(i + 1):
-                U[j, i] = L[i, j]
         inverse[k] = _trace_of_inverse(L, D) if apart else 0.0
-        for c in range(K):
-            _whitened_mean(L, means[c], means[k], W[c])
-        start = 0
-        for c in range(K):
-            while start < ends[c + 1]:
-                size = min(AT_ONCE, ends[c + 1] - start)
+        _whitened_means(L, means, k, W)
+        if apart:
+            _turned(L, U)
+        for start in range(0, n, AT_ONCE):
+            size = min(AT_ONCE, n - start)
+            mine = codes[start] <= k <= codes[start + size - 1]
+            for j in range(p):
+                for i in range(AT_ONCE):
+                    D[j, i] = d[j, start + i]
+            _means_of_rows(W, codes[start : start + size], E)
+            _forward(L, D, 0, p)
+            _squared(D, uu)
+            for m in range(k if apart else 0, k + 1 if apart else K):
+                _to_another(D, E, W, m, vv, uv)
                 for i in range(size):
-                    for j in range(p):
-                        D[j, i] = d[start + i, j]
-                for i in range(size, AT_ONCE):
-                    for j in range(p):
-                        D[j, i] = 0.0
-                _forward(L, D, 0, p)
-                uu[:] = 0.0
-                for j in range(p):
-                    for i in range(AT_ONCE):
-                        uu[i] += np.float64(D[j, i]) * np.float64(D[j, i])
-                for m in range(k if apart else 0, k + 1 if apart else K):
-                    if m == c:
-                        continue
-                    _to_another(D, W[c], W[m], vv, uv)
-                    for i in range(size):
-                        b = tie * taken[start + i]
-                        rest = 1.0 - b * uu[i]
-                        left[start + i, m] = rest
-                        squares[start + i, m] = vv[i] + b / rest * uv[i] * uv[i]
-                if c == k or not apart:
-                    for i in range(size):
-                        q[start + i], bend[start + i] = uu[i], 0.0
-                if c == k and apart:
-                    _backward(U, D)
-                    for j in range(p):
-                        for i in range(size):
-                            bend[start + i] += np.float64(D[j, i]) * np.float64(D[j, i])
-                start += size
+                    b = tie * taken[start + i]
+                    rest = 1.0 - b * uu[i]
+                    left[start + i, m] = rest
+                    squares[start + i, m] = vv[i] + b / rest * uv[i] * uv[i]
+            for i in range(size):
+                if codes[start + i] == k or not apart:
+                    q[start + i] = uu[i]
+            if mine and apart:
+                _backward(U, D)
+                _squared(D, uu)
+                for i in range(size):
+                    if codes[start + i] == k:
+                        bend[start + i] = uu[i]
 
 
 @fast
-def _to_another(D, here, there, vv, uv):  # type: ignore[no-untyped-def]
-    """v'v and u'v of whitened rows, v = u + here − there."""
+def _means_of_rows(W, codes, E):  # type: ignore[no-untyped-def]
+    """E[:, i] = W[:, c] for the class of each row, which those of a class follow each other in."""
+    first = 0
+    while first < len(codes):
+        last = first + 1
+        while last < len(codes) and codes[last] == codes[first]:
+            last += 1
+        for j in range(len(W)):
+            value = W[j, codes[first]]
+            for i in range(first, last):
+                E[j, i] = value
+        first = last
+
+
+@fast
+def _turned(L, U):  # type: ignore[no-untyped-def]
+    """U = Lᵀ."""
+    for i in range(len(L)):
+        for j in range(i + 1):
+            U[j, i] = L[i, j]
+
+
+@fast
+def _squared(D, out):  # type: ignore[no-untyped-def]
+    """The squared length of each column."""
+    out[:] = 0.0
+    for j in range(D.shape[0]):
+        for i in range(AT_ONCE):
+            out[i] += np.float64(D[j, i]) * np.float64(D[j, i])
+
+
+@fast
+def _to_another(D, E, W, m, vv, uv):  # type: ignore[no-untyped-def]
+    """v'v and u'v of whitened rows, v = u + the mean of their class − that of class m."""
     vv[:], uv[:] = 0.0, 0.0
     for j in range(D.shape[0]):
-        off = here[j] - there[j]
+        there = W[j, m]
         for i in range(AT_ONCE):
-            v = D[j, i] + off
+            v = D[j, i] + (E[j, i] - there)
             vv[i] += v * v
             uv[i] += v * D[j, i]
 
@@ -182,10 +205,16 @@ def _trace_of_inverse(L, D):  # type: ignore[no-untyped-def]
 
 
 @fast
-def _whitened_mean(L, mean, other, out):  # type: ignore[no-untyped-def]
-    """L⁻¹(mean − other), in double precision: classes may be so far apart that single precision loses the near."""
-    for i in range(len(L)):
-        value = mean[i] - other[i]
-        for k in range(i):
-            value -= L[i, k] * out[k]
-        out[i] = value / L[i, i]
+def _whitened_means(L, means, k, W):  # type: ignore[no-untyped-def]
+    """L⁻¹(means − that of class k), in double precision: classes may be so far apart that single loses the near."""
+    p, K = means.shape
+    for i in range(p):
+        for c in range(K):
+            W[i, c] = means[i, c] - means[i, k]
+        for j in range(i):
+            f = np.float64(L[i, j])
+            for c in range(K):
+                W[i, c] -= f * W[j, c]
+        scale = 1.0 / np.float64(L[i, i])
+        for c in range(K):
+            W[i, c] *= scale
