@@ -1710,9 +1710,9 @@ def test_words_are_coded_in_the_order_of_first_appearance(kind, different):
 def test_words_as_labels_are_sorted(dtype, different):
     rng = np.random.default_rng(0)
     y = np.array([f"{'aé€'[i % 3]}{i}" for i in rng.integers(0, different, 2000)], dtype)[::2]
-    labels, codes = encode(y)
-    values, places = np.unique(y, return_inverse=True)
-    assert (labels, codes.tolist()) == (values.tolist(), places.tolist())
+    labels, codes, sizes = encode(y)
+    values, places, counts = np.unique(y, return_inverse=True, return_counts=True)
+    assert (labels, codes.tolist(), sizes.tolist()) == (values.tolist(), places.tolist(), counts.tolist())
 
 
 def test_unsigned_places_of_arrow_levels_may_have_holes():

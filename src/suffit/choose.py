@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from .families import Binned, Categorical, Gaussian, MultivariateGaussian
 from .families.binned import Edges, SortedColumns
 from .families.holes import patterns_of
-from .families.left_out_holes import PartsLeftOut
 from .families.left_out_nearly import NearlyLeftOut
 from .families.matrix import column_moments, divided
 from .families.tuning import Tuning
@@ -36,17 +35,14 @@ from .model import Model
 from .powers import Pooled, bounded, pooled
 from .schema import Coding, Piece, Schema
 from .stats import Array, Stats
-from .table import Codes, Rows
+from .table import Rows
 
 Places = NDArray[np.int64]
 
 NAIVE = "naive"
 FOLDS = 5
 MOST_ROWS = 20_000  # rows whose sums structures are compared by, where there are more
-MOST_POOLED = 1_000  # rows that their powers are fitted on
-MOST_COMPARED = 500  # of these, rows that settings are compared on; some more rather than a few besides
-FEW_BESIDES = 1.3
-MANY_ROWS = 500  # of every class: two parts are enough to hold out, in place of five folds
+MOST_COMPARED = 600  # of these, rows that settings are compared on, and powers fitted
 MOST_COLUMNS = 250  # numbers in a joint block; more levels than make these are left to themselves
 MOST_ROOM = 1 << 23  # numbers that the sums of a joint block may take
 MOST_WORK = 1e10  # products that factoring a joint block may take, for all ways in which rows have holes
@@ -217,8 +213,7 @@ class Joint:
     """Scores of rows under settings of a joint piece that has not seen them."""
 
     piece: Piece  # with the scales of its numbers
-    compared: Callable[[MultivariateGaussian], Array]  # of the rows that settings are compared on  # → (n, K)
-    besides: Callable[[MultivariateGaussian], Array]  # of the others that powers are fitted on  # → (n, K)
+    left_out: Callable[[MultivariateGaussian], Array]  # → (n, K)
     together: float  # rows that have both of a pair of columns, on average over the pairs
 
 
@@ -227,14 +222,10 @@ class Held:
 
     def __init__(self, frame: Frame, rows: Rows, folds: Places) -> None:
         self.frame, self.rows, self.folds = frame, rows, folds
-        pooled = rows.weighty(MOST_POOLED)
-        compared = rows.some(pooled).weighty(MOST_COMPARED if len(pooled) > FEW_BESIDES * MOST_COMPARED else None)
-        self.look = np.concatenate([pooled[compared], np.delete(pooled, compared)])  # each against all other rows
-        self.compared = len(compared)  # the first ones
+        self.look = rows.weighty(MOST_COMPARED)  # each against all other rows
         self.few = rows.some(self.look)
         self.tell = self._telling()
         self._kept: dict[Any, Array] = {}
-        self._learned: dict[Any, tuple[Any, Model]] = {}
         self._sorted: dict[tuple[str, ...], SortedColumns] = {}
         self._edges: dict[tuple[str, ...], tuple[Edges, ...]] = {}  # of bins chosen by all rows that are not looked at
         self.sums: dict[Any, Stats] = {}  # of the columns and codings of joint pieces, over all rows
@@ -262,34 +253,25 @@ class Held:
         edges = self._edges.get(piece.columns) or family.edges_of(columns, self.rows)
         return replace(piece, family=replace(family, edges=edges))
 
-    def scores(self, pieces: Iterable[Piece], start: int, stop: int) -> Array:
-        """log p(x | c) of some of the rows looked at, up to a constant per row.  # → (n, K)
+    def scores(self, pieces: Iterable[Piece]) -> Array:
+        """log p(x | c) of the rows compared, up to a constant per row.  # → (n, K)
 
         Each under the sums of all others; where the classes choose the bins, under bins and sums of rows held out.
         """
-        total = np.zeros((stop - start, len(self.rows.classes)))
+        total = np.zeros((len(self.look), len(self.rows.classes)))
         for piece in pieces:
-            key = (piece.family, piece.columns, piece.reads, start)
+            key = (piece.family, piece.columns, piece.reads)
             if key not in self._kept:
-                self._kept[key] = bounded(self._left_out(piece, np.arange(start, stop)))
+                self._kept[key] = bounded(self._left_out(piece))
             total += self._kept[key]
         return total
 
-    def _left_out(self, piece: Piece, here: Places) -> LeftOut:
+    def _left_out(self, piece: Piece) -> LeftOut:
         if isinstance(piece.family, Binned):
-            if piece.columns not in self._kept:  # of all rows at once
-                self._kept[piece.columns] = self._of_others(piece.family, piece.columns)
-            return LeftOut(self._kept[piece.columns][here])
-        X, model = self._model(piece)
-        return model.left_out(X[self.look[here]], self.few.some(here), np.zeros_like, one=True).left
-
-    def _model(self, piece: Piece) -> tuple[Any, Model]:
-        """The matrix of a piece, and the sums of all its rows."""
-        key = (piece.family, piece.columns, piece.reads)
-        if key not in self._learned:
-            X = piece.matrix(self.frame)
-            self._learned[key] = X, Model.empty(piece.family, piece.names).learn(X, self.rows)
-        return self._learned[key]
+            return LeftOut(self._of_others(piece.family, piece.columns))
+        X = piece.matrix(self.frame)
+        model = Model.empty(piece.family, piece.names).learn(X, self.rows)
+        return model.left_out(X[self.look], self.few, np.zeros_like, one=True).left
 
     def joint(self, piece: Piece) -> Joint:
         """Settings of a joint piece, compared by leave-one-out: nearly exact."""
@@ -300,32 +282,22 @@ class Held:
         x, rows = X[self.look] / scale, self.few.one_of_each()
         holes = "pair_n" in stats.sums
         of_rows = family.parts_left_out(stats) if holes else partial(NearlyLeftOut, family.scatter(stats))
+        few = of_rows(x, *rows.part(0, len(rows)))
 
-        def between(start: int, stop: int) -> NearlyLeftOut | PartsLeftOut:
-            return of_rows(x[start:stop], *rows.part(start, stop))
+        def left_out(family: MultivariateGaussian) -> Array:
+            return bounded(LeftOut(few.log_density(family.tie, family.shrinkage, family.freedom)))
 
-        def left_out(family: MultivariateGaussian, some: NearlyLeftOut | PartsLeftOut) -> Array:
-            return bounded(LeftOut(some.log_density(family.tie, family.shrinkage, family.freedom)))
-
-        def besides(family: MultivariateGaussian) -> Array:
-            return left_out(family, between(self.compared, len(self.look)))
-
-        few = between(0, self.compared)
-        return Joint(piece, lambda family: left_out(family, few), besides, _seen_together(stats))
+        return Joint(piece, left_out, _seen_together(stats))
 
     def _of_others(self, family: Binned, names: tuple[str, ...]) -> Array:
         """Scores of the rows compared under bins of rows that are not.  # → (n, K)
 
-        Of all that are not compared, where they are as many; else, for every fold, of the other folds, or for two parts
-        of the folds, where half of the rows of any class are many.
+        Of all that are not compared, where they are as many; else, for every fold, of the other folds.
         """
         compared = np.zeros(len(self.rows), bool)
         compared[self.look] = True
-        apart = [self.folds == f for f in range(FOLDS)]
-        if 2 * len(self.look) <= len(self.rows):
-            apart = [compared]
-        elif self.rows.counts().min() >= MANY_ROWS:
-            apart = [self.folds < FOLDS // 2, self.folds >= FOLDS // 2]
+        many = 2 * len(self.look) <= len(self.rows)
+        apart = [compared] if many else [self.folds == f for f in range(FOLDS)]
         scores, columns = np.zeros((len(self.look), len(self.rows.classes))), self.sorted(names)
         for held in apart:
             here = np.flatnonzero(held[self.look])
@@ -333,7 +305,7 @@ class Held:
                 others = self.rows.without(held)
                 edges = family.edges_of(columns, others)
                 scores[here] = replace(family, edges=edges).scores_of_others(columns.rows, others, self.look[here])
-                if len(apart) == 1:
+                if many:
                     self._edges[names] = edges
         return scores
 
@@ -347,8 +319,7 @@ class Candidate:
 
     structure: Structure
     tried: Tried
-    compared: Array  # of those that settings are compared on
-    besides: Callable[[], Array]  # of the others that powers are fitted on
+    scores: Array  # (n, K)
 
 
 def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection, dict[int, Stats]]:
@@ -375,7 +346,7 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection,
             taken, attempts = _settled(structure, held, log_prior, so_far)
             tried += attempts
             best.append(taken)
-        found, selection = _pooled(schema, best, log_prior, held, tried)
+        found, selection = _pooled(schema, best, log_prior, held.tell, tried)
     if every_row:
         found = replace(found, pieces=tuple(held.cut(p) for p in found.pieces))
     places = {(p.columns, p.codings): i for i, p in enumerate(found.pieces) if p.reads == "codings" and every_row}
@@ -389,8 +360,8 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
     of a pair, correlations err by about 1/√n each, and shrinkage is no less than p/2n.
     """
     alone = [p for i, p in enumerate(structure.pieces) if i != structure.joint]
-    rest = held.scores(alone, 0, held.compared)
-    told = held.tell.part(0, held.compared)
+    rest = held.scores(alone)
+    told = held.tell.part(0, len(held.tell))
     lately: Pooled | None = None  # what was found last
 
     def tried(settings: str, scores: Array) -> Tried:
@@ -398,12 +369,9 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
         lately = pooled([scores], log_prior, *told, start=lately)
         return Tried(structure.name, settings, lately.loss, float(lately.powers[0]))
 
-    def besides() -> Array:
-        return held.scores(alone, held.compared, len(held.look))
-
     if structure.joint is None:
         only = tried("", rest)
-        return Candidate(structure, only, rest, besides), [only]
+        return Candidate(structure, only, rest), [only]
     at, piece = structure.joint, structure.pieces[structure.joint]
     many = len(held.rows.classes) * len(piece.names) ** 2 > MOST_ROOM
     base = replace(_joint(), pooled=many)
@@ -413,7 +381,7 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
     def helps(tie: float, shrinkage: float) -> bool:
         """Try these; whether they are the best so far."""
         family = replace(base, tie=tie, shrinkage=shrinkage)
-        scores = joint.compared(family)
+        scores = joint.left_out(family)
         found.append((family, tried(f"tie={tie:g}, shrinkage={shrinkage:g}", scores + rest), scores))
         return best()[0] is family
 
@@ -433,10 +401,7 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
             helps(best()[0].tie, max(LESS, least))
     taken, least_loss, scores = best()
     pieces = (*structure.pieces[:at], replace(joint.piece, family=taken), *structure.pieces[at + 1 :])
-    candidate = Candidate(
-        replace(structure, pieces=pieces), least_loss, scores + rest, lambda: joint.besides(taken) + besides()
-    )
-    return candidate, [t for _, t, _ in found]
+    return Candidate(replace(structure, pieces=pieces), least_loss, scores + rest), [t for _, t, _ in found]
 
 
 def _seen_together(stats: Stats) -> float:
@@ -447,17 +412,23 @@ def _seen_together(stats: Stats) -> float:
 
 
 def _pooled(
-    schema: Schema, best: list[Candidate], log_prior: Array, held: Held, tried: list[Tried]
+    schema: Schema, kept: list[Candidate], log_prior: Array, rows: Rows, tried: list[Tried]
 ) -> tuple[Schema, Selection]:
-    """Powers for the best of every structure together; those that add nothing are left out.
+    """Powers for the best of every structure together; those that add nothing are left out."""
 
-    On the rows that settings are compared on first: of structures that add nothing there, no more rows are scored.
-    """
-    start: Any = np.array([one.tried.power for one in best]) / len(best)
-    kept, found = _worth([(one, one.compared) for one in best], log_prior, held.tell.part(0, held.compared), start)
-    if held.compared < len(held.look):
-        more = [(one, np.concatenate([one.compared, one.besides()])) for one in kept]
-        kept, found = _worth(more, log_prior, held.tell.part(0, len(held.look)), found)
+    def fit(some: list[Candidate], start: Any) -> Pooled:
+        return pooled([one.scores for one in some], log_prior, *rows.part(0, len(rows)), start=start)
+
+    found = fit(kept, np.array([one.tried.power for one in kept]) / len(kept))
+    first = min(range(len(kept)), key=lambda m: round(kept[m].tried.loss, 9))
+    alone = fit([kept[first]], np.array([kept[first].tried.power]))
+    if alone.loss < found.loss:  # wild scores of another have led the search astray: begin without them
+        again = fit(kept, alone._replace(powers=np.where(np.arange(len(kept)) == first, alone.powers, 0.0)))
+        found = min(found, again, key=lambda one: one.loss)
+    while len(kept) > 1 and found.powers.min() < WORTH:
+        weak = int(np.argmin(found.powers))
+        kept = [k for m, k in enumerate(kept) if m != weak]
+        found = fit(kept, found._replace(powers=np.delete(found.powers, weak)))
     beta, lapse, loss = found
     by_name = {one.structure.name: float(b) for one, b in zip(kept, beta, strict=True)}
     plain = tuple(replace(p, power=by_name.get(NAIVE, 0.0)) for p in schema.pieces)  # kept in any case: the density
@@ -467,24 +438,3 @@ def _pooled(
     pool = tuple((one.tried.name, one.tried.settings, float(b)) for one, b in zip(kept, beta, strict=True))
     taken = replace(schema, pieces=pieces, n_plain=len(plain), lapse=lapse)
     return taken, Selection(tuple(tried), pool, lapse, loss)
-
-
-def _worth(
-    kept: list[tuple[Candidate, Array]], log_prior: Array, rows: tuple[Codes, Array], start: Any
-) -> tuple[list[Candidate], Pooled]:
-    """Powers of candidates with these scores, without those that have next to none."""
-
-    def fit(some: list[tuple[Candidate, Array]], start: Any) -> Pooled:
-        return pooled([scores for _, scores in some], log_prior, *rows, start=start)
-
-    found = fit(kept, start)
-    first = min(range(len(kept)), key=lambda m: round(kept[m][0].tried.loss, 9))
-    alone = fit([kept[first]], np.array([kept[first][0].tried.power]))
-    if alone.loss < found.loss:  # wild scores of another have led the search astray: begin without them
-        again = fit(kept, alone._replace(powers=np.where(np.arange(len(kept)) == first, alone.powers, 0.0)))
-        found = min(found, again, key=lambda one: one.loss)
-    while len(kept) > 1 and found.powers.min() < WORTH:
-        weak = int(np.argmin(found.powers))
-        kept = [k for m, k in enumerate(kept) if m != weak]
-        found = fit(kept, found._replace(powers=np.delete(found.powers, weak)))
-    return [one for one, _ in kept], found
