@@ -345,3 +345,13 @@ def test_estimator_checks(estimator: Any, check: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check(estimator)
+
+
+def test_what_a_calibration_does_is_worked_out_when_asked_and_kept_without_the_rows() -> None:
+    X, y = dependent(3, 400)
+    model = suffit.GaussianNB(calibrate="temperature").fit(X, y)
+    assert "report" not in vars(model.calibration_.trial)
+    unasked = pickle.loads(pickle.dumps(model))
+    assert vars(unasked.calibration_.trial).keys() == {"report"}
+    assert repr(unasked.calibration_) == repr(model.calibration_)
+    np.testing.assert_array_equal(unasked.predict_proba(X), model.predict_proba(X))

@@ -14,6 +14,8 @@ is fitted anew.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,6 +85,70 @@ def _bins(confidence: Array) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True, eq=False)
+class Report:
+    """What a calibration does to rows left out; *after* is of rows that it was not fitted on."""
+
+    log_loss_before: float
+    log_loss_after: float
+    before: Reliability
+    after: Reliability
+
+
+@dataclass(eq=False)
+class Trial:
+    """Rows left out that a calibration is fitted on: how it does is worked out when it is asked for, and then known."""
+
+    method: str
+    scores: Array  # (n, K)
+    log_prior: Array  # (n, K)
+    codes: Codes
+    weights: Array
+    lapse: float  # of the model without the calibration
+
+    @cached_property
+    def fit(self) -> tuple[Pooled, Maps]:
+        """A power and a lapse, and maps; an isotonic calibration has these alone."""
+        return self._fitted(self._pool(), self.weights)
+
+    @cached_property
+    def report(self) -> Report:
+        """Of the calibration tried in folds, each on rows that the others have not seen."""
+        pool, folds = self._pool(), min(FOLDS, len(self.codes))
+        before, after = self._posterior(self._plain()), np.empty_like(self.scores)
+        for f in range(folds):
+            here, rest = slice(f, None, folds), self.weights.copy()
+            rest[here] = 0.0 if folds > 1 else rest[here]  # a single row has no other
+            found, maps = self._fitted(pool, rest, self.fit[0])
+            P = self._posterior(found, here)
+            after[here] = _mapped(P, maps) if maps else P
+        told = [(log_loss(P, *self._judged), reliability(P, *self._judged)) for P in (before, after)]
+        return Report(told[0][0], told[1][0], told[0][1], told[1][1])
+
+    @property
+    def _judged(self) -> tuple[Codes, Array]:
+        return self.codes, self.weights
+
+    def _pool(self) -> Pool:
+        return Pool([self.scores], self.log_prior, self.codes)
+
+    def _plain(self) -> Pooled:
+        return Pooled(np.ones(1), self.lapse, np.nan)
+
+    def _fitted(self, pool: Pool, weights: Array, near: Pooled | None = None) -> tuple[Pooled, Maps]:
+        if self.method == "temperature":
+            return pool.fitted(weights, near), ()
+        return self._plain(), _maps(self._posterior(self._plain()), self.codes, weights)
+
+    def _posterior(self, found: Pooled, here: slice = slice(None)) -> Array:
+        P = _shares(found.powers[0] * self.scores[here] + self.log_prior[here])
+        return (1 - found.lapse) * P + found.lapse * _shares(self.log_prior[here]) if found.lapse else P
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is kept of a model that is written: the report without the rows."""
+        return {"report": self.report}
+
+
+@dataclass(frozen=True, eq=False)
 class Calibration:
     """A power of the evidence and a lapse, or a monotone map for each class; and what it does to rows left out.
 
@@ -96,10 +162,27 @@ class Calibration:
     maps: Maps
     log_prior: Array  # the log prior that the maps are for
     rows: int
-    log_loss_before: float
-    log_loss_after: float
-    before: Reliability
-    after: Reliability
+    trial: Trial
+
+    @property
+    def log_loss_before(self) -> float:
+        """The log-loss without it."""
+        return self.trial.report.log_loss_before
+
+    @property
+    def log_loss_after(self) -> float:
+        """The log-loss with it."""
+        return self.trial.report.log_loss_after
+
+    @property
+    def before(self) -> Reliability:
+        """How often right, beside how sure, without it."""
+        return self.trial.report.before
+
+    @property
+    def after(self) -> Reliability:
+        """How often right, beside how sure, with it."""
+        return self.trial.report.after
 
     @property
     def ece_before(self) -> float:
@@ -156,40 +239,10 @@ def calibrated(method: str, without: RowsLeftOut, prior: Array) -> Calibration:
             f"calibrate={method!r} needs a class with at least two rows, found n_samples={len(codes)}, each of another "
             "class; leave it out"
         )
-    scores, log_prior = bounded(without.left)[tells], without.log_prior[tells]
-    codes, weights = codes[tells], weights[tells]
-    pool, chances = Pool([scores], log_prior, codes), _shares(log_prior)
-
-    def posterior(found: Pooled, here: slice) -> Array:
-        P = _shares(found.powers[0] * scores[here] + log_prior[here])
-        return (1 - found.lapse) * P + found.lapse * chances[here]
-
-    def fitted(weights: Array, near: Pooled | None = None) -> tuple[Pooled, Maps]:
-        return (pool.fitted(weights, near), ()) if method == "temperature" else (plain, _maps(before, codes, weights))
-
-    plain = Pooled(np.ones(1), without.lapse, np.nan)
-    before, after = posterior(plain, slice(None)), np.empty_like(scores)
-    found, maps = fitted(weights)
-    folds = min(FOLDS, len(tells))
-    for f in range(folds):
-        here = slice(f, None, folds)
-        rest = weights.copy()
-        rest[here] = 0.0 if folds > 1 else weights[here]  # a single row has no other
-        near, shapes = fitted(rest, found)
-        P = posterior(near, here)
-        after[here] = _mapped(P, shapes) if shapes else P
-    return Calibration(
-        method,
-        float(found.powers[0]),
-        found.lapse,
-        maps,
-        prior,
-        len(tells),
-        log_loss(before, codes, weights),
-        log_loss(after, codes, weights),
-        reliability(before, codes, weights),
-        reliability(after, codes, weights),
-    )
+    rows = bounded(without.left)[tells], without.log_prior[tells], codes[tells], weights[tells]
+    trial = Trial(method, *rows, without.lapse)
+    found, maps = trial.fit
+    return Calibration(method, float(found.powers[0]), found.lapse, maps, prior, len(tells), trial)
 
 
 def _shares(joint: Array) -> Array:
