@@ -124,7 +124,9 @@ def warm(name: str) -> None:
     import suffit
 
     suffit.set_threads(1)
-    X = pd.DataFrame({"a": np.arange(200.0) % 7, "b": list("uvvv") * 50})
-    for k in (2, 4, 20):
-        y = np.array([f"class {i % k}" for i in range(200)])
-        probabilities(name, X, y, X, np.unique(y))
+    i = np.arange(200)
+    whole = pd.DataFrame({"a": i % 7 * 1.0, "b": list("uvvv") * 50, "c": i % 30, "d": 1.5 ** (i % 11), "e": i % 2})
+    for X in (whole[["a", "b"]], whole, whole.mask(i[:, None] % [11, 13, 17, 19, 23] == 0)):
+        for k in (2, 4, 20):
+            y = np.array([f"class {j % k}" for j in i])
+            probabilities(name, X, y, X, np.unique(y))

@@ -134,7 +134,8 @@ class Piece:
             return _coded([_levels(frame, name) for name in self.columns], frame.n_rows)
         if self.reads == "codings":
             ends = np.cumsum([0, *(coding.width for coding in self.codings)]).tolist()
-            made = np.zeros((frame.n_rows, ends[-1]))
+            marks = all((coding.levels or coding.edges) and not coding.scales for coding in self.codings)
+            made = np.zeros((frame.n_rows, ends[-1]), np.float32 if marks else np.float64)  # 0 and 1 need no more
             for name, coding, (a, b) in zip(self.columns, self.codings, pairwise(ends), strict=True):
                 coding.fill(frame, name, made[:, a:b])
             return made

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf
 
 from ..stats import PATTERN, Array, Index, Stats
-from ..table import Codes
+from ..table import Codes, freeze
 
 Flags = NDArray[np.bool_]
 
@@ -105,17 +105,27 @@ def pair_sums(stats: Stats) -> dict[str, Array]:
     return {"n": rows_of(stats), "pair_n": n, "pair_x": x, "pair_xx": stats["xx"] + stats["part_xx"].sum(axis=-3)}
 
 
-def sums_of_pairs(Z: Array, present: Flags, codes: Codes, weights: Array, K: int, pooled: bool) -> dict[str, Array]:
-    """The same straight from rows, z being 0 where missing: products of Z and of what is there, class by class."""
-    p = Z.shape[1]
-    out = {name: np.zeros((K, p, p)) for name in ("pair_n", "pair_x", "pair_xx")} | {"n": np.zeros(K)}
+def sums_of_pairs(
+    Z: Array, codes: Codes, weights: Array, patterns: Flags, which: NDArray[np.int64], K: int, pooled: bool
+) -> dict[str, Array]:
+    """The same straight from rows, z being 0 where missing: rows of one pattern lend both columns of the same pairs."""
+    from ..kernels.products import SIDE, add_scatter, both_sides
+
+    p, o = Z.shape[1], patterns.astype(np.float64)
+    kinds, place = np.unique(codes * len(o) + which, return_inverse=True)  # of class and pattern
+    order = np.argsort(place, kind="stable")
+    first = np.searchsorted(place[order], np.arange(len(kinds)))
+    n, x = np.bincount(place, weights), np.add.reduceat((weights[:, None] * Z)[order], first, axis=0)
+    wide = -(-p // SIDE) * SIDE
+    rows, sums, products = np.zeros(K), np.zeros((K, p)), np.zeros((1 if pooled else K, wide, wide))
+    add_scatter(Z, codes, weights, freeze(np.zeros((K, p))), rows, sums, products)
+    xx = np.empty((len(products), p, p))
+    both_sides(products, xx)
+    out = {"n": rows, "pair_n": np.zeros((K, p, p)), "pair_x": np.zeros((K, p, p)), "pair_xx": xx[0] if pooled else xx}
     for c in range(K):
-        here = codes == c
-        z, m, w = Z[here], present[here].astype(np.float64), weights[here, None]
-        out["n"][c] = w.sum()
-        out["pair_n"][c], out["pair_x"][c], out["pair_xx"][c] = (w * m).T @ m, (w * z).T @ m, (w * z).T @ z
-    if pooled:
-        out["pair_xx"] = out["pair_xx"].sum(axis=0)
+        here = np.flatnonzero(kinds // len(o) == c)
+        there = o[kinds[here] % len(o)]
+        out["pair_n"][c], out["pair_x"][c] = (n[here, None] * there).T @ there, x[here].T @ there
     return out
 
 

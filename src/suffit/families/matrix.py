@@ -24,6 +24,7 @@ from .holes import (
     ROOM,
     cells_of,
     cells_of_pairs,
+    observed,
     pair_sums,
     patterns_of,
     rows_of,
@@ -147,6 +148,7 @@ class JointMoments(Family):
         origin = np.asarray(whole.origin)
         present = x == x
         patterns, which = patterns_of(present)
+        seen = observed(patterns, x.shape[1]), which
         codes = freeze(rows.codes[gaps])
         weights = freeze(np.ones(len(gaps)) if rows.weights is None else rows.weights[gaps])
         Z = freeze(np.where(present, x - origin[codes], 0.0))
@@ -156,7 +158,7 @@ class JointMoments(Family):
             return Stats(
                 coarser.layout,
                 axes,
-                sums_of_pairs(Z, present, codes, weights, len(origin), self._layout() is SCATTER_POOLED),
+                sums_of_pairs(Z, codes, weights, *seen, len(origin), self._layout() is SCATTER_POOLED),
                 origin,
             )
         sums = self._zeros(len(origin), origin.shape[1], len(patterns))
