@@ -94,7 +94,7 @@ def plain(result: dict[str, Any]) -> list[str]:
         "",
         "**These tables were in view while suffit was made.** The structures that GenerativeClassifier pools, its",
         "lapse, tails and bins, its prior on powers and its least shrinkage, and what suffit's LDA does with few rows",
-        "that have holes were chosen while looking at runs of these same tables; some hundred variants of the pool were",
+        "that have holes were chosen while looking at runs of these same tables; a hundred variants of the pool were",
         "compared. So the figures of suffit's models are optimistic: on tables not seen, expect a smaller lead.",
         "scikit-learn's models were not tuned at all: they have their default settings, but for what their names say",
         "and `max_iter=1000` for logistic regression.",
