@@ -42,7 +42,8 @@ Places = NDArray[np.int64]
 NAIVE = "naive"
 FOLDS = 5
 MOST_ROWS = 20_000  # rows whose sums structures are compared by, where there are more
-MOST_COMPARED = 500  # of these, rows that settings are compared on, and powers fitted
+COMPARED = (500, 2_000)  # of these, most rows that settings are compared on, and powers fitted: of few rows, of many
+ONE_IN = 16  # rows of a large table is compared
 MOST_COLUMNS = 250  # numbers in a joint block; more levels than make these are left to themselves
 MOST_ROOM = 1 << 23  # numbers that the sums of a joint block may take
 MOST_WORK = 1e10  # products that factoring a joint block may take, for all ways in which rows have holes
@@ -220,9 +221,9 @@ class Joint:
 class Held:
     """Scores of some rows under models that have not seen them, for one piece after another."""
 
-    def __init__(self, frame: Frame, rows: Rows, folds: Places) -> None:
+    def __init__(self, frame: Frame, rows: Rows, folds: Places, most: int) -> None:
         self.frame, self.rows, self.folds = frame, rows, folds
-        self.look = rows.weighty(MOST_COMPARED)  # each against all other rows
+        self.look = rows.weighty(most)  # each against all other rows
         self.few = rows.some(self.look)
         self.tell = self._telling()
         self._kept: dict[Any, Array] = {}
@@ -327,14 +328,14 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection,
 
     And the sums of pieces that all rows were added up for, by the place of the piece.
     """
-    look = rows.weighty(MOST_ROWS)
+    look, most = rows.weighty(MOST_ROWS), min(max(COMPARED[0], frame.n_rows // ONE_IN), COMPARED[1])
     every_row = len(look) == frame.n_rows
     if not every_row:
         frame, rows = frame.rows(look), rows.some(look).with_weight()
     counts = rows.counts()
     with np.errstate(divide="ignore"):
         log_prior = np.log(counts / counts.sum())
-    held = Held(frame, rows, folds_of(frame, schema, rows))
+    held = Held(frame, rows, folds_of(frame, schema, rows), most)
     if not held.tell.counts().any():
         return schema, Selection((), ((NAIVE, "", 1.0),), 0.0, np.nan), {}
     tried: list[Tried] = []
