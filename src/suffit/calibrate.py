@@ -94,7 +94,7 @@ class Report:
     after: Reliability
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Trial:
     """Rows left out that a calibration is fitted on: how it does is worked out when it is asked for, and then known."""
 

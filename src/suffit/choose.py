@@ -51,7 +51,7 @@ SEEN_OFTEN = 3  # rows a level needs to have a number of its own in a joint bloc
 BINS = 8  # of the numbers in a joint block; fewer where that would make too many columns
 TIES = (1.0, 0.3, 0.0)
 SHRINKAGE = 0.1  # tried with every tie; with the best, more or less of it
-FREEDOM = 10.0  # of joint densities: tails heavier than normal ones, that no single row decides
+FREEDOM = 10.0  # of the heavier tails that settings are compared with; then normal ones with the best of them
 LESS, MORE = 0.01, (0.3, 0.8)
 FEW_OTHERS = 10  # times fewer columns that are no numbers make no difference between numbers joint and all joint
 FAR_BEHIND = 1.1  # times the log-loss of another structure: one as bad as this is not tried with other shrinkages
@@ -357,8 +357,9 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection,
 def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) -> tuple[Candidate, list[Tried]]:
     """A structure under the best of several settings, and what was tried.
 
-    How far tied first, less and less while that helps, then how far shrunk.  With p numbers and n rows that have both
-    of a pair, correlations err by about 1/√n each, and shrinkage is no less than p/2n.
+    How far tied first, less and less while that helps, then how far shrunk, with heavy tails, that no single row
+    decides; then normal ones.  With p numbers and n rows that have both of a pair, correlations err by about 1/√n each,
+    and shrinkage is no less than p/2n.
     """
     alone = [p for i, p in enumerate(structure.pieces) if i != structure.joint]
     rest = held.scores(alone)
@@ -379,11 +380,12 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
     joint = held.joint(replace(piece, family=base))
     found: list[tuple[MultivariateGaussian, Tried, Array]] = []
 
-    def helps(tie: float, shrinkage: float) -> bool:
+    def helps(tie: float, shrinkage: float, freedom: float = FREEDOM) -> bool:
         """Try these; whether they are the best so far."""
-        family = replace(base, tie=tie, shrinkage=shrinkage)
+        family = replace(base, tie=tie, shrinkage=shrinkage, freedom=freedom)
         scores = joint.left_out(family)
-        found.append((family, tried(f"tie={tie:g}, shrinkage={shrinkage:g}", scores + rest), scores))
+        settings = f"tie={tie:g}, shrinkage={shrinkage:g}" + ("" if np.isinf(freedom) else ", heavy tails")
+        found.append((family, tried(settings, scores + rest), scores))
         return best()[0] is family
 
     def best() -> tuple[MultivariateGaussian, Tried, Array]:
@@ -400,6 +402,7 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
                 break
         if best()[0].shrinkage == usual > least:
             helps(best()[0].tie, max(LESS, least))
+    helps(best()[0].tie, best()[0].shrinkage, np.inf)
     taken, least_loss, scores = best()
     pieces = (*structure.pieces[:at], replace(joint.piece, family=taken), *structure.pieces[at + 1 :])
     return Candidate(replace(structure, pieces=pieces), least_loss, scores + rest), [t for _, t, _ in found]

@@ -16,14 +16,15 @@ from ..stats import Array
 from ..table import Codes, Matrix, Rows, block, freeze, is_sparse
 from .elementwise import LEFT_OUT_CELLS, Elementwise, without
 
-FEWER = 2  # times fewer values than rows are few
+FEWER = 2  # times fewer values, of each class, than rows are few
+MOST_CELLS = 1 << 20  # of the table of their scores
 
 
 def left_out(family: Elementwise, X: Matrix, rows: Rows, stats: Any) -> LeftOut:
     """log p(x | c) of every row, without itself.  # → (n, K)"""
     K, p = stats["n"].shape
     out, never = np.empty((len(rows), K)), np.zeros((len(rows), K))
-    values = _whole_numbers(X, rows, len(rows) // (FEWER * K))
+    values = _whole_numbers(X, rows, min(len(rows) // (FEWER * K), MOST_CELLS // (K * K * p)))
 
     @np.errstate(all="ignore")
     def work(start: int, stop: int) -> None:

@@ -61,6 +61,7 @@ class PartsLeftOut:
         self.more = self._of_pairs(root)
         missing = 1 - _over(np.einsum("ij,ij->i", self.there, cells), n * self.n_there)
         self.least_left = np.maximum(LEFT_FOR_HOLES * missing, LEAST_LEFT)
+        self._known: dict[tuple[float, float], tuple[Array, Array]] = {}  # for another kind of tails
 
     def _of_pairs(self, root: Array) -> Array:
         """How much more the covariances of a row's columns lose than √c_jj·√c_kk, as a share.  # → (n,)"""
@@ -76,6 +77,16 @@ class PartsLeftOut:
 
     def log_density(self, tie: float, shrinkage: float, freedom: float) -> Array:
         """log p(x_o | k) without row i; NaN where a matrix is singular.  # → (n, K)"""
+        if (tie, shrinkage) not in self._known:
+            self._known[tie, shrinkage] = self._squares(tie, shrinkage)
+        squares, log_det = self._known[tie, shrinkage]
+        gone = np.equal.outer(self.codes, np.arange(squares.shape[1])) & (self.whole.n <= self.weights[:, None])
+        out = np.empty_like(squares)
+        out[self.order] = np.where(gone, 0.0, log_density(squares, log_det, self.n_there[:, None], freedom))
+        return out
+
+    def _squares(self, tie: float, shrinkage: float) -> tuple[Array, Array]:
+        """d² and log det of the covariances of the columns that rows have.  # → (n, K), (n, K)"""
         n, K = len(self.x), len(self.whole.n)
         squares, log_det = np.empty((n, K)), np.empty((n, K))
         for k in range(1 if tie == 1.0 else K):
@@ -84,10 +95,7 @@ class PartsLeftOut:
             for start, stop in row_blocks(n, self.x.shape[1], BLOCK):
                 here = slice(start, stop)
                 squares[here, classes], log_det[here, classes] = self._scored(here, classes, matrix, tie)
-        gone = np.equal.outer(self.codes, np.arange(K)) & (self.whole.n <= self.weights[:, None])
-        out = np.empty_like(squares)
-        out[self.order] = np.where(gone, 0.0, log_density(squares, log_det, self.n_there[:, None], freedom))
-        return out
+        return squares, log_det
 
     @np.errstate(all="ignore")  # what is singular is NaN
     def _scored(self, here: slice, classes: slice, matrix: Matrix, tie: float) -> tuple[Array, Array]:

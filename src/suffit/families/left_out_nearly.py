@@ -44,19 +44,24 @@ class NearlyLeftOut:
         self.trace = self.taken * np.einsum("ij,ij->i", d, d)  # what the row takes of the trace
         self.mine = np.arange(len(self.n)) == self.codes[:, None]  # (n, K)
         self.gone = np.where(self.mine, left[:, None], self.n) <= 0
+        self._known: dict[tuple[float, float], tuple[Array, Array]] = {}  # for another kind of tails
 
     def log_density(self, tie: float, shrinkage: float, freedom: float) -> Array:
         """log p(x_i | k) without row i; NaN where a matrix is singular.  # → (n, K)"""
-        p = len(self.means)
         with np.errstate(all="ignore"):  # what is singular is NaN
-            squares, log_det = self._squares(tie, shrinkage)
-            over = (1 - tie) * self.n + tie * self.n.sum() - np.where(self.mine, 1.0, tie) * self.lost[:, None]
-            over /= 1 - shrinkage
-            squares *= over
-            log_det -= p * np.log(over)
+            if (tie, shrinkage) not in self._known:
+                self._known[tie, shrinkage] = self._divided(tie, shrinkage)
+            squares, log_det = self._known[tie, shrinkage]
             out = np.empty_like(squares)
-            out[self.order] = np.where(self.gone, 0.0, log_density(squares, log_det, p, freedom))
+            out[self.order] = np.where(self.gone, 0.0, log_density(squares, log_det, len(self.means), freedom))
         return out
+
+    def _divided(self, tie: float, shrinkage: float) -> tuple[Array, Array]:
+        """d² and log det of the covariances.  # → (n, K), (n, K)"""
+        squares, log_det = self._squares(tie, shrinkage)
+        over = (1 - tie) * self.n + tie * self.n.sum() - np.where(self.mine, 1.0, tie) * self.lost[:, None]
+        over /= 1 - shrinkage
+        return squares * over, log_det - len(self.means) * np.log(over)
 
     def _squares(self, tie: float, shrinkage: float) -> tuple[Array, Array]:
         """d² and log det of the matrices, before they are divided by counts.  # → (n, K), (n, K)"""

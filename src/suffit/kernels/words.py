@@ -36,6 +36,8 @@ def _load(context: Any, data: Any, place: Any) -> Any:
 @jit
 def _eight(data, start, stop):  # type: ignore[no-untyped-def]
     """The bytes [start, stop) as one number, of more than eight the first eight."""
+    if start == stop:
+        return np.uint64(0)  # a shift by all 64 bits would be anything
     if start + EIGHT <= np.uint64(data.shape[0]):
         bits: Any = _load(data, start)  # type: ignore[call-arg]
         return bits if stop - start >= EIGHT else bits & (ALL >> (EIGHT * (EIGHT - (stop - start))))
