@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
 import threading
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -542,3 +548,58 @@ def test_a_row_without_weight_may_hold_anything_finite():
     rest = np.arange(50) != 3
     model, without = suffit.GaussianNB().fit(X, y, sample_weight=weight), suffit.GaussianNB().fit(X[rest], y[rest])
     np.testing.assert_allclose(model.predict_proba(X[rest]), without.predict_proba(X[rest]), atol=1e-12)
+
+
+def test_exceptions_that_are_rare_are_told_from_as_many_rows_as_that_takes():
+    """Well-separated classes: 500 rows cannot tell a lapse of 1 in 1,000 from none."""
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 4, 7000)
+    means, mix = rng.normal(size=(4, 10)), rng.normal(size=(10, 10)) / np.sqrt(10) + np.eye(10)
+    X = rng.normal(size=(7000, 10)) @ mix + means[y]
+    model = suffit.GenerativeClassifier().fit(X[:5000], y[:5000])
+    assert model.selection_.lapse < 5e-4
+    assert -np.log(model.predict_proba(X[5000:])[np.arange(2000), y[5000:]]).mean() < 1e-3
+
+
+def test_empty_words_are_one_level_whatever_the_processor():
+    """A shift by all bits of a number is anything: right on some processors, wrong on others."""
+    code = """
+import numpy as np
+from suffit.kernels.words import code_words
+words = ["", "abc", "", "defghijk", "", "zz", "", "q", "mnopqrstuvwxyz", "", ""]
+letters = np.frombuffer("".join(words).encode() + bytes(16), np.uint8)
+starts = np.cumsum([0, *map(len, words)])
+codes, firsts = np.empty(len(words), np.int32), np.empty(64, np.int64)
+letters.flags.writeable = starts.flags.writeable = False
+code_words(letters, starts, np.zeros(0, np.uint8), 0, codes, firsts)
+print(codes.tolist())
+"""
+    plain = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+    for others in ({}, plain):
+        with tempfile.TemporaryDirectory() as cache:
+            environment = {**os.environ, **others, "NUMBA_CACHE_DIR": cache}
+            told = subprocess.run(
+                [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+            )
+        assert told.stdout.strip() == "[0, 1, 0, 2, 0, 3, 0, 4, 5, 0, 0]"
+
+
+def test_leaving_out_counts_of_many_classes_takes_little_room():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 49, (5000, 20)), rng.integers(0, 50, 5000)
+    model = suffit.PoissonNB().fit(X, y)
+    model.loo_predict_proba(X[:50], y[:50])
+    tracemalloc.start()
+    try:
+        model.loo_predict_proba(X, y)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 30e6  # bytes; the answer has 2 MB, a table of all values of all classes would have 40
+
+
+def test_the_trial_of_a_calibration_can_be_shown_after_pickling():
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    model = suffit.GaussianNB(calibrate="temperature").fit(rng.normal(size=(200, 3)) + y[:, None], y)
+    assert "Trial" in repr(pickle.loads(pickle.dumps(model)).calibration_.trial)

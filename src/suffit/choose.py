@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from .families import Binned, Categorical, Gaussian, MultivariateGaussian
 from .families.binned import Edges, SortedColumns
 from .families.holes import patterns_of
+from .families.left_out_holes import PartsLeftOut
 from .families.left_out_nearly import NearlyLeftOut
 from .families.matrix import column_moments, divided
 from .families.tuning import Tuning
@@ -35,15 +36,17 @@ from .model import Model
 from .powers import Pooled, bounded, pooled
 from .schema import Coding, Piece, Schema
 from .stats import Array, Stats
-from .table import Rows
+from .table import Codes, Rows
 
 Places = NDArray[np.int64]
 
 NAIVE = "naive"
 FOLDS = 5
 MOST_ROWS = 20_000  # rows whose sums structures are compared by, where there are more
-COMPARED = (500, 2_000)  # of these, most rows that settings are compared on, and powers fitted: of few rows, of many
-ONE_IN = 16  # rows of a large table is compared
+MOST_COMPARED = 500  # of these, rows that settings are compared on, and powers fitted
+MOST_LOOKED_AT = 2_000  # rows that powers are fitted on where those are too few to tell, or there are very many
+VERY_MANY = 10_000
+FEW_LAPSES = 2.0  # exceptions among the rows compared: a lapse that is rarer is not told by them
 MOST_COLUMNS = 250  # numbers in a joint block; more levels than make these are left to themselves
 MOST_ROOM = 1 << 23  # numbers that the sums of a joint block may take
 MOST_WORK = 1e10  # products that factoring a joint block may take, for all ways in which rows have holes
@@ -214,19 +217,24 @@ class Joint:
     """Scores of rows under settings of a joint piece that has not seen them."""
 
     piece: Piece  # with the scales of its numbers
-    left_out: Callable[[MultivariateGaussian], Array]  # → (n, K)
+    left_out: Callable[[MultivariateGaussian, slice], Array]  # of some of the rows looked at  # → (n, K)
     together: float  # rows that have both of a pair of columns, on average over the pairs
 
 
 class Held:
     """Scores of some rows under models that have not seen them, for one piece after another."""
 
-    def __init__(self, frame: Frame, rows: Rows, folds: Places, most: int) -> None:
+    def __init__(self, frame: Frame, rows: Rows, folds: Places) -> None:
         self.frame, self.rows, self.folds = frame, rows, folds
-        self.look = rows.weighty(most)  # each against all other rows
+        half = len(rows) // 2 if len(rows) > 2 * MOST_COMPARED else len(rows)  # others are left, to choose bins by
+        looked_at = rows.weighty(min(MOST_LOOKED_AT, half))
+        compared = rows.some(looked_at).weighty(MOST_COMPARED)
+        self.look = np.concatenate([looked_at[compared], np.delete(looked_at, compared)])  # each against all other rows
+        self.compared = len(compared)  # the first ones
         self.few = rows.some(self.look)
         self.tell = self._telling()
         self._kept: dict[Any, Array] = {}
+        self._learned: dict[Any, tuple[Any, Model]] = {}
         self._sorted: dict[tuple[str, ...], SortedColumns] = {}
         self._edges: dict[tuple[str, ...], tuple[Edges, ...]] = {}  # of bins chosen by all rows that are not looked at
         self.sums: dict[Any, Stats] = {}  # of the columns and codings of joint pieces, over all rows
@@ -254,25 +262,31 @@ class Held:
         edges = self._edges.get(piece.columns) or family.edges_of(columns, self.rows)
         return replace(piece, family=replace(family, edges=edges))
 
-    def scores(self, pieces: Iterable[Piece]) -> Array:
-        """log p(x | c) of the rows compared, up to a constant per row.  # → (n, K)
+    def scores(self, pieces: Iterable[Piece], some: slice) -> Array:
+        """log p(x | c) of some of the rows looked at, up to a constant per row.  # → (n, K)
 
         Each under the sums of all others; where the classes choose the bins, under bins and sums of rows held out.
         """
-        total = np.zeros((len(self.look), len(self.rows.classes)))
+        total = np.zeros((len(self.look[some]), len(self.rows.classes)))
         for piece in pieces:
-            key = (piece.family, piece.columns, piece.reads)
+            key = (piece.family, piece.columns, piece.reads, some.start)
             if key not in self._kept:
-                self._kept[key] = bounded(self._left_out(piece))
+                self._kept[key] = bounded(self._left_out(piece, some))
             total += self._kept[key]
         return total
 
-    def _left_out(self, piece: Piece) -> LeftOut:
+    def _left_out(self, piece: Piece, some: slice) -> LeftOut:
+        key = (piece.family, piece.columns, piece.reads)
         if isinstance(piece.family, Binned):
-            return LeftOut(self._of_others(piece.family, piece.columns))
-        X = piece.matrix(self.frame)
-        model = Model.empty(piece.family, piece.names).learn(X, self.rows)
-        return model.left_out(X[self.look], self.few, np.zeros_like, one=True).left
+            if key not in self._kept:  # of all rows at once
+                self._kept[key] = self._of_others(piece.family, piece.columns)
+            return LeftOut(self._kept[key][some])
+        if key not in self._learned:
+            X = piece.matrix(self.frame)
+            self._learned[key] = X, Model.empty(piece.family, piece.names).learn(X, self.rows)
+        X, model = self._learned[key]
+        rows = self.few.some(np.arange(len(self.look))[some])
+        return model.left_out(X[self.look[some]], rows, np.zeros_like, one=True).left
 
     def joint(self, piece: Piece) -> Joint:
         """Settings of a joint piece, compared by leave-one-out: nearly exact."""
@@ -283,10 +297,14 @@ class Held:
         x, rows = X[self.look] / scale, self.few.one_of_each()
         holes = "pair_n" in stats.sums
         of_rows = family.parts_left_out(stats) if holes else partial(NearlyLeftOut, family.scatter(stats))
-        few = of_rows(x, *rows.part(0, len(rows)))
+        parts: dict[int | None, NearlyLeftOut | PartsLeftOut] = {}
 
-        def left_out(family: MultivariateGaussian) -> Array:
-            return bounded(LeftOut(few.log_density(family.tie, family.shrinkage, family.freedom)))
+        def left_out(family: MultivariateGaussian, some: slice) -> Array:
+            if some.start not in parts:
+                codes, weights = rows.part(0, len(rows))
+                parts[some.start] = of_rows(x[some], codes[some], weights[some])
+            density = parts[some.start].log_density(family.tie, family.shrinkage, family.freedom)
+            return bounded(LeftOut(density))
 
         return Joint(piece, left_out, _seen_together(stats))
 
@@ -320,7 +338,8 @@ class Candidate:
 
     structure: Structure
     tried: Tried
-    scores: Array  # (n, K)
+    scores: Array  # (n, K), of the rows compared
+    besides: Callable[[], Array]  # of the others looked at
 
 
 def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection, dict[int, Stats]]:
@@ -328,14 +347,14 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection,
 
     And the sums of pieces that all rows were added up for, by the place of the piece.
     """
-    look, most = rows.weighty(MOST_ROWS), min(max(COMPARED[0], frame.n_rows // ONE_IN), COMPARED[1])
+    look = rows.weighty(MOST_ROWS)
     every_row = len(look) == frame.n_rows
     if not every_row:
         frame, rows = frame.rows(look), rows.some(look).with_weight()
     counts = rows.counts()
     with np.errstate(divide="ignore"):
         log_prior = np.log(counts / counts.sum())
-    held = Held(frame, rows, folds_of(frame, schema, rows), most)
+    held = Held(frame, rows, folds_of(frame, schema, rows))
     if not held.tell.counts().any():
         return schema, Selection((), ((NAIVE, "", 1.0),), 0.0, np.nan), {}
     tried: list[Tried] = []
@@ -347,7 +366,7 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection,
             taken, attempts = _settled(structure, held, log_prior, so_far)
             tried += attempts
             best.append(taken)
-        found, selection = _pooled(schema, best, log_prior, held.tell, tried)
+        found, selection = _pooled(schema, best, log_prior, held, tried)
     if every_row:
         found = replace(found, pieces=tuple(held.cut(p) for p in found.pieces))
     places = {(p.columns, p.codings): i for i, p in enumerate(found.pieces) if p.reads == "codings" and every_row}
@@ -362,8 +381,9 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
     and shrinkage is no less than p/2n.
     """
     alone = [p for i, p in enumerate(structure.pieces) if i != structure.joint]
-    rest = held.scores(alone)
-    told = held.tell.part(0, len(held.tell))
+    compared, besides = slice(0, held.compared), slice(held.compared, None)
+    rest = held.scores(alone, compared)
+    told = held.tell.part(0, held.compared)
     lately: Pooled | None = None  # what was found last
 
     def tried(settings: str, scores: Array) -> Tried:
@@ -373,7 +393,7 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
 
     if structure.joint is None:
         only = tried("", rest)
-        return Candidate(structure, only, rest), [only]
+        return Candidate(structure, only, rest, lambda: held.scores(alone, besides)), [only]
     at, piece = structure.joint, structure.pieces[structure.joint]
     many = len(held.rows.classes) * len(piece.names) ** 2 > MOST_ROOM
     base = replace(_joint(), pooled=many)
@@ -383,7 +403,7 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
     def helps(tie: float, shrinkage: float, freedom: float = FREEDOM) -> bool:
         """Try these; whether they are the best so far."""
         family = replace(base, tie=tie, shrinkage=shrinkage, freedom=freedom)
-        scores = joint.left_out(family)
+        scores = joint.left_out(family, compared)
         settings = f"tie={tie:g}, shrinkage={shrinkage:g}" + ("" if np.isinf(freedom) else ", heavy tails")
         found.append((family, tried(settings, scores + rest), scores))
         return best()[0] is family
@@ -405,7 +425,11 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
     helps(best()[0].tie, best()[0].shrinkage, np.inf)
     taken, least_loss, scores = best()
     pieces = (*structure.pieces[:at], replace(joint.piece, family=taken), *structure.pieces[at + 1 :])
-    return Candidate(replace(structure, pieces=pieces), least_loss, scores + rest), [t for _, t, _ in found]
+
+    def others() -> Array:
+        return joint.left_out(taken, besides) + held.scores(alone, besides)
+
+    return Candidate(replace(structure, pieces=pieces), least_loss, scores + rest, others), [t for _, t, _ in found]
 
 
 def _seen_together(stats: Stats) -> float:
@@ -416,23 +440,18 @@ def _seen_together(stats: Stats) -> float:
 
 
 def _pooled(
-    schema: Schema, kept: list[Candidate], log_prior: Array, rows: Rows, tried: list[Tried]
+    schema: Schema, best: list[Candidate], log_prior: Array, held: Held, tried: list[Tried]
 ) -> tuple[Schema, Selection]:
-    """Powers for the best of every structure together; those that add nothing are left out."""
+    """Powers for the best of every structure together; those that add nothing are left out.
 
-    def fit(some: list[Candidate], start: Any) -> Pooled:
-        return pooled([one.scores for one in some], log_prior, *rows.part(0, len(rows)), start=start)
-
-    found = fit(kept, np.array([one.tried.power for one in kept]) / len(kept))
-    first = min(range(len(kept)), key=lambda m: round(kept[m].tried.loss, 9))
-    alone = fit([kept[first]], np.array([kept[first].tried.power]))
-    if alone.loss < found.loss:  # wild scores of another have led the search astray: begin without them
-        again = fit(kept, alone._replace(powers=np.where(np.arange(len(kept)) == first, alone.powers, 0.0)))
-        found = min(found, again, key=lambda one: one.loss)
-    while len(kept) > 1 and found.powers.min() < WORTH:
-        weak = int(np.argmin(found.powers))
-        kept = [k for m, k in enumerate(kept) if m != weak]
-        found = fit(kept, found._replace(powers=np.delete(found.powers, weak)))
+    On the rows compared; and on all that are looked at, where those are too few to tell how rare a lapse is.
+    """
+    start: Any = np.array([one.tried.power for one in best]) / len(best)
+    kept, found = _worth([(one, one.scores) for one in best], log_prior, held.tell.part(0, held.compared), start)
+    many = len(held.rows) > VERY_MANY or found.lapse * held.compared < FEW_LAPSES
+    if many and held.compared < len(held.look):
+        more = [(one, np.concatenate([one.scores, one.besides()])) for one in kept]
+        kept, found = _worth(more, log_prior, held.tell.part(0, len(held.tell)), found)
     beta, lapse, loss = found
     by_name = {one.structure.name: float(b) for one, b in zip(kept, beta, strict=True)}
     plain = tuple(replace(p, power=by_name.get(NAIVE, 0.0)) for p in schema.pieces)  # kept in any case: the density
@@ -442,3 +461,24 @@ def _pooled(
     pool = tuple((one.tried.name, one.tried.settings, float(b)) for one, b in zip(kept, beta, strict=True))
     taken = replace(schema, pieces=pieces, n_plain=len(plain), lapse=lapse)
     return taken, Selection(tuple(tried), pool, lapse, loss)
+
+
+def _worth(
+    kept: list[tuple[Candidate, Array]], log_prior: Array, rows: tuple[Codes, Array], start: Any
+) -> tuple[list[Candidate], Pooled]:
+    """Powers of candidates with these scores, without those that have next to none."""
+
+    def fit(some: list[tuple[Candidate, Array]], start: Any) -> Pooled:
+        return pooled([scores for _, scores in some], log_prior, *rows, start=start)
+
+    found = fit(kept, start)
+    first = min(range(len(kept)), key=lambda m: round(kept[m][0].tried.loss, 9))
+    alone = fit([kept[first]], np.array([kept[first][0].tried.power]))
+    if alone.loss < found.loss:  # wild scores of another have led the search astray: begin without them
+        again = fit(kept, alone._replace(powers=np.where(np.arange(len(kept)) == first, alone.powers, 0.0)))
+        found = min(found, again, key=lambda one: one.loss)
+    while len(kept) > 1 and found.powers.min() < WORTH:
+        weak = int(np.argmin(found.powers))
+        kept = [k for m, k in enumerate(kept) if m != weak]
+        found = fit(kept, found._replace(powers=np.delete(found.powers, weak)))
+    return [one for one, _ in kept], found
