@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 import suffit
 from cases import CASES, Case, data, with_holes
+from suffit.families import elementwise_left_out
 from suffit.stats import Index
 from suffit.table import Rows
 
@@ -169,3 +170,22 @@ def test_loo_of_independent_normal_columns_is_solving_the_moments_less_each_row(
         solved = family._solved_without(X, *rows.part(0, n), *sums)
     found = family.left_out(X, rows, stats, list("abcde")).log_density
     np.testing.assert_allclose(found, solved, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("family", [suffit.Poisson(), suffit.Geometric(), suffit.Poisson(alpha=0.0)])
+@pytest.mark.parametrize("weight", [None, 2.0])
+def test_few_values_looked_up_are_as_rows_solved_one_by_one(family, weight, monkeypatch):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, 400).astype(np.int32)
+    X = rng.poisson(1.0 + codes[:, None], (400, 4)).astype(float)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    rows = Rows(Index((0, 1, 2)), codes, None if weight is None else np.full(400, weight))
+    stats, names = family.collect(X, rows, list("abcd")), list("abcd")
+    assert elementwise_left_out._whole_numbers(X, rows, 60)
+    looked_up = family.left_out(X, rows, stats, names)
+    monkeypatch.setattr(elementwise_left_out, "MOST_CELLS", 0)
+    one_by_one = family.left_out(X, rows, stats, names)
+    np.testing.assert_allclose(looked_up.log_density, one_by_one.log_density, rtol=1e-12)
+    assert (looked_up.impossible is None) == (one_by_one.impossible is None)
+    if looked_up.impossible is not None:
+        np.testing.assert_array_equal(looked_up.impossible, one_by_one.impossible)
