@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
+from scipy.special import softmax
 
-from .model import RowsLeftOut, Solution
+from .model import RowsLeftOut, Solution, lapsed
 from .powers import Pool, Pooled, bounded
 from .stats import Array
 from .table import Codes, InputError, Matrix
@@ -140,8 +141,8 @@ class Trial:
         return self._plain(), _maps(self._posterior(self._plain()), self.codes, weights)
 
     def _posterior(self, found: Pooled, here: slice = slice(None)) -> Array:
-        P = _shares(found.powers[0] * self.scores[here] + self.log_prior[here])
-        return (1 - found.lapse) * P + found.lapse * _shares(self.log_prior[here]) if found.lapse else P
+        log_prior = self.log_prior[here]
+        return lapsed(softmax(found.powers[0] * self.scores[here] + log_prior, axis=1), log_prior, found.lapse)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is kept of a model that is written: the report without the rows."""
@@ -243,13 +244,6 @@ def calibrated(method: str, without: RowsLeftOut, prior: Array) -> Calibration:
     trial = Trial(method, *rows, without.lapse)
     found, maps = trial.fit
     return Calibration(method, float(found.powers[0]), found.lapse, maps, prior, len(tells), trial)
-
-
-def _shares(joint: Array) -> Array:
-    """Exponentials as shares of their sum.  # (n, K) → (n, K)"""
-    P = np.exp(joint - joint.max(axis=1, keepdims=True))
-    P /= P.sum(axis=1, keepdims=True)
-    return P
 
 
 def _maps(P: Array, codes: Codes, weights: Array) -> Maps:
