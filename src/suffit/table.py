@@ -69,7 +69,7 @@ def csr(X: Matrix) -> Any:
     """A sparse matrix in CSR form without duplicate entries, index arrays as they are: in any order."""
     X = X.tocsr()
     if not X.has_canonical_format:
-        from .kernels.counts import has_duplicates
+        from .kernels.sparse_rows import has_duplicates
 
         arrays = (freeze(X.indptr.astype(np.int64, copy=False)), freeze(X.indices.astype(np.int32, copy=False)))
         if has_duplicates(*arrays, X.shape[1]):

@@ -58,9 +58,14 @@ class Bernoulli(Elementwise):
         return super().surely_valid(X) if self.threshold is None else _sums_up(X)
 
     @property
+    def adds_entries(self) -> bool:
+        """Unless a zero counts as 1."""
+        return self.threshold is None or self.threshold >= 0
+
+    @property
     def entry_threshold(self) -> float | None:
         """1 above the threshold; without one, entries count as they are."""
-        return float("nan") if self.threshold is None else (self.threshold if self.threshold >= 0 else None)
+        return None if self.threshold is None else float(self.threshold)
 
     def T(self, x: Array) -> Array:
         """1{x > threshold}."""

@@ -143,7 +143,7 @@ class Binned(Family):
 
         Those held out have no weight.  A class that has no other row is as unlikely as the least likely of the others.
         """
-        from ..kernels.counts import level_counts, level_scores
+        from ..kernels.levels import level_counts, level_scores
 
         edges, K, weights = self.edges, len(rows.classes), rows.part(0, len(rows))[1]
         places = Places(edges).of(x)

@@ -125,7 +125,7 @@ class Categorical(Family):
         self, X: NDArray[Any], rows: Rows, low: NDArray[np.int64], high: NDArray[np.int64]
     ) -> Array | None:
         """The counts, or None where a value lies outside low … high."""
-        from ..kernels.counts import integer_counts
+        from ..kernels.levels import integer_counts
 
         sizes = high - low + 1
         if int(sizes.max()) > DENSE_LIMIT:
@@ -222,7 +222,7 @@ def levels_left_out(
     ``lone(j)``: for every level of a column, should a row be the only one that has it, how many levels there are
     without the row, and whether it is still one of them; otherwise it says nothing.
     """
-    from ..kernels.counts import level_scores, levels_without
+    from ..kernels.levels import level_scores, levels_without
 
     (n, p), K, offsets = codes.shape, scorer.n_classes, scorer.offsets
     count, zeros = freeze(np.concatenate(counts, axis=1)), _by_level(scorer.never)
@@ -272,7 +272,7 @@ def _part_of(codes: NDArray[np.int32]) -> Part:
 
 def count_levels(codes: Part, sizes: Sequence[int], rows: Rows) -> Array:
     """Rows of every class at every level, the levels of all columns side by side.  # → (K, ΣL)"""
-    from ..kernels.counts import level_counts
+    from ..kernels.levels import level_counts
 
     offsets = freeze(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
     total = np.zeros((len(rows.classes), int(offsets[-1])))
@@ -436,7 +436,7 @@ class CategoricalScorer(Scorer):
         self._look_up(X, start, stop, self.table, out)
 
     def _look_up(self, X: NDArray[Any], start: int, stop: int, table: Array, out: Array) -> None:
-        from ..kernels.counts import integer_scores, level_scores
+        from ..kernels.levels import integer_scores, level_scores
 
         if X.dtype.kind in "iu" and self.low is not None:
             integer_scores(whole(X[start:stop]), self.low, self.offsets, table, out)

@@ -39,7 +39,7 @@ from .tuning import Tuning, alpha_as, check_alpha, evident_alpha, settled_alpha
 
 ORDER = "order"
 LEFT_OUT_CELLS = 1 << 15  # sums without a row that are solved together: rows × classes × columns
-MANY_BLOCKS = 8  # enough to keep threads busy, and no more sums than these to be added up
+MANY_BLOCKS = 4  # enough to keep threads busy, and no more sums than these to be added up
 AddEntries = Callable[[int, int, int, int, Array], None]
 ELEMENTWISE = layout("elementwise", {"n": (CLASS, FEATURE), "t": (CLASS, FEATURE, ORDER)})
 
@@ -222,7 +222,7 @@ class Elementwise(Family):
 
     def _sparse_sums(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> dict[str, Array] | None:
         """Zeros are T(0) each: t = N·T(0) + Σ over stored entries of T(x) − T(0).  None where some are missing."""
-        from ..kernels.counts import csr_class_statistics, csr_class_sums
+        from ..kernels.sparse_rows import csr_class_statistics, csr_class_sums
 
         odd: list[int] = []
         if not self._seen_in_sums:
@@ -235,7 +235,7 @@ class Elementwise(Family):
 
         def add(a: int, b: int, lo: int, hi: int, t: Array) -> None:
             ends, places, values = entries(X, a, b)
-            if self.entry_threshold is not None:
+            if self.adds_entries:
                 labels = rows.part(a, b)
                 if not csr_class_sums(ends, places, values, self.entry_threshold, *labels, lo, hi, t[..., 0]):
                     odd.append(a)
@@ -253,14 +253,19 @@ class Elementwise(Family):
         return {"n": N, "t": t}
 
     @property
+    def adds_entries(self) -> bool:
+        """Whether T is x itself or, with an ``entry_threshold``, 1 above it and else 0, and T(0) = 0."""
+        return False
+
+    @property
     def entry_threshold(self) -> float | None:
-        """How a stored entry of sparse rows counts, where that is simple: NaN as it is, a number as 1 above it."""
+        """Above which a stored entry of sparse rows counts as 1; None: as it is."""
         return None
 
     @property
     def _seen_in_sums(self) -> bool:
         """Whether adding up stored entries shows the odd ones: all finite numbers from 0 on lie in the support."""
-        return self.entry_threshold is not None and not self.outside(np.array([[np.finfo(np.float64).max]])).any()
+        return self.adds_entries and not self.outside(np.array([[np.finfo(np.float64).max]])).any()
 
     # --- solve
 

@@ -73,7 +73,7 @@ def _whole_numbers(X: Matrix, rows: Rows, most: int) -> int:
 
 def _looked_up(family: Elementwise, X: Matrix, rows: Rows, values: int, stats: Any, out: Array, never: Array) -> None:
     """Every value solved as that of a row of every class, and the cells of the rows looked up."""
-    from ..kernels.counts import level_scores
+    from ..kernels.levels import level_scores
 
     K, p = stats["n"].shape
     weight = rows.part(0, 1)[1][0]

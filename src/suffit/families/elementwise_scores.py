@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -122,18 +121,16 @@ class ElementwiseScorer(Scorer):
 
     def _sparse(self, X: Matrix, a: int, b: int, form: Form, out: Array) -> bool:
         """The same over stored entries alone; False where some are missing."""
-        from ..kernels.counts import csr_linear_scores, csr_presence_scores, csr_scores
+        from ..kernels.sparse_rows import csr_linear_scores, csr_scores
 
         start, by_feature = form.of_zeros, form.by_feature
         ends, places, values = entries(X, a, b)
-        if self._by_presence:
+        if self.family.adds_entries:
             threshold = self.family.entry_threshold
-            good = csr_presence_scores(ends, places, values, threshold, by_feature[:, 0], start, out)
-            if not good:
+            good = csr_linear_scores(ends, places, values, threshold, by_feature[:, 0], start, out)
+            if not good and self._by_presence:
                 self.family.check_sparse(X, self.columns)
-            return bool(good)
-        if self.family.entry_threshold is not None:
-            return bool(csr_linear_scores(ends, places, values, by_feature[:, 0], start, out))
+            return bool(good and not np.isnan(out.sum()))
         if np.isnan(values.sum()) and np.isnan(values).any():
             return False
         zero = self.family.T(np.zeros((1, 1)))[0, 0]
@@ -144,8 +141,7 @@ class ElementwiseScorer(Scorer):
     @property
     def _by_presence(self) -> bool:
         """Whether a stored entry is there or not, and nothing else matters."""
-        threshold = self.family.entry_threshold
-        return threshold is not None and not math.isnan(threshold)
+        return self.family.adds_entries and self.family.entry_threshold is not None
 
     def impossible(self, X: Matrix) -> Array | None:
         """How often a class would meet a value it gives probability 0."""

@@ -203,7 +203,7 @@ class Gaussian(Elementwise):
 
     def _collect_sparse(self, X: Matrix, rows: Rows, columns: Sequence[str], axes: dict[str, Index]) -> Stats:
         """Two passes over the stored entries: means (zeros count), then moments about them."""
-        from ..kernels.counts import csr_class_moments
+        from ..kernels.sparse_rows import csr_class_moments
 
         self.check_sparse(X, columns)
         K, p = len(rows.classes), X.shape[1]

@@ -215,8 +215,8 @@ class DiagonalScorer(GaussianScorer):
 
     def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
         """One fused loop; blocks with missing values take the loop that skips them."""
-        from ..kernels.counts import csr_gaussian_scores
         from ..kernels.scores import gaussian_scores, gaussian_scores_present
+        from ..kernels.sparse_rows import csr_gaussian_scores
 
         if is_sparse(X) and self.centred_at_zero:
             csr_gaussian_scores(*entries(X, start, stop), self.means, self.root, self.zero_row, out)

@@ -37,9 +37,9 @@ class Poisson(Elementwise):
         return t[..., 0] < -1e-9 * np.maximum(n, 1.0)
 
     @property
-    def entry_threshold(self) -> float | None:
-        """Entries count as they are."""
-        return float("nan")
+    def adds_entries(self) -> bool:
+        """T(x) = x."""
+        return True
 
     def T(self, x: Array) -> Array:
         """X."""

@@ -55,12 +55,12 @@ def dense_class_sums(X: Matrix, rows: Rows, check: Check) -> Array:
 
 def sparse_class_sums(X: Matrix, rows: Rows) -> tuple[Array, bool]:
     """The same over the stored entries of a CSR matrix, and whether all are finite and not negative.  # → (K, p)"""
-    from ..kernels.counts import csr_class_sums
+    from ..kernels.sparse_rows import csr_class_sums
 
     odd: list[int] = []
 
     def add(a: int, b: int, lo: int, hi: int, t: Array) -> None:
-        if not csr_class_sums(*entries(X, a, b), np.nan, *rows.part(a, b), lo, hi, t):
+        if not csr_class_sums(*entries(X, a, b), None, *rows.part(a, b), lo, hi, t):
             odd.append(a)
 
     t = sum_entries(add, X, rows.codes, (len(rows.classes), X.shape[1]))
@@ -70,16 +70,17 @@ def sparse_class_sums(X: Matrix, rows: Rows) -> tuple[Array, bool]:
 def linear_scores(X: Matrix, start: int, stop: int, weights: Array, out: Array) -> bool:
     """X·weightsᵀ of some rows, dense or CSR.  # → (n, K)
 
-    False where a stored entry of CSR rows is negative or NaN.
+    False where a stored entry of CSR rows is negative.
     """
-    from ..kernels.counts import csr_linear_scores
     from ..kernels.scores import linear_scores as dense_scores
+    from ..kernels.sparse_rows import csr_linear_scores
 
     if not is_sparse(X):
         nothing = freeze(np.zeros(weights.shape[1]))
         dense_scores(block(X, start, stop), nothing, freeze(weights), freeze(np.zeros(len(weights))), out)
         return True
-    return bool(csr_linear_scores(*entries(X, start, stop), freeze(weights.T), freeze(np.zeros(len(weights))), out))
+    none = freeze(np.zeros(len(weights)))
+    return bool(csr_linear_scores(*entries(X, start, stop), None, freeze(weights.T), none, out))
 
 
 def draw_shares(shares: Array, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
@@ -30,6 +31,12 @@ def _prefetch(context: Any, array: Any, place: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, place), generate
+
+
+@jit
+def prefetch_cell(values, place):  # type: ignore[no-untyped-def]
+    """Ask for one cell of an array of one dimension."""
+    _prefetch(values, np.int64(place))  # type: ignore[call-arg]
 
 
 @jit

@@ -1,0 +1,216 @@
+"""The stored entries of sparse rows (CSR): sums per class, and scores."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .compiled import fast, jit
+from .prefetch import prefetch_cell, prefetch_range
+
+_AHEAD = 384  # entries asked for before they are needed: about as many as are read while memory answers
+_NEAR = 1 << 18  # sums of which most stay in the second cache
+
+
+@jit
+def has_duplicates(ends, columns, p):  # type: ignore[no-untyped-def]
+    """Whether some row of a CSR matrix has two entries in one column."""
+    seen = np.full(p, -1, np.int64)
+    for i in range(len(ends) - 1):
+        for e in range(ends[i], ends[i + 1]):
+            if seen[columns[e]] == i:
+                return True
+            seen[columns[e]] = i
+    return False
+
+
+@jit
+def _row_of(codes, lo, hi, i):  # type: ignore[no-untyped-def]
+    """The first row from i on whose class is in [lo, hi)."""
+    while i < codes.shape[0] and not (codes[i] >= lo and codes[i] < hi):
+        i += 1
+    return i
+
+
+@jit
+def _ask_for_entries(indptr, indices, data, row, rows, i):  # type: ignore[no-untyped-def]
+    """Ask for the entries of a row that begins some way after row i, unless there is none; whether it did."""
+    if row >= rows or indptr[row] >= indptr[i] + _AHEAD:
+        return False
+    prefetch_range(indices, indptr[row], indptr[row + 1])
+    prefetch_range(data, indptr[row], indptr[row + 1])
+    return True
+
+
+@jit
+def _value(x, threshold):  # type: ignore[no-untyped-def]
+    """What an entry counts as: itself, or with a threshold 1 above it, else 0."""
+    if threshold is None:  # known when this is compiled, here and below
+        return x
+    return 1.0 if x > threshold else 0.0
+
+
+@jit
+def _flaw(seen, x, threshold):  # type: ignore[no-untyped-def]
+    """Less than 0 once an entry is negative; with a threshold NaN once one is not finite."""
+    if threshold is None:
+        return x if x < seen else seen
+    return seen + (x - x)
+
+
+@jit
+def csr_class_sums(indptr, indices, data, threshold, codes, weights, lo, hi, t):  # type: ignore[no-untyped-def]
+    """t[c, j] += w·x over the entries of the rows whose class is in [lo, hi).  False where one is negative.
+
+    With a threshold an entry counts as 1 where it is above it, else as 0; False where one is not finite.
+    Where threads split the classes between them, every cell is added up by one thread, in row order.
+    Entries are asked for ahead, as rows of other classes may stand between; and where there are many sums, those of the
+    next row.
+    """
+    rows = codes.shape[0]
+    far_sums = t.size > _NEAR
+    f0 = f1 = f2 = f3 = 0.0
+    i = ahead = _row_of(codes, lo, hi, 0)
+    while i < rows:
+        while _ask_for_entries(indptr, indices, data, ahead, rows, i):
+            ahead = _row_of(codes, lo, hi, ahead + 1)
+        later = _row_of(codes, lo, hi, i + 1)
+        if far_sums and later < rows:
+            of_later = t[codes[later]]
+            for e in range(indptr[later], indptr[later + 1]):
+                prefetch_cell(of_later, indices[e])
+        w = weights[i]
+        tc = t[codes[i]]
+        e, end = indptr[i], indptr[i + 1]
+        while e + 4 <= end:
+            x0, x1, x2, x3 = data[e], data[e + 1], data[e + 2], data[e + 3]
+            f0, f1, f2, f3 = (
+                _flaw(f0, x0, threshold), _flaw(f1, x1, threshold), _flaw(f2, x2, threshold), _flaw(f3, x3, threshold)
+            )  # fmt: skip
+            tc[np.uint64(indices[e])] += w * _value(x0, threshold)
+            tc[np.uint64(indices[e + 1])] += w * _value(x1, threshold)
+            tc[np.uint64(indices[e + 2])] += w * _value(x2, threshold)
+            tc[np.uint64(indices[e + 3])] += w * _value(x3, threshold)
+            e += 4
+        while e < end:
+            x0 = data[e]
+            f0 = _flaw(f0, x0, threshold)
+            tc[np.uint64(indices[e])] += w * _value(x0, threshold)
+            e += 1
+        i = later
+    return f0 >= 0.0 and f1 >= 0.0 and f2 >= 0.0 and f3 >= 0.0
+
+
+@jit
+def csr_class_statistics(indptr, indices, T, codes, weights, lo, hi, t):  # type: ignore[no-untyped-def]
+    """t[c, j, k] += w·T[e, k] of ready-made statistics of the entries, for the classes in [lo, hi)."""
+    order = T.shape[1]
+    for i in range(codes.shape[0]):
+        c = codes[i]
+        if c >= lo and c < hi:
+            w = weights[i]
+            for e in range(indptr[i], indptr[i + 1]):
+                j = np.uint64(indices[e])
+                for k in range(order):
+                    t[c, j, k] += w * T[e, k]
+
+
+@jit
+def csr_class_moments(indptr, indices, data, codes, weights, origin, lo, hi, n, t1, t2):  # type: ignore[no-untyped-def]
+    """Weight, Σ w z and Σ w z² of the stored entries, z = x − origin, for the classes in [lo, hi)."""
+    for i in range(codes.shape[0]):
+        c = codes[i]
+        if c >= lo and c < hi:
+            w = weights[i]
+            for e in range(indptr[i], indptr[i + 1]):
+                j = np.uint64(indices[e])
+                z = np.float64(data[e]) - origin[c, j]
+                n[c, j] += w
+                t1[c, j] += w * z
+                t2[c, j] += w * (z * z)
+
+
+@jit
+def csr_linear_scores(indptr, indices, data, threshold, weights, start, out):  # type: ignore[no-untyped-def]
+    """out[i, c] = start[c] + Σ_e x·weights[j_e, c].  weights: (words, K).  False where an entry is negative.
+
+    With a threshold an entry counts as 1 where it is above it, else as 0; False where one is not finite.  Two classes
+    have a loop of their own.  Its sums are in order: taken in any order they would be vectorised by gathering, which
+    takes twice the time.
+    """
+    rows, K = out.shape
+    flaw = 0.0
+    ahead = 0
+    if K == 2:
+        for i in range(rows):
+            while _ask_for_entries(indptr, indices, data, ahead, rows, i):
+                ahead += 1
+            s0, s1 = start[0], start[1]
+            for e in range(indptr[i], indptr[i + 1]):
+                j = np.uint64(indices[e])
+                x = data[e]
+                flaw = _flaw(flaw, x, threshold)
+                x = _value(x, threshold)
+                s0 += x * weights[j, 0]
+                s1 += x * weights[j, 1]
+            out[i, 0] = s0
+            out[i, 1] = s1
+        return flaw >= 0.0
+    total = np.empty(K)
+    for i in range(rows):
+        while _ask_for_entries(indptr, indices, data, ahead, rows, i):
+            ahead += 1
+        for c in range(K):
+            total[c] = start[c]
+        e, end = indptr[i], indptr[i + 1]
+        while e + 4 <= end:
+            x0, x1, x2, x3 = data[e], data[e + 1], data[e + 2], data[e + 3]
+            for x in (x0, x1, x2, x3):
+                flaw = _flaw(flaw, x, threshold)
+            x0, x1, x2, x3 = _value(x0, threshold), _value(x1, threshold), _value(x2, threshold), _value(x3, threshold)
+            w0, w1 = weights[np.uint64(indices[e])], weights[np.uint64(indices[e + 1])]
+            w2, w3 = weights[np.uint64(indices[e + 2])], weights[np.uint64(indices[e + 3])]
+            for c in range(K):
+                total[c] += (x0 * w0[c] + x1 * w1[c]) + (x2 * w2[c] + x3 * w3[c])
+            e += 4
+        while e < end:
+            x0 = data[e]
+            flaw = _flaw(flaw, x0, threshold)
+            x0 = _value(x0, threshold)
+            w0 = weights[np.uint64(indices[e])]
+            for c in range(K):
+                total[c] += x0 * w0[c]
+            e += 1
+        for c in range(K):
+            out[i, c] = total[c]
+    return flaw >= 0.0
+
+
+@fast
+def csr_scores(indptr, indices, T, theta, start, out):  # type: ignore[no-untyped-def]
+    """out[i, c] = start[c] + Σ_e Σ_k T[e, k]·theta[j_e, k, c] over the entries e of row i."""
+    rows, K = out.shape
+    order = T.shape[1]
+    for i in range(rows):
+        for c in range(K):
+            out[i, c] = start[c]
+        for e in range(indptr[i], indptr[i + 1]):
+            j = np.uint64(indices[e])
+            for k in range(order):
+                x = T[e, k]
+                for c in range(K):
+                    out[i, c] += x * theta[j, k, c]
+
+
+@jit
+def csr_gaussian_scores(indptr, indices, data, mean, root, start, out):  # type: ignore[no-untyped-def]
+    """Gaussian scores of sparse rows: start holds the score of a row of zeros, each entry its difference."""
+    rows, K = out.shape
+    for i in range(rows):
+        for c in range(K):
+            out[i, c] = start[c]
+        for e in range(indptr[i], indptr[i + 1]):
+            j = np.uint64(indices[e])
+            x = np.float64(data[e])
+            for c in range(K):
+                r = root[c, j]
+                out[i, c] -= (x * r) * ((x - 2.0 * mean[c, j]) * r)

@@ -1,0 +1,71 @@
+"""Loops over the stored entries of sparse rows, against the same with dense arrays."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from suffit.kernels.sparse_rows import csr_class_sums, csr_linear_scores
+from suffit.table import freeze
+
+
+def rows_of(rng: np.random.Generator, n: int, p: int, dtype: type) -> sparse.csr_array:
+    """Rows of 0 to p entries, so that every remainder of a loop by four comes up."""
+    X = rng.poisson(2.0, size=(n, p)) * (rng.random((n, p)) < rng.random((n, 1)))
+    return sparse.csr_array(X.astype(dtype))
+
+
+def arrays(X: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return freeze(X.indptr.astype(np.int64)), freeze(X.indices.astype(np.int32)), freeze(X.data)
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(0, 40),
+    p=st.integers(1, 30),
+    K=st.integers(1, 6),
+    threshold=st.sampled_from([None, 0.0, 1.5]),
+    dtype=st.sampled_from([np.float64, np.float32]),
+)
+def test_sums_and_scores_of_entries_are_those_of_dense_rows(seed, n, p, K, threshold, dtype):
+    rng = np.random.default_rng(seed)
+    X = rows_of(rng, n, p, dtype)
+    x = X.toarray() if threshold is None else (X.toarray() > threshold).astype(float)
+    codes, weights = rng.integers(0, K, size=n), rng.random(n)
+    lo, hi = sorted(rng.integers(0, K + 1, size=2))
+    wanted = np.stack([weights * (codes == c) @ x if lo <= c < hi else np.zeros(p) for c in range(K)])
+    t = np.zeros((K, p))
+    assert csr_class_sums(*arrays(X), threshold, freeze(codes), freeze(weights), lo, hi, t)
+    np.testing.assert_allclose(t, wanted, rtol=1e-12, atol=1e-12)
+    table, start, out = rng.normal(size=(p, K)), rng.normal(size=K), np.full((n, K), np.nan)
+    assert csr_linear_scores(*arrays(X), threshold, freeze(table), freeze(start), out)
+    np.testing.assert_allclose(out, start + x @ table, rtol=1e-10, atol=1e-10)
+
+
+def test_sums_that_do_not_fit_the_cache_are_the_same():
+    rng = np.random.default_rng(0)
+    K, p, n = 8, 50_000, 300
+    X = sparse.random_array((n, p), density=0.002, format="csr", rng=rng)
+    codes, ones = rng.integers(0, K, size=n), np.ones(n)
+    t = np.zeros((K, p))
+    for lo, hi in ((0, 3), (3, K)):
+        assert csr_class_sums(*arrays(X), None, freeze(codes), freeze(ones), lo, hi, t)
+    np.testing.assert_allclose(t, np.stack([X[codes == c].sum(axis=0) for c in range(K)]), rtol=1e-12)
+
+
+@pytest.mark.parametrize("place", range(9))
+@pytest.mark.parametrize("K", [2, 3])
+def test_an_odd_entry_is_seen_wherever_it_stands(place, K):
+    X = sparse.csr_array(np.ones((2, 9)))
+    codes, ones = freeze(np.array([0, 1])), freeze(np.ones(2))
+    table, start, out = freeze(np.ones((9, K))), freeze(np.zeros(K)), np.empty((2, K))
+    for value, threshold in ((-1.0, None), (np.inf, 0.0), (-np.inf, 0.0), (np.nan, 0.0)):
+        X.data[9 + place] = value
+        assert not csr_class_sums(*arrays(X), threshold, codes, ones, 0, K, np.zeros((K, 9)))
+        assert not csr_linear_scores(*arrays(X), threshold, table, start, out)
+    for value in (-1.0, 0.5):  # of no matter with a threshold
+        X.data[9 + place] = value
+        assert csr_class_sums(*arrays(X), 0.0, codes, ones, 0, K, np.zeros((K, 9)))
+        assert csr_linear_scores(*arrays(X), 0.0, table, start, out)
