@@ -210,8 +210,8 @@ def of_scorer(scorer: Any) -> list[np.ndarray]:
     scorer = getattr(scorer, "inner", getattr(scorer, "normal", scorer))
     if hasattr(scorer, "sigma"):
         return [scorer.means, scorer.covariances()]
-    if hasattr(scorer, "natural"):
-        return [scorer.natural.theta, scorer.natural.A]
+    if hasattr(scorer, "form"):
+        return [scorer.form.theta, scorer.form.A]
     if hasattr(scorer, "tables"):
         return [*scorer.tables]
     return [scorer.weights]

@@ -6,6 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+import suffit
+from suffit.families import elementwise_scores, simplex
 from suffit.kernels.sparse_rows import csr_class_sums, csr_linear_scores
 from suffit.table import freeze
 
@@ -69,3 +71,26 @@ def test_an_odd_entry_is_seen_wherever_it_stands(place, K):
         X.data[9 + place] = value
         assert csr_class_sums(*arrays(X), 0.0, codes, ones, 0, K, np.zeros((K, 9)))
         assert csr_linear_scores(*arrays(X), 0.0, table, start, out)
+
+
+@pytest.mark.parametrize("alpha", ["one", "none", "by word"])
+@pytest.mark.parametrize("make", [suffit.BernoulliNB, suffit.PoissonNB, suffit.MultinomialNB, suffit.ComplementNB])
+def test_words_solved_in_portions_are_those_solved_at_once(make, alpha, monkeypatch):
+    rng = np.random.default_rng(0)
+    K, p = 30, 4000
+    X = rows_of(rng, 90, p, np.float64)
+    y = np.arange(90) % K
+    smoothing = {"one": 1.0, "none": 0.0, "by word": rng.random(p)}[alpha]
+    holed = X[:4].toarray()
+    holed[:, :3] = np.nan
+
+    def answers() -> list[np.ndarray]:
+        model = make(alpha=smoothing).fit(X, y)
+        of_rows = [model.predict_proba(X), model.predict_joint_log_proba(X[:5].toarray()), model.predict_proba(holed)]
+        return [*of_rows, model.explain(X[:3].toarray()).parts]
+
+    portions = answers()
+    for module in (elementwise_scores, simplex):
+        monkeypatch.setattr(module, "SOLVED_CELLS", 1 << 30)
+    for a, b in zip(portions, answers(), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)

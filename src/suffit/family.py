@@ -71,13 +71,24 @@ class Scorer(ABC):
         """What ``scores`` leaves out of log p(x | c): log h(x), the same for all classes.  # → (n,)"""
         return np.zeros(X.shape[0])
 
-    def impossible(self, X: Matrix) -> Array | None:
-        """How many events of probability 0 each class would have to explain; None: no such event exists.
+    limited: bool = False  # whether some class gives an event probability 0, so that posteriors are limits
+
+    def impossible_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
+        """How many events of probability 0 each class would have to explain.  # out: (stop − start, K)
 
         With smoothing α → 0 an event of probability 0 costs log α.  The limit of the posterior goes to the
         classes with the fewest such events; ``scores`` holds the finite rest of the logarithms.
         """
-        return None
+        out[:] = 0.0
+
+    def impossible(self, X: Matrix) -> Array | None:
+        """The events of all rows; None: there are none.  # → (n, K)"""
+        if not self.limited:
+            return None
+        X = csr(X) if is_sparse(X) else X
+        out = np.empty((X.shape[0], self.n_classes))
+        every(lambda a, b: self.impossible_rows(X, a, b, out[a:b]), self.blocks(X))
+        return out
 
     @abstractmethod
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:

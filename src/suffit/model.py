@@ -17,10 +17,11 @@ from .family import EMPTIED, Family, LeftOut, Scorer, Terms
 from .forms import LogisticForm
 from .kernels.threads import SMALL_MATRIX, every, one_blas_thread, row_blocks
 from .stats import CLASS, Array, Index, Stats, layout
-from .table import Codes, InputError, Matrix, Rows, csr, freeze, is_sparse, rows_from
+from .table import Codes, InputError, Matrix, Rows, csr, freeze, is_sparse, portion, rows_from
 
 CLASS_COUNTS = layout("class-counts", {"n": (CLASS,)})
 FEW_ROWS = 4  # rows up to which a call is worth more than a loop
+SCORES_AT_ONCE = 1 << 18  # of rows × classes, where they are not what is asked for
 FADED = 1e-100  # rows, levels and patterns that decay leaves with less weight than this are gone
 
 
@@ -291,18 +292,12 @@ class Solution:
         """Scores and normalises block by block; rows without a finite score are looked at on their own."""
         self.scorer.check(X)
         nothing = freeze(np.zeros(len(self.classes)))  # for scores that have the prior in them already
-        if self.scorer.impossible(X[:1]) is not None:
-            scores = self.scores(X, checked=True)
-            normalise(scores, nothing)
-            return scores
         X = csr(X) if is_sparse(X) else X
         out = np.empty((X.shape[0], len(self.classes)))
         odd: list[tuple[int, int]] = []
 
         def work(a: int, b: int) -> None:
-            self.scorer.score_rows(X, a, b, out[a:b])
-            if self.power != 1.0:
-                out[a:b] *= self.power
+            self._score_rows(X, a, b, out[a:b])
             if not normalise(out[a:b], self.log_prior):
                 odd.append((a, b))
 
@@ -313,6 +308,16 @@ class Solution:
             normalise(far, nothing)
             out[bad] = far
         return out
+
+    def _score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
+        """log p(x | c) of rows, to the power it counts with; −∞ for classes that the limit α → 0 rules out."""
+        self.scorer.score_rows(X, start, stop, out)
+        if self.power != 1.0:
+            out *= self.power
+        if self.scorer.limited:
+            never = np.empty_like(out)
+            self.scorer.impossible_rows(X, start, stop, never)
+            _take_limit(out, never, self.log_prior)
 
     def _few(self, X: NDArray[Any]) -> Array | None:
         """The posterior of a few plain rows by the one-row kernel; None where the rows need a closer look."""
@@ -351,7 +356,7 @@ class Solution:
         out = np.empty(X.shape[0])
         for a, b in self._slices(X):
             with np.errstate(divide="ignore"):
-                out[a:b] = logsumexp(self.log_joint(X[a:b], checked=True, first_row=a), axis=1)
+                out[a:b] = logsumexp(self.log_joint(portion(X, a, b), checked=True, first_row=a), axis=1)
         return out
 
     def log_likelihood(self, X: Matrix, rows: Rows) -> float:
@@ -364,14 +369,14 @@ class Solution:
         for a, b in self._slices(X):
             codes, weights = rows.part(a, b)
             at = place[codes]
-            joint = self.log_joint(X[a:b], checked=True, first_row=a)
+            joint = self.log_joint(portion(X, a, b), checked=True, first_row=a)
             each = np.where(at >= 0, joint[np.arange(b - a), at], -np.inf)
             total.append(float(each[weights > 0] @ weights[weights > 0]))
         return math.fsum(total) if np.isfinite(total).all() else float(np.sum(total))
 
     def _slices(self, X: Matrix) -> list[tuple[int, int]]:
         """Row ranges small enough that n × K arrays for them do not matter."""
-        return row_blocks(X.shape[0], len(self.classes), 1 << 18)
+        return row_blocks(X.shape[0], len(self.classes), SCORES_AT_ONCE)
 
     def best(self, X: Matrix) -> Codes:
         """The code of the most probable class.  # → (n,)"""
@@ -379,21 +384,27 @@ class Solution:
 
         self.scorer.check(X)
         X = csr(X) if is_sparse(X) else X
-        limited = self.scorer.impossible(X[:1]) is not None
         out = np.empty(X.shape[0], np.int32)
-        for a, b in self._slices(X):
+        step = max(1, SCORES_AT_ONCE // len(self.classes))
+
+        def work(start: int, stop: int) -> None:
+            for a in range(start, stop, step):
+                b = min(a + step, stop)
+                scores = np.empty((b - a, len(self.classes)))
+                self._score_rows(X, a, b, scores)
+                if self.lapse:
+                    _to_posterior(scores, self.log_prior)
+                    scores = lapsed(scores, self.log_prior, self.lapse)
+                best_classes(scores, nothing if self.lapse else self.log_prior, out[a:b])
+
+        nothing = freeze(np.zeros(len(self.classes)))
+        every(work, self.scorer.blocks(X))
+        bad = np.flatnonzero(out < 0)
+        if len(bad):
+            far = self._far(X, bad)
             if self.lapse:
-                out[a:b] = self.posterior(X[a:b]).argmax(axis=1)
-                continue
-            if limited:
-                out[a:b] = self.scores(X[a:b], checked=True, first_row=a).argmax(axis=1)
-                continue
-            with rows_from(0 if hasattr(X, "first") else a):
-                scores = self.scorer.scores(X[a:b])
-            best_classes(scores if self.power == 1.0 else self.power * scores, self.log_prior, out[a:b])
-            bad = a + np.flatnonzero(out[a:b] < 0)
-            if len(bad):
-                out[bad] = self._far(X, bad).argmax(axis=1)
+                far = lapsed(softmax(far, axis=1), self.log_prior, self.lapse)
+            out[bad] = far.argmax(axis=1)
         return out
 
     def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:

@@ -42,12 +42,12 @@ def likelihood(scorer: Any, stats: Any) -> Array | None:
 
 @likelihood.register
 def _(scorer: ElementwiseScorer, stats: Any) -> Array | None:
-    theta, A, zero, zero0 = scorer.natural
     if type(scorer.family).log_base is not Elementwise.log_base:
         return None  # log h(x) is no sum that is kept
-    if zero is not None and zero0 is not None and (zero.any() or zero0.any()):
+    if scorer.never is not None:
         return None
-    return np.asarray((stats["t"] * theta).sum(axis=(1, 2)) - (stats["n"] * A).sum(axis=1))
+    form = scorer.form
+    return np.asarray((stats["t"] * form.theta).sum(axis=(1, 2)) - (stats["n"] * form.A).sum(axis=1))
 
 
 @likelihood.register
@@ -122,7 +122,7 @@ def separation(scorer: Any, stats: Any, a: int, b: int) -> Array:
 
 @separation.register
 def _(scorer: ElementwiseScorer, stats: Any, a: int, b: int) -> Array:
-    theta, _, zero, _ = scorer.natural
+    theta, zero = scorer.form.theta, None if scorer.never is None else scorer.never.theta
     n, t = scorer.family.smooth(stats["n"], stats["t"])
     with np.errstate(all="ignore"):
         mean = np.nan_to_num(t / n[..., None])  # of T(x): the fit matches it

@@ -78,6 +78,17 @@ def csr(X: Matrix) -> Any:
     return X
 
 
+def portion(X: Any, start: int, stop: int) -> Any:
+    """Rows [start, stop); those of a CSR matrix without a copy of their entries, which slicing would make twice."""
+    if not is_sparse(X):
+        return X[start:stop]
+    a, b = int(X.indptr[start]), int(X.indptr[stop])
+    arrays = (X.data[a:b], X.indices[a:b], X.indptr[start : stop + 1] - X.indptr[start])
+    part = type(X)(arrays, shape=(stop - start, X.shape[1]), copy=False)
+    part.has_canonical_format = X.has_canonical_format
+    return part
+
+
 def entries(X: Any, start: int, stop: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """The rows [start, stop) of a CSR matrix as arrays of their own: row ends (from 0), columns, values."""
     a, b = int(X.indptr[start]), int(X.indptr[stop])

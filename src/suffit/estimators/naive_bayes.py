@@ -238,7 +238,7 @@ class PoissonNB(SmoothedNB):
     @property
     def rate_(self) -> Array:
         """Expected count of each column in each class, smoothing included."""
-        return self._solved.scorer.natural.A.copy()  # type: ignore[attr-defined, no-any-return]
+        return self._solved.scorer.form.A.copy()  # type: ignore[attr-defined, no-any-return]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

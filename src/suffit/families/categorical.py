@@ -443,19 +443,24 @@ class CategoricalScorer(Scorer):
             return
         level_scores(freeze(self.codes(X[start:stop])), self.offsets, table, out)
 
-    def impossible(self, X: NDArray[Any]) -> Array | None:
+    @cached_property
+    def limited(self) -> bool:  # type: ignore[override]
+        """Whether some class has never shown some level, and α is 0."""
+        return any(z.any() for z in self.never)
+
+    @cached_property
+    def _never_by_level(self) -> Array:
+        return _by_level(self.never)
+
+    def impossible_rows(self, X: NDArray[Any], start: int, stop: int, out: Array) -> None:
         """How many of the row's levels a class has never shown, where α is 0."""
-        if not any(z.any() for z in self.never):
-            return None
-        table, out = _by_level(self.never), np.empty((X.shape[0], self.n_classes))
-        every(lambda a, b: self._look_up(X, a, b, table, out[a:b]), self.blocks(X))
-        return out
+        self._look_up(X, start, stop, self._never_by_level, out)
 
     def parts(self, X: NDArray[Any], a: Codes, b: Codes) -> Terms:
         """log P(x_j | a) − log P(x_j | b); 0 for a level never seen."""
         places = self.codes(X)
         terms = _odds(self.tables, places, a, b)
-        return terms._replace(never=_odds(self.never, places, a, b)) if any(z.any() for z in self.never) else terms
+        return terms._replace(never=_odds(self.never, places, a, b)) if self.limited else terms
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """One level per column; integers where all levels are."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -293,8 +293,11 @@ class Elementwise(Family):
         """Solve the smoothed sums; a column without any value is left out."""
         n, t = stats["n"], stats["t"]
         warn_absent(n, stats.axes[CLASS].labels, columns)
-        family = self.solvable(stats)
-        return ElementwiseScorer(family, family.natural(n, t), columns)
+        return ElementwiseScorer(self.solvable(stats), n, t, columns)
+
+    def of_columns(self, part: slice, p: int) -> Elementwise:
+        """The family of these of p columns, which may be smoothed each by an α of its own."""
+        return replace(self, alpha=np.asarray(self.alpha)[part]) if np.shape(self.alpha) == (p,) else self
 
     def natural(self, n: Array, t: Array) -> Natural:
         """θ and A of smoothed sums; 0 for a column without any value.  # (…, K, p), (…, K, p, order)"""

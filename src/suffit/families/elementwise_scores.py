@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from scipy import sparse
 
 from ..family import Scorer, Terms
 from ..forms import Impossible, LogisticForm
-from ..kernels.threads import COPY_CELLS, every, row_blocks
+from ..kernels.threads import COPY_CELLS, in_order, row_blocks
 from ..stats import Array
 from ..table import (
     Codes,
@@ -26,6 +26,9 @@ from ..table import (
 
 if TYPE_CHECKING:
     from .elementwise import Elementwise
+
+
+SOLVED_CELLS = 1 << 16  # sums that are solved together
 
 
 class Natural(NamedTuple):
@@ -55,22 +58,28 @@ def sparse_terms(X: Any, a: Codes, b: Codes, cells: Callable[[Array, Codes, Any]
 
 
 class Form:
-    """T(x)·Θ_c − A_c, with Θ in the order that rows ask for: by column for stored entries, by class for dense rows."""
+    """T(x)·Θ_c − A_c, with Θ in the order that rows ask for: by column for stored entries, by class for dense rows.
 
-    def __init__(self, family: Elementwise, theta: Array, A: Array) -> None:
-        self.family = family
-        self.by_feature = freeze(np.moveaxis(theta, 0, -1))  # (p, order, K)
-        self.theta, self.A = np.moveaxis(self.by_feature, -1, 0), A  # (K, p, order), the same numbers; (K, p)
+    Rows without holes ask for ΣA alone, so that A itself is solved when it is asked for.
+    """
+
+    def __init__(
+        self, family: Elementwise, by_feature: NDArray[Any], offset: Array, solve_A: Callable[[], Array]
+    ) -> None:
+        self.family, self.solve_A = family, solve_A
+        self.by_feature = freeze(by_feature)  # (p, order, K)
+        self.theta = np.moveaxis(self.by_feature, -1, 0)  # (K, p, order), the same numbers
+        self.offset = freeze(offset)  # −ΣA  (K,)
+
+    @cached_property
+    def A(self) -> Array:
+        """What Θ leaves of log p.  # → (K, p)"""
+        return self.solve_A()
 
     @cached_property
     def by_class(self) -> Array:
         """Θ of a class in one piece.  # → (K, p·order)"""
-        return freeze(self.theta.reshape(len(self.theta), -1))
-
-    @cached_property
-    def offset(self) -> Array:
-        """−ΣA.  # → (K,)"""
-        return freeze(-self.A.sum(axis=1))
+        return freeze(self.theta.reshape(len(self.theta), -1).astype(np.float64, copy=False))
 
     @cached_property
     def of_zeros(self) -> Array:
@@ -79,24 +88,49 @@ class Form:
         return freeze(self.offset + (self.theta @ T).sum(axis=1)) if T.any() else self.offset
 
 
+def solved_forms(family: Elementwise, n: Array, t: Array) -> tuple[Form, Form | None]:
+    """log p(x | c), and how many events of probability 0 a row has, where there are such.
+
+    n: (K, p), t: (K, p, order).  Columns are solved in portions: there may be millions of words, and what is needed on
+    the way takes several times what is kept.
+    """
+    K, p, order = t.shape
+    theta, zero = np.empty((p, order, K)), np.zeros((p, order, K), np.int8)
+    portions = row_blocks(p, K * order, SOLVED_CELLS)
+
+    def solve(start: int, stop: int) -> Natural:
+        part = slice(start, stop)
+        return family.of_columns(part, p).natural(n[:, part], t[:, part])
+
+    if len(portions) == 1:
+        solve = cache(solve)  # few enough to be kept whole
+
+    def work(start: int, stop: int) -> tuple[Array, Array]:
+        natural = solve(start, stop)
+        theta[start:stop] = np.moveaxis(natural.theta, 0, -1)
+        if natural.zero is not None:
+            zero[start:stop] = np.moveaxis(natural.zero, 0, -1)
+        return natural.A.sum(axis=1), np.zeros(K) if natural.zero0 is None else natural.zero0.sum(axis=1)
+
+    def of_all(name: str) -> Array:
+        return np.concatenate([getattr(solve(*portion), name) for portion in portions], axis=1)
+
+    A, zero0 = np.sum([*in_order(work, portions)], axis=0)
+    form = Form(family, theta, -A, lambda: of_all("A"))
+    return form, Form(family, zero, zero0, lambda: -of_all("zero0")) if zero.any() or zero0.any() else None
+
+
 class ElementwiseScorer(Scorer):
     """log p(x | c) = Σ_j T(x_j)·Θ_cj − A_cj over the columns j that are present."""
 
     takes_missing = True
     cells = COPY_CELLS * 2
 
-    def __init__(self, family: Elementwise, natural: Natural, columns: Sequence[str]) -> None:
-        self.family = family
-        theta, A, zero, zero0 = natural
-        self.form = Form(family, theta, A)
-        self.never: Form | None = None  # how many events of probability 0 a row has, where there are such
-        if zero is not None and zero0 is not None and (zero.any() or zero0.any()):
-            self.never = Form(family, zero, -zero0)
-            zero = self.never.theta
-        self.natural = Natural(self.form.theta, A, zero, zero0)
-        self.columns = columns
-        K, p, order = theta.shape
-        self.n_classes, self.n_parameters = K, K * p * order
+    def __init__(self, family: Elementwise, n: Array, t: Array, columns: Sequence[str]) -> None:
+        self.family, self.columns = family, columns
+        self.form, self.never = solved_forms(family, n, t)
+        self.limited = self.never is not None
+        self.n_classes, self.n_parameters = len(t), t.size
 
     def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
         """Σ_j T(x_j)·Θ_cj − A_cj."""
@@ -143,15 +177,10 @@ class ElementwiseScorer(Scorer):
         """Whether a stored entry is there or not, and nothing else matters."""
         return self.family.adds_entries and self.family.entry_threshold is not None
 
-    def impossible(self, X: Matrix) -> Array | None:
+    def impossible_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
         """How often a class would meet a value it gives probability 0."""
-        never = self.never
-        if never is None:
-            return None
-        X = csr(X) if is_sparse(X) else X
-        out = np.empty((X.shape[0], self.n_classes))
-        every(lambda a, b: self._linear(X, a, b, never, out[a:b]), self.blocks(X))
-        return out
+        assert self.never is not None
+        self._linear(X, start, stop, self.never, out)
 
     def check(self, X: Matrix) -> None:
         """Refuse rows outside the support."""
@@ -193,20 +222,20 @@ class ElementwiseScorer(Scorer):
     def centres(self) -> Array:
         """The means of the family; 1 where it has none, in a column without any value."""
         with np.errstate(all="ignore"):
-            means = self.family.mean(self.natural.theta)
+            means = self.family.mean(self.form.theta)
         return self._possible(np.where(np.isfinite(means), means, 1.0), slice(None))
 
     def filled(self, X: NDArray[Any], posterior: Array) -> NDArray[Any]:
         """The mean of the mixture, where a value is missing."""
         if not self.family.mixes:
             return super().filled(X, posterior)
-        return np.where(np.isnan(X), self.family.mixed(posterior, self.natural.theta), X)
+        return np.where(np.isnan(X), self.family.mixed(posterior, self.form.theta), X)
 
     def _possible(self, values: Array, codes: Any) -> Array:
         """0 where a class never shows anything else, 1 where it never shows 0 (smoothing 0)."""
-        if self.natural.zero is None:
+        if self.never is None:
             return values
-        zero = self.natural.zero[codes][..., 0]
+        zero = self.never.theta[codes][..., 0]
         return np.where(zero > 0, 0.0, np.where(zero < 0, 1.0, values))
 
     def drawn_in(self, X: NDArray[Any]) -> NDArray[Any]:
@@ -215,7 +244,7 @@ class ElementwiseScorer(Scorer):
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """Draw every column on its own, given the class."""
-        return self.family.shown(self._possible(self.family.draw(self.natural.theta[codes], rng), codes))
+        return self.family.shown(self._possible(self.family.draw(self.form.theta[codes], rng), codes))
 
     def logistic_form(self) -> LogisticForm:
         """Weights on T(x), column by column."""

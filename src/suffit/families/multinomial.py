@@ -18,7 +18,7 @@ from ..table import CellError, Codes, InputError, Matrix, Rows, block, check_fin
 from .elementwise import never_learned, without
 from .holes import warn_absent
 from .running import RunningCounts, label_table
-from .simplex import dense_class_sums, linear_scores, log_shares, sparse_class_sums
+from .simplex import dense_class_sums, linear_scores, log_shares, share_table, sparse_class_sums
 from .tuning import Tuning, alpha_as, check_alpha, dirichlet_evidence, evident_alpha, settled_alpha
 
 GAP = "gap"  # words whose count is missing in some document
@@ -144,13 +144,13 @@ class Multinomial(Family):
         """
         values = X.data if is_sparse(X) else X
         scorer = self.scorer(stats, columns)
-        if len(stats.axes[GAP]) or np.isnan(values.sum()) or (self.norm and scorer.some_never):
+        if len(stats.axes[GAP]) or np.isnan(values.sum()) or (self.norm and scorer.limited):
             return self.solved_without(X, rows, stats, columns)
         X = csr(X) if is_sparse(X) else sparse.csr_array(X)
         codes, weights = rows.part(0, len(rows))
         count = stats["count"].sum(axis=0) - stats["count"] if self.complement else stats["count"]
         out, never = scorer.scores(X), np.zeros((len(rows), len(count)))
-        if scorer.some_never:
+        if scorer.limited:
             never = np.asarray(scorer.impossible(X))
         for c in range(len(count)):
             here = np.flatnonzero((codes == c) != self.complement)
@@ -176,16 +176,20 @@ class Multinomial(Family):
             score = score / (everywhere.sum() + changed - len(count) * np.log(total))
         return np.asarray(score), np.asarray(np.bincount(row, x * never, minlength=X.shape[0]), np.float64)
 
-    def rule(self, count: Array, alpha: Array) -> tuple[Array, Array]:
-        """The weight of every word in every class, and which of them stand for log 0.  # (K, words), (words,)"""
-        if not self.complement:
-            return log_shares(count + alpha)
-        others = count.sum(axis=0) - count
-        others += alpha
-        weights, never = log_shares(others)
+    def rule(self, count: Array, alpha: Array) -> tuple[Array, NDArray[np.int8]]:
+        """The weight of every word in every class, and which of them stand for log 0.  # → (words, K) each"""
+        every = count.sum(axis=0) if self.complement else None
+
+        def smoothed(part: slice) -> Array:
+            own = count[:, part]
+            return (own if every is None else every[part] - own) + alpha[part]
+
+        weights, never = share_table(smoothed, *count.shape)
+        if every is None:
+            return weights, never
         if self.norm:
-            return _normed(weights, never)
-        return np.negative(weights, out=weights), -never if never.any() else never
+            return _normed(weights, never), np.broadcast_to(np.int8(0), never.shape)
+        return np.negative(weights, out=weights), np.negative(never, out=never)
 
 
 def _without_holes(X: Matrix, rows: Rows) -> tuple[Matrix, Index, Array]:
@@ -239,9 +243,9 @@ class MultinomialScorer(Scorer):
     ) -> None:
         self.family, self.count, self.alpha, self.length, self.columns = family, count, alpha, length, columns
         self.rule = replace(family, complement=False).rule if density else family.rule
-        weights, self.never = self.rule(count, alpha)  # (K, words) each; never marks weights that are log 0
-        self.weights = freeze(weights.T).T  # the weights of a word in one piece, as CSR rows ask for them
-        self.some_never = bool(self.never.any())
+        weights, never = self.rule(count, alpha)  # of a word in one piece, as CSR rows ask for them
+        self.weights, self.never = freeze(weights).T, never.T  # (K, words) each; never marks weights that are log 0
+        self.limited = bool(self.never.any())
         self.n_classes = self.weights.shape[0]
         self.n_parameters = self.n_classes * (self.weights.shape[1] - 1)
 
@@ -283,13 +287,13 @@ class MultinomialScorer(Scorer):
             here = np.flatnonzero(codes.reshape(-1) == q)
             columns = np.flatnonzero(there)
             rule = self.rule(self.count[:, columns], self.alpha[columns])[which]
-            out[gap[here]] = part[here][:, columns] @ rule.T
+            out[gap[here]] = part[here][:, columns] @ rule
 
     def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
         """x_w·(weight_w|a − weight_w|b), word by word."""
         X = csr(X) if is_sparse(X) else block(X, 0, X.shape[0])
         terms = Terms(self._word_odds(X, a, b, 0), np.zeros(X.shape[0]))
-        if not self.some_never:
+        if not self.limited:
             return terms
         return terms._replace(never=Terms(self._word_odds(X, a, b, 1), np.zeros(X.shape[0])))
 
@@ -304,7 +308,7 @@ class MultinomialScorer(Scorer):
             there = np.ones(len(self.alpha), bool)
             there[words[here][np.isnan(values[here])]] = False
             own = np.zeros(rule.shape)
-            own[:, there] = self.rule(self.count[:, there], self.alpha[there])[which]
+            own[:, there] = self.rule(self.count[:, there], self.alpha[there])[which].T
             odds[here] = own[a[i], words[here]] - own[b[i], words[here]]
         odds = np.where(np.isnan(values), 0.0, values * odds)
         return sparse.csr_array((odds, X.indices, X.indptr), shape=X.shape) if is_sparse(X) else odds.reshape(X.shape)
@@ -315,22 +319,21 @@ class MultinomialScorer(Scorer):
 
         nothing, none = freeze(np.zeros(self.weights.shape[1])), freeze(np.zeros(len(self.weights)))
         parameters = (nothing, self.by_class, none, freeze(log_prior))
-        return (None, ()) if self.some_never else (linear_row, parameters)
+        return (None, ()) if self.limited else (linear_row, parameters)
 
     def surely_valid(self, X: NDArray[Any]) -> bool:
         """Finite and not negative."""
         return self.family.surely_valid(X)
 
-    def impossible(self, X: Matrix) -> Array | None:
+    @cached_property
+    def _never_by_class(self) -> Array:
+        return freeze(self.never.astype(np.float64))
+
+    def impossible_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
         """Occurrences of words a class has never seen, where α is 0."""
-        if not self.some_never:
-            return None
-        X = csr(X) if is_sparse(X) else X
-        out = np.empty((X.shape[0], self.n_classes))
-        good = linear_scores(X, 0, len(out), self.never, out)
+        good = linear_scores(X, start, stop, self.never if is_sparse(X) else self._never_by_class, out)
         if not good or np.isnan(out.sum()):
-            self._score_parts(X, out, 1)
-        return out
+            self._score_parts(X[start:stop], out, 1)
 
     @property
     def centres(self) -> Array:
@@ -349,7 +352,7 @@ class MultinomialScorer(Scorer):
     def logistic_form(self) -> LogisticForm:
         """Weights on the counts."""
         nothing = np.zeros(len(self.weights))
-        impossible = Impossible(self.never, nothing) if self.some_never else None
+        impossible = Impossible(self.never.astype(np.float64), nothing) if self.limited else None
         return LogisticForm(tuple(self.columns), self.weights, nothing, _counts, impossible=impossible)
 
 
@@ -365,12 +368,11 @@ def _counts(X: NDArray[Any]) -> Array:
     return np.asarray(X, dtype=np.float64)
 
 
-def _normed(weights: Array, never: Array) -> tuple[Array, Array]:
+def _normed(weights: Array, never: NDArray[np.int8]) -> Array:
     """Weights over their sum; as α → 0 the words that no other class has share it all.  ``weights`` are used up."""
-    alone = never.sum(axis=1, keepdims=True)
-    total = weights.sum(axis=1, keepdims=True)
+    alone, total = never.sum(axis=0), weights.sum(axis=0)
     np.divide(weights, total, out=weights, where=total != 0)
-    np.copyto(weights, 1 / max(weights.shape[1], 1), where=total == 0)  # a single word has all the weight there is
-    if alone.any():
-        weights = np.where(alone > 0, never / np.maximum(alone, 1.0), weights)
-    return weights, np.broadcast_to(0.0, never.shape)
+    np.copyto(weights, 1 / max(len(weights), 1), where=total == 0)  # a single word has all the weight there is
+    for c in np.flatnonzero(alone):
+        weights[:, c] = never[:, c] / alone[c]
+    return weights

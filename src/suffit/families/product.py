@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, overload
 
 import numpy as np
@@ -157,7 +158,6 @@ class ProductScorer(Scorer):
     def __init__(self, scorers: Sequence[Scorer], blocks: tuple[Block, ...]) -> None:
         self.scorers, self.blocks_of = scorers, blocks
         self.n_classes = scorers[0].n_classes
-        self._limited: list[int] | None = None  # blocks in which something has probability 0
         heard = {name for b in blocks if b.power for name in b.columns}
         self._unheard = {i for i, b in enumerate(blocks) if not b.power and not heard.issuperset(b.columns)}
 
@@ -204,13 +204,26 @@ class ProductScorer(Scorer):
         parts = [p * s.log_base(part) for p, (s, part) in zip(powers, self._each(X), strict=True) if p]
         return np.asarray(np.sum(parts, axis=0)) if parts else np.zeros(len(X))
 
-    def impossible(self, X: Any) -> Array | None:
+    @cached_property
+    def _limited(self) -> list[int]:
+        """The blocks that count and in which something has probability 0."""
+        return [i for i, b in enumerate(self.blocks_of) if b.power and self.scorers[i].limited]
+
+    @property
+    def limited(self) -> bool:  # type: ignore[override]
+        """Whether a block is."""
+        return bool(self._limited)
+
+    def impossible_rows(self, X: Any, start: int, stop: int, out: Array) -> None:
         """Events of probability 0 in all blocks."""
-        if self._limited is None:
-            one, used = X[:1], [i for i, b in enumerate(self.blocks_of) if b.power]
-            self._limited = [i for i in used if self.scorers[i].impossible(one.part(i)) is not None]
-        found: list[Any] = [self.scorers[i].impossible(X.part(i)) for i in self._limited]
-        return np.asarray(np.sum(found, axis=0)) if found else None
+        here = X[start:stop] if stop - start < len(X) else X
+        out[:] = 0.0
+        one = np.empty_like(out)
+        for i in self._limited:
+            scorer, part = self.scorers[i], here.part(i)
+            for a, b in scorer.blocks(part):
+                scorer.impossible_rows(part, a, b, one[a:b])
+            out += one
 
     @property
     def additive(self) -> bool:  # type: ignore[override]

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.threads import in_order, row_blocks
+from ..kernels.threads import every, in_order, row_blocks
 from ..stats import Array
 from ..table import Matrix, Rows, block, entries, freeze, is_sparse
 from .elementwise import sum_entries
+from .elementwise_scores import SOLVED_CELLS
 
 Check = Callable[[NDArray[Any], int], None]
 
@@ -32,6 +33,32 @@ def log_shares(smoothed: Array) -> tuple[Array, Array]:
     np.log(smoothed, out=smoothed)
     smoothed -= np.log(total)
     return smoothed, never
+
+
+def share_table(smoothed: Callable[[slice], Array], K: int, places: int) -> tuple[Array, NDArray[np.int8]]:
+    """The same for an axis that may have millions of places, a portion of them at a time.  # → (places, K) each
+
+    ``smoothed(part)`` are the smoothed counts of some places.  # → (K, part)
+    """
+    table, never = np.empty((places, K)), np.zeros((places, K), np.int8)
+    portions = row_blocks(places, K, SOLVED_CELLS)
+    sums = in_order(lambda start, stop: smoothed(slice(start, stop)).sum(axis=1), portions)
+    total = sum(sums, start=np.zeros(K))
+    uniform = ~(total > 0)  # no count, and no α
+    log_total = np.log(np.where(uniform, max(places, 1), total))
+
+    def work(start: int, stop: int) -> None:
+        part = smoothed(slice(start, stop))
+        part[uniform] = 1.0
+        zero = part <= 0
+        if zero.any():
+            never[start:stop] = zero.T
+            part[zero] = 1.0
+        np.log(part, out=part)
+        np.subtract(part.T, log_total, out=table[start:stop])
+
+    every(work, portions)
+    return table, never
 
 
 def dense_class_sums(X: Matrix, rows: Rows, check: Check) -> Array:
@@ -67,7 +94,7 @@ def sparse_class_sums(X: Matrix, rows: Rows) -> tuple[Array, bool]:
     return t, not odd and bool(np.isfinite(t.sum()))
 
 
-def linear_scores(X: Matrix, start: int, stop: int, weights: Array, out: Array) -> bool:
+def linear_scores(X: Matrix, start: int, stop: int, weights: NDArray[Any], out: Array) -> bool:
     """X·weightsᵀ of some rows, dense or CSR.  # → (n, K)
 
     False where a stored entry of CSR rows is negative.
