@@ -169,6 +169,11 @@ class Family(ABC):
         """In words, how the sums of two families differ whose ``statistic`` is not equal."""
         return f"{self.statistic} and {other.statistic}"
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is left to choose from data, so that ``settled`` need not be given any."""
+        return type(self).settled is Family.settled
+
     def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
         """The family with what it must choose from data fixed; itself where there is nothing to choose."""
         return self

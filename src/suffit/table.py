@@ -21,6 +21,7 @@ _TABLE_LIMIT = 1 << 16  # integer labels up to this range are coded by table loo
 FEW_WORDS = 256  # different words up to which they are coded without sorting
 FIRST_LABELS = 4096  # rows whose labels are taken to be all, until another comes
 _MOST_ONES = 1 << 18
+MANY_TIMES = 50  # as many rows as are looked at: such a part of them will do to take those from
 _ones = np.ones(0)
 
 
@@ -168,10 +169,14 @@ class Rows:
 
     def weighty(self, most: int | None = None) -> NDArray[np.int64]:
         """The rows that weigh anything; of more than ``most``, so many, of every class by its share."""
-        rows = np.arange(len(self)) if self.weights is None else np.flatnonzero(self.weights > 0)
+        rng = np.random.default_rng(0)
+        if most is not None and self.weights is None and len(self) > MANY_TIMES * most:  # without a list of them all
+            rows = np.unique(rng.integers(len(self), size=MANY_TIMES * most))
+        else:
+            rows = np.arange(len(self)) if self.weights is None else np.flatnonzero(self.weights > 0)
         if most is None or len(rows) <= most:
             return rows
-        rows = np.random.default_rng(0).permutation(rows)  # neighbours may be alike, or classes alternate
+        rows = rng.permutation(rows)  # neighbours may be alike, or classes alternate
         codes = self.codes[rows].astype(np.uint16 if len(self.classes) <= 1 << 16 else np.int32)  # sorted by counting
         rows = rows[np.argsort(codes, kind="stable")]
         return np.sort(rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)])

@@ -26,7 +26,7 @@ from .categorical import (
     levels_left_out,
     log_tables,
 )
-from .tuning import Tuning, alpha_as, check_alpha, dirichlet_evidence, evident_alpha, settled_alpha
+from .tuning import Tuning, alpha_as, alpha_is_settled, check_alpha, dirichlet_evidence, evident_alpha, settled_alpha
 
 HOW = ("mdl", "width", "quantile")
 Edges = tuple[float, ...]  # of one column, increasing: one bin below, one above, and one between each two
@@ -109,6 +109,11 @@ class Binned(Family):
         return super().difference(other, columns)
 
     # --- choosing edges
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether edges and α are."""
+        return self.edges is not None and alpha_is_settled(self)
 
     def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
         """With edges, and α, chosen from these rows, where they are not given."""

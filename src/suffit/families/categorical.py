@@ -19,7 +19,7 @@ from ..table import Coded, Codes, InputError, Rows, column_codes, freeze, is_mis
 from .elementwise import without
 from .holes import warn_absent
 from .simplex import draw_shares, names_of
-from .tuning import Tuning, alpha_as, check_alpha, dirichlet_evidence, evident_alpha, settled_alpha
+from .tuning import Tuning, alpha_as, alpha_is_settled, check_alpha, dirichlet_evidence, evident_alpha, settled_alpha
 
 LEVELS = layout("levels", {"count": (CLASS, LEVEL)}, growing={LEVEL: "count"})
 
@@ -71,6 +71,11 @@ class Categorical(Family):
         check_alpha(self, evidence=True)
         if self.unknown is not None and self.unknown not in UNKNOWN:
             raise ValueError(f"Categorical(unknown={self.unknown!r}): one of {', '.join(map(repr, UNKNOWN))}")
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether α is."""
+        return alpha_is_settled(self)
 
     def settled(self, X: Any, rows: Rows, columns: Sequence[str]) -> Family:
         """With α chosen by leave-one-out, where that is asked for."""

@@ -35,7 +35,7 @@ from ..table import (
 from .elementwise_scores import ElementwiseScorer
 from .elementwise_scores import Natural as Natural
 from .holes import warn_absent
-from .tuning import Tuning, alpha_as, check_alpha, evident_alpha, settled_alpha
+from .tuning import Tuning, alpha_as, alpha_is_settled, check_alpha, evident_alpha, settled_alpha
 
 ORDER = "order"
 LEFT_OUT_CELLS = 1 << 15  # sums without a row that are solved together: rows × classes × columns
@@ -104,6 +104,11 @@ class Elementwise(Family):
     def log_evidence(self, stats: Stats, alpha: float) -> float:
         """log p(statistics | α), where a family has it."""
         raise NotImplementedError
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether α is."""
+        return alpha_is_settled(self)
 
     def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
         """With α chosen by leave-one-out, where that is asked for."""

@@ -19,7 +19,7 @@ from .elementwise import never_learned, without
 from .holes import warn_absent
 from .running import RunningCounts, label_table
 from .simplex import dense_class_sums, linear_scores, log_shares, share_table, sparse_class_sums
-from .tuning import Tuning, alpha_as, check_alpha, dirichlet_evidence, evident_alpha, settled_alpha
+from .tuning import Tuning, alpha_as, alpha_is_settled, check_alpha, dirichlet_evidence, evident_alpha, settled_alpha
 
 GAP = "gap"  # words whose count is missing in some document
 WORDS = layout("words", {"count": (CLASS, FEATURE), "n": (CLASS,), "gone": (CLASS, GAP)}, growing={GAP: "gone"})
@@ -46,6 +46,11 @@ class Multinomial(Family):
 
     def __post_init__(self) -> None:
         check_alpha(self, evidence=True)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether α is."""
+        return alpha_is_settled(self)
 
     def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
         """With α chosen by leave-one-out, where that is asked for."""

@@ -110,13 +110,18 @@ class MultivariateGaussian(JointMoments):
 
     # --- choosing
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether tie and shrinkage are."""
+        return LOO not in (self.tie, self.shrinkage)
+
     def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
         """With the tie and the shrinkage that explain rows left out best, where that is asked for.
 
         Rows with missing values help to make the sums, completed as with one shared covariance; the rows compared are
         those without.
         """
-        if LOO not in (self.tie, self.shrinkage):
+        if self.is_settled:
             return self
         whole = np.flatnonzero(without_holes(X))
         if not len(whole):

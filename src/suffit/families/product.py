@@ -16,7 +16,9 @@ from ..kernels.threads import SMALL_MATRIX, one_blas_thread, row_blocks
 from ..stats import CLASS, Array, Bundle
 from ..table import Codes, Parts, Rows, check_finite, rows_from
 
-ROWS_AT_ONCE = 1 << 16  # rows of a table that are made matrices together
+ROWS_AT_ONCE = 1 << 16  # rows of a table that are made matrices together,
+CELLS_AT_ONCE = 1 << 21  # fewer of a wide one,
+FEWEST_ROWS = 1 << 10  # and never fewer than these: each column has a cost of its own
 
 
 @dataclass(frozen=True)
@@ -54,14 +56,15 @@ class Product(Family):
 
     def settled(self, X: Any, rows: Rows, columns: Sequence[str]) -> Product:
         """Every block settled, on some rows where there are very many."""
+        families = [b.family for b in self.blocks]
+        unsettled = [i for i, family in enumerate(families) if not (i in X.known or family.is_settled)]
+        if not unsettled:
+            return self
         sample = rows.weighty(ROWS_AT_ONCE)
         few, some = (rows, X) if len(sample) == len(rows) else (rows.some(sample), X[sample])
-        return self._with(
-            [
-                b.family if i in X.known else b.family.settled(some.part(i), few, b.columns)
-                for i, b in enumerate(self.blocks)
-            ]
-        )
+        for i in unsettled:
+            families[i] = families[i].settled(some.part(i), few, self.blocks[i].columns)
+        return self._with(families)
 
     def settled_as(self, other: Family) -> Product:
         """Every block settled as the other's."""
@@ -82,8 +85,7 @@ class Product(Family):
     def collect(self, X: Any, rows: Rows, columns: Sequence[str]) -> Bundle:  # type: ignore[override]
         """The sums of every block, a portion of the rows at a time."""
         total: Bundle | None = None
-        for start in range(0, len(rows), ROWS_AT_ONCE):
-            stop = min(start + ROWS_AT_ONCE, len(rows))
+        for start, stop in stretches(X):
             codes, weights = rows.part(start, stop)
             few = Rows(rows.classes, codes, None if rows.weights is None else weights)
             with rows_from(start):
@@ -150,6 +152,12 @@ class Solved(Sequence[Scorer]):
         return self._made[i]
 
 
+def stretches(X: Any) -> list[tuple[int, int]]:
+    """Row ranges that are made matrices together."""
+    n, p = X.shape
+    return row_blocks(n, 1, max(min(ROWS_AT_ONCE, CELLS_AT_ONCE // max(p, 1)), FEWEST_ROWS))
+
+
 class ProductScorer(Scorer):
     """Σ_b power_b · log p(x_b | c)."""
 
@@ -168,7 +176,7 @@ class ProductScorer(Scorer):
 
     def blocks(self, X: Any) -> list[tuple[int, int]]:
         """Long stretches of rows: making matrices of a table has a cost of its own."""
-        return row_blocks(X.shape[0], 1, ROWS_AT_ONCE)
+        return stretches(X)
 
     def score_rows(self, X: Any, start: int, stop: int, out: Array) -> None:
         """The sum of the blocks' scores; refuses what any block refuses, so that rows are read once."""

@@ -156,9 +156,14 @@ def least_at(loss: Callable[[float], float]) -> tuple[float, list[tuple[float, f
     return alpha, sorted(tried)
 
 
+def alpha_is_settled(family: Any) -> bool:
+    """Whether leaving out rows has nothing to say about α."""
+    return not (isinstance(family.alpha, str) and family.alpha in (LOO, TEMPERED))
+
+
 def settled_alpha(family: Any, X: Matrix, rows: Rows, columns: Sequence[str]) -> Any:
     """The family with the α that explains the classes of rows left out best; itself where α is set."""
-    if not (isinstance(family.alpha, str) and family.alpha in (LOO, TEMPERED)):
+    if alpha_is_settled(family):
         return family
     stats, counts = replace(family, alpha=1.0).collect(X, rows, columns), rows.counts()
     here, few = some_rows(X, rows)
