@@ -24,6 +24,16 @@ def least(row: dict[str, Any]) -> float:
     return min(row["ratio"], row["plain"])
 
 
+def fits(row: dict[str, Any]) -> bool:
+    """Whether it takes no more memory than promised."""
+    return row["room"] is None or row["memory"]["ours"] <= row["room"]
+
+
+def kept(row: dict[str, Any]) -> bool:
+    """Whether it is as fast and as lean as promised."""
+    return least(row) >= row["floor"] and fits(row)
+
+
 def page(result: dict[str, Any]) -> str:
     limits = result["limits"]
     lines = [
@@ -40,7 +50,8 @@ def page(result: dict[str, Any]) -> str:
         f"the machine did in the same run: {limits['read2']:.0f} GB/s read",
         f"by two threads ({limits['read1']:.0f} by one), {limits['dgemm']:.0f} Gflop/s dgemm, {limits['dsyrk']:.0f} "
         "Gflop/s dsyrk. *memory* is what a call takes at its peak beyond what the process held before it, with malloc "
-        "as it comes.",
+        "as it comes. Fits may take 20 MB, predictions 20 MB beside their answer; the first prediction after a fit also "
+        "solves the sums, and keeps a table of their size.",
         "",
         "![Ratios](figures/benchmarks.png)",
         "",
@@ -49,11 +60,11 @@ def page(result: dict[str, Any]) -> str:
     ]
     for row in result["rows"]:
         share = f"{row['share']:.0%} {row['limit']}" if row["limit"] else ""
-        mark = "**" if least(row) < row["floor"] else ""
+        mark, over = "**" if least(row) < row["floor"] else "", "" if fits(row) else "**"
         lines.append(
             f"| {row['task']} | {seconds(row['peer'])} | {seconds(row['ours'])} | {mark}{row['ratio']:.1f}{mark} | "
             f"{row['plain']:.1f} | {row['floor']:g} | {share} | "
-            f"{row['memory']['peer'] / 1e6:.0f} MB | {row['memory']['ours'] / 1e6:.0f} MB |"
+            f"{row['memory']['peer'] / 1e6:.0f} MB | {over}{row['memory']['ours'] / 1e6:.0f} MB{over} |"
         )
     if GROWTH.exists():
         lines += ["", "## Growth", "", "Fit time against rows, columns, classes and non-zeros: `scripts/bench growth`.",

@@ -35,6 +35,7 @@ class Task:
     same: Callable[[], float] | None = None  # the largest difference between the two answers
     tolerance: float = 1e-8
     repeats: float = 1.0  # how often the peer would have to do what is timed: a sample of its work, scaled up
+    room: float | None = None  # bytes that a call may take beyond the data, at its peak
 
     @property
     def spins(self) -> bool:
@@ -72,10 +73,13 @@ def words(n: int, v: int, k: int) -> tuple[Any, np.ndarray]:
     return X, rng.integers(0, k, size=n)
 
 
+ROOM = 20e6  # bytes that a fit may take beyond the data, and a prediction beyond its answer
+
+
 def pair(
     name: str, ours: Any, peer: Any, X: Any, y: Any, least_fit: float, least_predict: float, **limit: Any
 ) -> Iterator[Task]:
-    """Fit and predict_proba of one model."""
+    """Fit and predict_proba of one model; and predict, which has no table of probabilities to fill."""
 
     def difference() -> float:
         head = X[:2000]
@@ -85,11 +89,15 @@ def pair(
     ours.fit(X, y)
     peer.fit(X, y)
     if least_fit:
-        yield Task(f"{name} fit", lambda: ours.fit(X, y), lambda: peer.fit(X, y), least_fit, same=difference,
+        yield Task(f"{name} fit", lambda: ours.fit(X, y), lambda: peer.fit(X, y), least_fit, same=difference, room=ROOM,
                    **{"limit": "read2", "work": size, **limit.get("fit", {})})  # fmt: skip
     if least_predict:
+        more: dict[str, Any] = {"same": difference, "limit": "read2", "work": size, **limit.get("predict", {})}
+        room = ROOM + 8 * X.shape[0] * len(ours.classes_)
         yield Task(f"{name} predict_proba", lambda: ours.predict_proba(X), lambda: peer.predict_proba(X), least_predict,
-                   same=difference, **{"limit": "read2", "work": size, **limit.get("predict", {})})  # fmt: skip
+                   room=room, **more)  # fmt: skip
+        yield Task(f"{name} predict", lambda: ours.predict(X), lambda: peer.predict(X), least_predict,
+                   room=ROOM + 8 * X.shape[0], **more)  # fmt: skip
 
 
 def dense(scale: float) -> Iterator[Task]:

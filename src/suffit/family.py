@@ -43,6 +43,7 @@ class Scorer(ABC):
 
     n_classes: int
     cells: int = READ_CELLS  # size of the row blocks that scoring goes by
+    scores_at_once: int = 1 << 16  # rows × classes, where the scores are not what is asked for
 
     @abstractmethod
     def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:

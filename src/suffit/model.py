@@ -21,7 +21,6 @@ from .table import Codes, InputError, Matrix, Rows, csr, freeze, is_sparse, port
 
 CLASS_COUNTS = layout("class-counts", {"n": (CLASS,)})
 FEW_ROWS = 4  # rows up to which a call is worth more than a loop
-SCORES_AT_ONCE = 1 << 18  # of rows × classes, where they are not what is asked for
 FADED = 1e-100  # rows, levels and patterns that decay leaves with less weight than this are gone
 
 
@@ -354,7 +353,7 @@ class Solution:
         self.scorer.check(X)
         X = csr(X) if is_sparse(X) else X
         out = np.empty(X.shape[0])
-        for a, b in self._slices(X):
+        for a, b in self._slices(X.shape[0]):
             with np.errstate(divide="ignore"):
                 out[a:b] = logsumexp(self.log_joint(portion(X, a, b), checked=True, first_row=a), axis=1)
         return out
@@ -366,7 +365,7 @@ class Solution:
         known = {label: i for i, label in enumerate(self.classes)}
         place = np.array([known.get(label, -1) for label in rows.classes.labels])
         total = []
-        for a, b in self._slices(X):
+        for a, b in self._slices(X.shape[0]):
             codes, weights = rows.part(a, b)
             at = place[codes]
             joint = self.log_joint(portion(X, a, b), checked=True, first_row=a)
@@ -374,9 +373,9 @@ class Solution:
             total.append(float(each[weights > 0] @ weights[weights > 0]))
         return math.fsum(total) if np.isfinite(total).all() else float(np.sum(total))
 
-    def _slices(self, X: Matrix) -> list[tuple[int, int]]:
-        """Row ranges small enough that n × K arrays for them do not matter."""
-        return row_blocks(X.shape[0], len(self.classes), SCORES_AT_ONCE)
+    def _slices(self, n: int) -> list[tuple[int, int]]:
+        """Ranges of n rows, small enough that n × K arrays for them do not matter."""
+        return row_blocks(n, len(self.classes), self.scorer.scores_at_once)
 
     def best(self, X: Matrix) -> Codes:
         """The code of the most probable class.  # → (n,)"""
@@ -385,11 +384,10 @@ class Solution:
         self.scorer.check(X)
         X = csr(X) if is_sparse(X) else X
         out = np.empty(X.shape[0], np.int32)
-        step = max(1, SCORES_AT_ONCE // len(self.classes))
 
         def work(start: int, stop: int) -> None:
-            for a in range(start, stop, step):
-                b = min(a + step, stop)
+            for i, j in self._slices(stop - start):
+                a, b = start + i, start + j
                 scores = np.empty((b - a, len(self.classes)))
                 self._score_rows(X, a, b, scores)
                 if self.lapse:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .elementwise import Elementwise
 
 
-SOLVED_CELLS = 1 << 16  # sums that are solved together
+SOLVED_CELLS = 1 << 15  # sums that are solved together
 
 
 class Natural(NamedTuple):

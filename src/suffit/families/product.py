@@ -162,6 +162,7 @@ class ProductScorer(Scorer):
     """Σ_b power_b · log p(x_b | c)."""
 
     takes_missing = True
+    scores_at_once = 1 << 18  # slicing a table has a cost of its own
 
     def __init__(self, scorers: Sequence[Scorer], blocks: tuple[Block, ...]) -> None:
         self.scorers, self.blocks_of = scorers, blocks

@@ -79,7 +79,7 @@ def gaussian_scores_present(X, mean, root, log_scale, start, out):  # type: igno
 
 @fast
 def linear_scores(X, middle, weights, start, out):  # type: ignore[no-untyped-def]
-    """out[i, c] = start[c] + weights[c]·(x − middle); four rows at a time share the weights."""
+    """out[i, c] = start[c] + weights[c]·(x − middle); four rows and two classes at a time share what is read."""
     rows, p = X.shape
     K = weights.shape[0]
     z = np.empty((4, p))
@@ -88,11 +88,28 @@ def linear_scores(X, middle, weights, start, out):  # type: ignore[no-untyped-de
         for r in range(4):
             for j in range(p):
                 z[r, j] = np.float64(X[i + r, j]) - middle[j]
-        for c in range(K):
-            q0 = 0.0
-            q1 = 0.0
-            q2 = 0.0
-            q3 = 0.0
+        for c in range(0, K - 1, 2):
+            q0 = q1 = q2 = q3 = 0.0
+            u0 = u1 = u2 = u3 = 0.0
+            for j in range(p):
+                w, v = weights[c, j], weights[c + 1, j]
+                z0, z1, z2, z3 = z[0, j], z[1, j], z[2, j], z[3, j]
+                q0 += z0 * w
+                q1 += z1 * w
+                q2 += z2 * w
+                q3 += z3 * w
+                u0 += z0 * v
+                u1 += z1 * v
+                u2 += z2 * v
+                u3 += z3 * v
+            s, t = start[c], start[c + 1]
+            out[i, c], out[i, c + 1] = s + q0, t + u0
+            out[i + 1, c], out[i + 1, c + 1] = s + q1, t + u1
+            out[i + 2, c], out[i + 2, c + 1] = s + q2, t + u2
+            out[i + 3, c], out[i + 3, c + 1] = s + q3, t + u3
+        if K % 2:
+            c = K - 1
+            q0 = q1 = q2 = q3 = 0.0
             for j in range(p):
                 w = weights[c, j]
                 q0 += z[0, j] * w
@@ -100,10 +117,7 @@ def linear_scores(X, middle, weights, start, out):  # type: ignore[no-untyped-de
                 q2 += z[2, j] * w
                 q3 += z[3, j] * w
             s = start[c]
-            out[i, c] = s + q0
-            out[i + 1, c] = s + q1
-            out[i + 2, c] = s + q2
-            out[i + 3, c] = s + q3
+            out[i, c], out[i + 1, c], out[i + 2, c], out[i + 3, c] = s + q0, s + q1, s + q2, s + q3
         i += 4
     while i < rows:
         for c in range(K):
@@ -195,18 +209,41 @@ def lower_by_top(scores, log_prior):  # type: ignore[no-untyped-def]
 
 
 @jit
+def _best_by_differences(scores, log_prior):  # type: ignore[no-untyped-def]
+    """The class of a row with the largest score + log prior, told by differences: a tie far out leaves the prior."""
+    at = 0
+    for c in range(1, scores.shape[0]):
+        if (scores[c] - scores[at]) + (log_prior[c] - log_prior[at]) > 0.0:
+            at = c
+    return at
+
+
+@jit
 def best_classes(scores, log_prior, out):  # type: ignore[no-untyped-def]
-    """out[i]: the class with the largest score + log prior, the first of equals; −1 where no score is finite."""
+    """out[i]: the class with the largest score + log prior, the first of equals; −1 where no score is finite.
+
+    Sums find it without waiting for one another, differences have the last word.
+    """
     rows, K = scores.shape
     for i in range(rows):
+        top = -np.inf
         at = 0
-        defined = True
+        undefined = False
         for c in range(K):
-            if scores[i, c] != scores[i, c]:
-                defined = False
-            if (scores[i, c] - scores[i, at]) + (log_prior[c] - log_prior[at]) > 0.0:
-                at = c
-        out[i] = at if defined and np.isfinite(scores[i, at]) else -1
+            s = scores[i, c] + log_prior[c]
+            undefined |= scores[i, c] != scores[i, c]
+            better = s > top
+            top = s if better else top
+            at = c if better else at
+        s = scores[i, at]
+        prior = log_prior[at]
+        doubtful = False
+        for c in range(K):
+            d = (scores[i, c] - s) + (log_prior[c] - prior)
+            doubtful |= (not d <= 0.0) | ((d == 0.0) & (c < at))
+        if doubtful:
+            at = _best_by_differences(scores[i], log_prior)
+        out[i] = -1 if undefined or not np.isfinite(scores[i, at]) else at
 
 
 @jit
