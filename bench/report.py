@@ -50,8 +50,8 @@ def page(result: dict[str, Any]) -> str:
         f"the machine did in the same run: {limits['read2']:.0f} GB/s read",
         f"by two threads ({limits['read1']:.0f} by one), {limits['dgemm']:.0f} Gflop/s dgemm, {limits['dsyrk']:.0f} "
         "Gflop/s dsyrk. *memory* is what a call takes at its peak beyond what the process held before it, with malloc "
-        "as it comes. Fits may take 20 MB, predictions 20 MB beside their answer; the first prediction after a fit also "
-        "solves the sums, and keeps a table of their size.",
+        "as it comes. Fits may take 20 MB, predictions 20 MB beside their answer; the first prediction after a fit "
+        "also solves the sums, and keeps a table of their size.",
         "",
         "![Ratios](figures/benchmarks.png)",
         "",

@@ -113,6 +113,12 @@ def pandas_arrow(t):
     return pd.DataFrame({k: pd.array(v, dtype=f"{types[k]}[pyarrow]") for k, v in t.items()})
 
 
+def pandas_dictionary(t):
+    pa = pytest.importorskip("pyarrow")
+    coded = pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
+    return pandas_arrow(t).assign(city=pd.array(t["city"], dtype=coded))
+
+
 def polars_of(city):
     return lambda t: pl.DataFrame(t).with_columns(pl.col("city").cast(city), pl.col("level").cast(pl.Int8))
 
@@ -148,6 +154,7 @@ TABLES = {
     "pandas nullable": pandas_nullable,
     "pandas category": pandas_category,
     "pandas arrow": pandas_arrow,
+    "pandas arrow dictionary": pandas_dictionary,
     "pandas odd index": lambda t: pandas_nullable(t).set_index(np.arange(N, 0, -1) * 3),
     "polars": pl.DataFrame,
     "polars categorical": polars_of(pl.Categorical),
@@ -1057,7 +1064,7 @@ def names_and_types(table):
     return table.schema
 
 
-OWN_TYPES = ["pandas nullable", "pandas arrow", "pandas category", "arrow dictionary"]
+OWN_TYPES = ["pandas nullable", "pandas arrow", "pandas arrow dictionary", "pandas category", "arrow dictionary"]
 
 
 @pytest.mark.parametrize("kind", OWN_TYPES)

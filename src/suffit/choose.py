@@ -27,7 +27,7 @@ from .families.binned import Edges, SortedColumns
 from .families.holes import patterns_of
 from .families.left_out_holes import PartsLeftOut
 from .families.left_out_nearly import NearlyLeftOut
-from .families.matrix import column_moments, divided
+from .families.matrix import moments_by_column, divided
 from .families.tuning import Tuning
 from .family import LeftOut
 from .frame import LEVEL_KIND, NUMBER, WHOLE, Frame
@@ -156,7 +156,7 @@ def _joint() -> MultivariateGaussian:
 
 def _scaled(piece: Piece, stats: Stats) -> tuple[Piece, Stats, Array]:
     """A joint piece whose numbers have variance 1 within the classes, its sums, and what numbers are divided by."""
-    n, x, squares = column_moments(stats)
+    n, x, squares = moments_by_column(stats)
     variance = Gaussian(tie=1.0).solved_moments(n, x, squares, np.asarray(stats.origin))[1][0]
     scale = np.sqrt(np.where(variance > 0, variance, 1.0))
     ends = np.cumsum([0, *(c.width for c in piece.codings)])

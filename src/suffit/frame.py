@@ -202,7 +202,7 @@ class SeriesColumn(Remembering):
         if dtype.is_float():
             return ArrayColumn(self.numbers()).levels()
         if series.implementation.is_pandas_like():
-            if dtype == nw.Categorical:
+            if hasattr(native, "cat"):  # else Arrow holds the categories, if it is of that type at all
                 return native.cat.categories.tolist(), native.cat.codes.to_numpy().astype(np.int32)
             codes, values = native.factorize()
             return values.tolist(), codes.astype(np.int32)

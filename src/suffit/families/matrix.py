@@ -291,7 +291,7 @@ def _add_fourth(x: Array, codes: Codes, weights: Array, origin: Array, out: Sums
         out["xxyy"][c] += weighted.T @ squares
 
 
-def column_moments(stats: Stats) -> tuple[Array, Array, Array]:
+def moments_by_column(stats: Stats) -> tuple[Array, Array, Array]:
     """n, Σz and Σz² of every class and column; of squares that classes share, each by its rows.  # → (K, p) each"""
     cells = stats.layout.cells
     assert cells is not None
