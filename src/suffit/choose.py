@@ -27,7 +27,7 @@ from .families.binned import Edges, SortedColumns
 from .families.holes import patterns_of
 from .families.left_out_holes import PartsLeftOut
 from .families.left_out_nearly import NearlyLeftOut
-from .families.matrix import moments_by_column, divided
+from .families.matrix import divided, moments_by_column
 from .families.tuning import Tuning
 from .family import LeftOut
 from .frame import LEVEL_KIND, NUMBER, WHOLE, Frame
