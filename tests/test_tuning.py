@@ -612,3 +612,16 @@ def test_rows_that_were_not_learned_are_refused_where_it_shows() -> None:
         suffit.LDA("eigen", covariance_estimator=_Covariance()).fit(X_BAD, Y_BAD).loo_log_joint(X_BAD, Y_BAD)
     with pytest.raises(ValueError, match="covariance_estimator a row cannot be taken out"):
         suffit.QDA(solver="eigen", covariance_estimator=_Covariance()).cross_val(X_BAD, Y_BAD)
+
+
+@pytest.mark.parametrize("edges", [[-1.0, 0.0, 1.0], [[-1.0, 0.0, 1.0]] * 3])
+def test_alpha_evidence_of_bins_however_their_edges_are_given(edges: Any) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = (X[:, 0] + 0.5 * rng.normal(size=200) > 0).astype(int)
+    model = suffit.NaiveBayes(suffit.families.Binned(edges, alpha="evidence")).fit(X, y)
+    bins = np.stack([np.searchsorted([-1.0, 0.0, 1.0], x, side="right") for x in X.T])
+    tables = [np.stack([np.bincount(b[y == c], minlength=4) for c in (0, 1)]).astype(float) for b in bins]
+    for trial in model.selection_.tried:
+        alpha = trial.settings["alpha"]
+        assert -trial.loss == pytest.approx(sum(dirichlet_evidence(t, alpha) for t in tables), rel=1e-12)

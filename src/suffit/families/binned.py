@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -15,18 +15,19 @@ from numpy.typing import NDArray
 
 from ..family import Family, LeftOut, Scorer, register
 from ..kernels.threads import COPY_CELLS, in_order, row_blocks
-from ..stats import Array, Stats
+from ..stats import LEVEL, Array, Stats
 from ..table import Codes, InputError, Matrix, Rows, block, check_finite, freeze, is_sparse
 from .categorical import (
     CategoricalScorer,
     check_counts,
     count_levels,
+    evidence_of_tables,
     level_stats,
     level_tables,
     levels_left_out,
     log_tables,
 )
-from .tuning import Tuning, alpha_as, alpha_is_settled, check_alpha, dirichlet_evidence, evident_alpha, settled_alpha
+from .tuning import SmoothedFamily, Tuning, check_alpha
 
 HOW = ("mdl", "width", "quantile")
 Edges = tuple[float, ...]  # of one column, increasing: one bin below, one above, and one between each two
@@ -34,7 +35,7 @@ Edges = tuple[float, ...]  # of one column, increasing: one bin below, one above
 
 @register
 @dataclass(frozen=True)
-class Binned(Family):
+class Binned(SmoothedFamily):
     """P(x_j in bin b | c) = (N_jb|c + α)/(N_j|c + α·bins of j).
 
     ``edges`` e₁ < … < e_m make the m + 1 bins x < e₁, e₁ ≤ x < e₂, …, x ≥ e_m: a value equal to an edge belongs to the
@@ -79,14 +80,18 @@ class Binned(Family):
         """Counts between these edges, written once where all columns have the same."""
         if self.edges is None:
             return (self.key, self.how, self.bins)
-        nested = len(self.edges) and isinstance(self.edges[0], tuple)
-        return (self.key, self.edges[0] if nested and len(set(self.edges)) == 1 else self.edges)
+        return (self.key, self.edges[0] if self._by_column and len(set(self.edges)) == 1 else self.edges)
+
+    @property
+    def _by_column(self) -> bool:
+        """Whether every column has edges of its own."""
+        return len(self.edges) > 0 and isinstance(self.edges[0], tuple)
 
     def column_edges(self, columns: Sequence[str]) -> tuple[Edges, ...]:
         """The edges of each of these columns."""
         if self.edges is None:
             raise InputError(f"Binned(how={self.how!r}) has chosen no edges yet; learn rows, or give edges")
-        if not (len(self.edges) and isinstance(self.edges[0], tuple)):
+        if not self._by_column:
             return (self.edges,) * len(columns)
         if len(self.edges) != len(columns):
             raise InputError(
@@ -113,11 +118,11 @@ class Binned(Family):
     @property
     def is_settled(self) -> bool:
         """Whether edges and α are."""
-        return self.edges is not None and alpha_is_settled(self)
+        return self.edges is not None and not self.alpha_is_open
 
     def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
         """With edges, and α, chosen from these rows, where they are not given."""
-        return settled_alpha(self._cut(X, rows), X, rows, columns)  # type: ignore[no-any-return]
+        return super(Binned, self._cut(X, rows)).settled(X, rows, columns)
 
     def _cut(self, X: Matrix, rows: Rows) -> Binned:
         if self.edges is not None:
@@ -165,13 +170,15 @@ class Binned(Family):
     def settled_as(self, other: Family) -> Family:
         """With the edges, and the α, that a family of the same settings has chosen."""
         if self.edges is None and isinstance(other, Binned) and (self.how, self.bins) == (other.how, other.bins):
-            return alpha_as(replace(self, edges=other.edges), other)  # type: ignore[no-any-return]
-        return alpha_as(self, other)  # type: ignore[no-any-return]
+            return super(Binned, replace(self, edges=other.edges)).settled_as(other)
+        return super().settled_as(other)
 
-    def solvable(self, stats: Any) -> Any:
-        """With α chosen by the evidence of these sums, where that is asked for."""
-        tables = level_tables(stats, [range(len(e) + 1) for e in self.edges]) if self.alpha == "evidence" else []
-        return evident_alpha(self, lambda alpha: sum(dirichlet_evidence(count, alpha) for count in tables))
+    def evidence_of(self, stats: Any) -> Callable[[float], float]:
+        """Bins of every class and column, their shares drawn from Dirichlet(α)."""
+        columns = 1 + max((j for j, _ in stats.axes[LEVEL].labels), default=-1)
+        edges = self.edges if self._by_column else (self.edges,) * columns
+        tables = level_tables(stats, [range(len(e) + 1) for e in edges])
+        return lambda alpha: evidence_of_tables(tables, alpha)
 
     # --- counting
 

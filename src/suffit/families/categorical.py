@@ -11,7 +11,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import EMPTIED, Family, LeftOut, Scorer, Terms, register
+from ..family import EMPTIED, LeftOut, Scorer, Terms, register
 from ..forms import Impossible, LogisticForm
 from ..kernels.threads import COPY_CELLS, every, in_order, row_blocks
 from ..stats import CLASS, LEVEL, Array, Index, Stats, layout, sorted_places
@@ -19,7 +19,7 @@ from ..table import Coded, Codes, InputError, Rows, column_codes, freeze, is_mis
 from .elementwise import without
 from .holes import warn_absent
 from .simplex import draw_shares, names_of
-from .tuning import Tuning, alpha_as, alpha_is_settled, check_alpha, dirichlet_evidence, evident_alpha, settled_alpha
+from .tuning import SmoothedFamily, Tuning, check_alpha, dirichlet_evidence
 
 LEVELS = layout("levels", {"count": (CLASS, LEVEL)}, growing={LEVEL: "count"})
 
@@ -47,7 +47,7 @@ def whole(X: NDArray[Any]) -> NDArray[Any]:
 
 @register
 @dataclass(frozen=True)
-class Categorical(Family):
+class Categorical(SmoothedFamily):
     """P(x_j = v | c) = (N_jv|c + α)/(N_j|c + α·levels of j).
 
     A missing value and a level never seen drop out of the sum.  A column of whole numbers 0 … max has max + 1 levels,
@@ -72,23 +72,11 @@ class Categorical(Family):
         if self.unknown is not None and self.unknown not in UNKNOWN:
             raise ValueError(f"Categorical(unknown={self.unknown!r}): one of {', '.join(map(repr, UNKNOWN))}")
 
-    @property
-    def is_settled(self) -> bool:
-        """Whether α is."""
-        return alpha_is_settled(self)
-
-    def settled(self, X: Any, rows: Rows, columns: Sequence[str]) -> Family:
-        """With α chosen by leave-one-out, where that is asked for."""
-        return settled_alpha(self, X, rows, columns)  # type: ignore[no-any-return]
-
-    def settled_as(self, other: Family) -> Family:
-        """With the α that a family of its kind has chosen."""
-        return alpha_as(self, other)  # type: ignore[no-any-return]
-
-    def solvable(self, stats: Any) -> Any:
-        """With α chosen by the evidence of these sums, where that is asked for."""
+    def evidence_of(self, stats: Any) -> Callable[[float], float]:
+        """Levels of every class and column, their shares drawn from Dirichlet(α)."""
         columns = 1 + max((j for j, _ in stats.axes[LEVEL].labels), default=-1)
-        return evident_alpha(self, lambda alpha: _evidence(level_tables(stats, self.levels(stats, columns)), alpha))
+        tables = level_tables(stats, self.levels(stats, columns))
+        return lambda alpha: evidence_of_tables(tables, alpha)
 
     def collect(self, X: NDArray[Any], rows: Rows, columns: Sequence[str]) -> Stats:
         """Rows of every class at every level of every column."""
@@ -353,7 +341,8 @@ def log_tables(counts: Sequence[Array], alpha: float) -> tuple[list[Array], list
     return _side_by_side(found, columns), _side_by_side(never, columns)
 
 
-def _evidence(tables: Sequence[Array], alpha: float) -> float:
+def evidence_of_tables(tables: Sequence[Array], alpha: float) -> float:
+    """log p(counts | α) of all columns, their shares drawn from Dirichlet(α)."""
     return sum(dirichlet_evidence(count, alpha) for count in tables if count.shape[1])
 
 

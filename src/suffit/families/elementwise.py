@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import EMPTIED, Family, LeftOut
+from ..family import EMPTIED, LeftOut
 from ..kernels.threads import COPY_CELLS, cores, entry_blocks, every, in_order, row_blocks
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
 from ..table import (
@@ -35,7 +35,7 @@ from ..table import (
 from .elementwise_scores import ElementwiseScorer
 from .elementwise_scores import Natural as Natural
 from .holes import warn_absent
-from .tuning import Tuning, alpha_as, alpha_is_settled, check_alpha, evident_alpha, settled_alpha
+from .tuning import SmoothedFamily, Tuning, check_alpha
 
 ORDER = "order"
 LEFT_OUT_CELLS = 1 << 15  # sums without a row that are solved together: rows × classes × columns
@@ -88,39 +88,18 @@ def sum_entries(add: AddEntries, X: Matrix, codes: Codes, shape: tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Elementwise(Family):
+class Elementwise(SmoothedFamily):
     """Independent columns.  ``alpha`` pseudo-rows, spread like all rows of all classes, smooth every class."""
 
     alpha: Any = field(default=1.0, kw_only=True)  # a number, numbers by column, or how to choose one
     tuning: Tuning | None = field(default=None, kw_only=True, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        check_alpha(self, evidence=type(self).log_evidence is not Elementwise.log_evidence)
+        check_alpha(self, evidence=type(self).log_evidence is not SmoothedFamily.log_evidence)
 
     order: ClassVar[int] = 1
     support: ClassVar[str] = "needs a finite number"
     way_out: ClassVar[str] = "use gaussian, or drop the row"
-
-    def log_evidence(self, stats: Stats, alpha: float) -> float:
-        """log p(statistics | α), where a family has it."""
-        raise NotImplementedError
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether α is."""
-        return alpha_is_settled(self)
-
-    def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
-        """With α chosen by leave-one-out, where that is asked for."""
-        return settled_alpha(self, X, rows, columns)  # type: ignore[no-any-return]
-
-    def settled_as(self, other: Family) -> Family:
-        """With the α that a family of its kind has chosen."""
-        return alpha_as(self, other)  # type: ignore[no-any-return]
-
-    def solvable(self, stats: Any) -> Any:
-        """With α chosen by the evidence of these sums, where that is asked for."""
-        return evident_alpha(self, lambda alpha: self.log_evidence(stats, alpha))
 
     @abstractmethod
     def T(self, x: Array) -> Array:

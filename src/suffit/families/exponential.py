@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..family import register
 from ..stats import Array
-from .elementwise import Elementwise, Natural
+from .amount import Amount
+from .elementwise import Natural
 
 LEAST_SHARE = 1e-9  # the least class mean, as a share of the pooled one: a class of zeros has no rate of its own
 
 
 @register
 @dataclass(frozen=True)
-class Exponential(Elementwise):
+class Exponential(Amount):
     """x ≥ 0: log p = log λ − λx, rate λ = 1/mean.
 
     >>> theta, A, *_ = Exponential().solve(np.array([2.0]), np.array([[1.0]]))
@@ -26,25 +26,6 @@ class Exponential(Elementwise):
     """
 
     key: ClassVar[str] = "exponential"
-    support: ClassVar[str] = "needs x ≥ 0"
-    way_out: ClassVar[str] = "use gaussian, or drop the row"
-
-    def outside(self, x: Array) -> NDArray[np.bool_]:
-        """Negative."""
-        return x < 0
-
-    def infeasible(self, n: Array, t: Array) -> NDArray[np.bool_]:
-        """Σx ≥ 0."""
-        return t[..., 0] < -1e-9 * np.maximum(n, 1.0)
-
-    @property
-    def adds_entries(self) -> bool:
-        """T(x) = x."""
-        return True
-
-    def T(self, x: Array) -> Array:
-        """X."""
-        return x[..., None]
 
     def solve(self, n: Array, t: Array) -> Natural:
         """θ = −1/mean, A = log mean; a column that is 0 throughout says nothing."""

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..family import register
 from ..stats import Array
-from .elementwise import Elementwise, Natural
+from .amount import Amount
+from .elementwise import Natural
 
 
 @register
 @dataclass(frozen=True)
-class Geometric(Elementwise):
+class Geometric(Amount):
     """x = 0, 1, 2, …: log p = x log(1−π) + log π with success probability π = 1/(1 + mean).
 
     >>> theta, A, *_ = Geometric().solve(np.array([4.0]), np.array([[4.0]]))
@@ -24,25 +24,6 @@ class Geometric(Elementwise):
     """
 
     key: ClassVar[str] = "geometric"
-    support: ClassVar[str] = "needs x ≥ 0 (Negative values in data)"
-    way_out: ClassVar[str] = "use gaussian, or drop the row"
-
-    def outside(self, x: Array) -> NDArray[np.bool_]:
-        """Negative; fractional counts are taken."""
-        return x < 0
-
-    def infeasible(self, n: Array, t: Array) -> NDArray[np.bool_]:
-        """Σx ≥ 0."""
-        return t[..., 0] < -1e-9 * np.maximum(n, 1.0)
-
-    @property
-    def adds_entries(self) -> bool:
-        """T(x) = x."""
-        return True
-
-    def T(self, x: Array) -> Array:
-        """X."""
-        return x[..., None]
 
     def solve(self, n: Array, t: Array) -> Natural:
         """θ = log(1−π) = log mean − log(1 + mean), A = −log π; a mean of 0 makes every x > 0 impossible."""

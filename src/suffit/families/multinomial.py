@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..family import Family, LeftOut, Running, Scorer, Terms, register
+from ..family import LeftOut, Running, Scorer, Terms, register
 from ..forms import Impossible, LogisticForm
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
 from ..table import CellError, Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
@@ -19,7 +19,7 @@ from .elementwise import never_learned, without
 from .holes import warn_absent
 from .running import RunningCounts, label_table
 from .simplex import dense_class_sums, linear_scores, log_shares, share_table, sparse_class_sums
-from .tuning import Tuning, alpha_as, alpha_is_settled, check_alpha, dirichlet_evidence, evident_alpha, settled_alpha
+from .tuning import SmoothedFamily, Tuning, check_alpha, dirichlet_evidence
 
 GAP = "gap"  # words whose count is missing in some document
 WORDS = layout("words", {"count": (CLASS, FEATURE), "n": (CLASS,), "gone": (CLASS, GAP)}, growing={GAP: "gone"})
@@ -27,7 +27,7 @@ WORDS = layout("words", {"count": (CLASS, FEATURE), "n": (CLASS,), "gone": (CLAS
 
 @register
 @dataclass(frozen=True)
-class Multinomial(Family):
+class Multinomial(SmoothedFamily):
     """log p(document | c) = Σ_w x_w log φ_w|c, φ_w|c = (count + α_w)/Σ(count + α): a density over word sequences.
 
     The number of orders in which the same counts can be written is no part of it, nor is the length.
@@ -47,22 +47,9 @@ class Multinomial(Family):
     def __post_init__(self) -> None:
         check_alpha(self, evidence=True)
 
-    @property
-    def is_settled(self) -> bool:
-        """Whether α is."""
-        return alpha_is_settled(self)
-
-    def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
-        """With α chosen by leave-one-out, where that is asked for."""
-        return settled_alpha(self, X, rows, columns)  # type: ignore[no-any-return]
-
-    def settled_as(self, other: Family) -> Family:
-        """With the α that a family of its kind has chosen."""
-        return alpha_as(self, other)  # type: ignore[no-any-return]
-
-    def solvable(self, stats: Any) -> Any:
-        """With α chosen by the evidence of these counts, where that is asked for."""
-        return evident_alpha(self, lambda alpha: dirichlet_evidence(np.maximum(stats["count"], 0.0), alpha))
+    def log_evidence(self, stats: Any, alpha: float) -> float:
+        """Words of every class, their shares drawn from Dirichlet(α)."""
+        return dirichlet_evidence(np.maximum(stats["count"], 0.0), alpha)
 
     def _refuse(self, columns: Sequence[str], j: int, value: float, row: int) -> InputError:
         who = "ComplementNB" if self.complement else "MultinomialNB"

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from ..family import register
 from ..stats import Array
-from .elementwise import Elementwise, Natural
+from .amount import Amount
+from .elementwise import Natural
 
 
 @register
 @dataclass(frozen=True)
-class Poisson(Elementwise):
+class Poisson(Amount):
     """x = 0, 1, 2, …: log p = x log λ − λ − log x!, λ the class mean.
 
     >>> theta, A, *_ = Poisson().solve(np.array([2.0]), np.array([[6.0]]))
@@ -25,25 +25,6 @@ class Poisson(Elementwise):
     """
 
     key: ClassVar[str] = "poisson"
-    support: ClassVar[str] = "needs x ≥ 0 (Negative values in data)"
-    way_out: ClassVar[str] = "use gaussian, or drop the row"
-
-    def outside(self, x: Array) -> NDArray[np.bool_]:
-        """Negative; fractional counts are taken."""
-        return x < 0
-
-    def infeasible(self, n: Array, t: Array) -> NDArray[np.bool_]:
-        """Σx ≥ 0."""
-        return t[..., 0] < -1e-9 * np.maximum(n, 1.0)
-
-    @property
-    def adds_entries(self) -> bool:
-        """T(x) = x."""
-        return True
-
-    def T(self, x: Array) -> Array:
-        """X."""
-        return x[..., None]
 
     def solve(self, n: Array, t: Array) -> Natural:
         """θ = log λ, A = λ; a mean of 0 makes every x > 0 impossible."""

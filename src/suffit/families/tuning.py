@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
-from ..family import EMPTIED, LeftOut, least
+from ..family import EMPTIED, Family, LeftOut, least
 from ..powers import bounded, pooled
 from ..stats import Array
 from ..table import Codes, InputError, Matrix, Rows
@@ -156,43 +156,63 @@ def least_at(loss: Callable[[float], float]) -> tuple[float, list[tuple[float, f
     return alpha, sorted(tried)
 
 
-def alpha_is_settled(family: Any) -> bool:
-    """Whether leaving out rows has nothing to say about α."""
-    return not (isinstance(family.alpha, str) and family.alpha in (LOO, TEMPERED))
+class SmoothedFamily(Family):
+    """A family that is smoothed by α: a number, one for each column, or how to choose one."""
 
+    alpha: Any
+    tuning: Tuning | None
 
-def settled_alpha(family: Any, X: Matrix, rows: Rows, columns: Sequence[str]) -> Any:
-    """The family with the α that explains the classes of rows left out best; itself where α is set."""
-    if alpha_is_settled(family):
-        return family
-    stats, counts = replace(family, alpha=1.0).collect(X, rows, columns), rows.counts()
-    here, few = some_rows(X, rows)
+    def log_evidence(self, stats: Any, alpha: float) -> float:
+        """log p(statistics | α), where a family has it."""
+        raise NotImplementedError
 
-    def loss(alpha: float) -> float:
-        left = replace(family, alpha=alpha).left_out(here, few.one_of_each(), stats, columns)
-        return loss_left_out(left, few, counts, family.alpha == TEMPERED, not getattr(family, "complement", False))
+    def evidence_of(self, stats: Any) -> Callable[[float], float]:
+        """The same for any α."""
+        return lambda alpha: self.log_evidence(stats, alpha)
 
-    return _taken(family, LEFT_OUT, *least_at(loss))
+    def solvable(self, stats: Any) -> Any:
+        """With α chosen by the evidence of these sums, where that is asked for."""
+        if not (isinstance(self.alpha, str) and self.alpha == EVIDENCE):
+            return self
+        evidence = self.evidence_of(stats)
+        return self._taken(NEGATIVE_EVIDENCE, *least_at(lambda alpha: -evidence(alpha)))
 
+    @property
+    def alpha_is_open(self) -> bool:
+        """Whether α waits to be chosen by leaving out rows."""
+        return isinstance(self.alpha, str) and self.alpha in (LOO, TEMPERED)
 
-def evident_alpha(family: Any, evidence: Callable[[float], float]) -> Any:
-    """The family with the α of the largest evidence; itself where α is set."""
-    if not (isinstance(family.alpha, str) and family.alpha == EVIDENCE):
-        return family
-    return _taken(family, NEGATIVE_EVIDENCE, *least_at(lambda alpha: -evidence(alpha)))
+    @property
+    def is_settled(self) -> bool:
+        """Whether α is."""
+        return not self.alpha_is_open
 
+    def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
+        """With the α that explains the classes of rows left out best, where that is asked for."""
+        if not self.alpha_is_open:
+            return self
+        stats, counts = self._with(alpha=1.0).collect(X, rows, columns), rows.counts()
+        here, few = some_rows(X, rows)
 
-def _taken(family: Any, criterion: str, alpha: float, tried: list[tuple[float, float]]) -> Any:
-    trials = tuple(Trial({"alpha": a}, value) for a, value in tried)
-    taken = next(t for t in trials if t.settings["alpha"] == alpha)
-    return replace(family, alpha=alpha, tuning=Tuning(criterion, trials, taken))
+        def loss(alpha: float) -> float:
+            left = self._with(alpha=alpha).left_out(here, few.one_of_each(), stats, columns)
+            return loss_left_out(left, few, counts, self.alpha == TEMPERED, not getattr(self, "complement", False))
 
+        return self._taken(LEFT_OUT, *least_at(loss))
 
-def alpha_as(family: Any, other: Any) -> Any:
-    """The family with the α that another of its kind has chosen."""
-    if type(other) is type(family) and isinstance(family.alpha, str) and family.alpha in (LOO, TEMPERED):
-        return replace(family, alpha=other.alpha, tuning=other.tuning)
-    return family
+    def settled_as(self, other: Family) -> Family:
+        """With the α that a family of its kind has chosen."""
+        if isinstance(other, type(self)) and self.alpha_is_open:
+            return self._with(alpha=other.alpha, tuning=other.tuning)
+        return self
+
+    def _taken(self, criterion: str, alpha: float, tried: list[tuple[float, float]]) -> Any:
+        trials = tuple(Trial({"alpha": a}, value) for a, value in tried)
+        taken = next(t for t in trials if t.settings["alpha"] == alpha)
+        return self._with(alpha=alpha, tuning=Tuning(criterion, trials, taken))
+
+    def _with(self, **settings: Any) -> Any:
+        return replace(self, **settings)  # type: ignore[type-var]
 
 
 def dirichlet_evidence(count: Array, alpha: float) -> float:
