@@ -282,29 +282,14 @@ def divide_by_sum(shares):  # type: ignore[no-untyped-def]
 def to_log_posterior(scores, log_prior):  # type: ignore[no-untyped-def]
     """Scores + log prior, minus the log-sum-exp of the row, in place.  False where a row has no finite maximum."""
     rows, K = scores.shape
-    good = True
+    good = lower_by_top(scores, log_prior)
     for i in range(rows):
-        top = -np.inf
-        at = 0
-        defined = True
-        for c in range(K):
-            s = scores[i, c] + log_prior[c]
-            if s != s:
-                defined = False
-            if s > top:
-                top = s
-                at = c
-        if not (defined and np.isfinite(top)):
-            good = False
-            for c in range(K):
-                scores[i, c] = np.nan
-            continue
-        s = scores[i, at]
-        prior = log_prior[at]
+        leads = -1
         rest = 0.0
         for c in range(K):
-            scores[i, c] = (scores[i, c] - s) + (log_prior[c] - prior)
-            if c != at:
+            if leads < 0 and scores[i, c] == 0.0:
+                leads = c
+            else:
                 rest += np.exp(scores[i, c])
         shift = np.log1p(rest)  # relative precision even where the leading class is all but certain
         for c in range(K):
