@@ -10,6 +10,8 @@ import tempfile
 import threading
 import tracemalloc
 import warnings
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -603,3 +605,34 @@ def test_the_trial_of_a_calibration_can_be_shown_after_pickling():
     y = np.arange(200) % 2
     model = suffit.GaussianNB(calibrate="temperature").fit(rng.normal(size=(200, 3)) + y[:, None], y)
     assert "Trial" in repr(pickle.loads(pickle.dumps(model)).calibration_.trial)
+
+
+@pytest.mark.parametrize("base", [suffit.Poisson, suffit.Categorical, suffit.Binned, suffit.MultivariateGaussian])
+def test_a_family_of_ones_own_is_settled_in_a_table_too(base):
+    settled = []
+
+    @dataclass(frozen=True)
+    class Mine(base):
+        key: ClassVar[str] = "mine"
+
+        def settled(self, X, rows, columns):
+            settled.append(columns)
+            return super().settled(X, rows, columns)
+
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"a": rng.poisson(2, 300), "b": rng.normal(size=300)})
+    y = rng.integers(0, 2, 300)
+    suffit.GenerativeClassifier(columns={"a": Mine()}, structure="naive").fit(frame, y)
+    assert settled
+
+
+@pytest.mark.parametrize("make", [suffit.GaussianNB, suffit.LDA, suffit.QDA, suffit.MultinomialNB])
+def test_of_two_infinities_the_first_is_named(make):
+    rng = np.random.default_rng(0)
+    X, y = rng.random((150_000, 4)), rng.integers(0, 3, 150_000)
+    model = make().fit(X, y)
+    X[70_123, 1] = X[140_001, 2] = np.inf
+    for call in (model.predict, model.predict_proba, model.predict_log_proba, model.score_samples):
+        with warnings.catch_warnings(), pytest.raises(ValueError, match="row 70123"):
+            warnings.simplefilter("error")  # the error says it all
+            call(X)

@@ -172,7 +172,10 @@ class Family(ABC):
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing is left to choose from data, so that ``settled`` need not be given any."""
+        """Whether nothing is left to choose from data, so that ``settled`` need not be given any.
+
+        A family that says so speaks for its own ``settled``, and not for one that a subclass has put in its place.
+        """
         return type(self).settled is Family.settled
 
     def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:

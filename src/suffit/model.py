@@ -301,7 +301,7 @@ class Solution:
                 odd.append((a, b))
 
         every(work, self.scorer.blocks(X))
-        for a, b in odd:
+        for a, b in sorted(odd):
             bad = a + np.flatnonzero(np.isnan(out[a:b].sum(axis=1)))
             far = self._far(X, bad)
             normalise(far, nothing)
@@ -390,12 +390,12 @@ class Solution:
                 a, b = start + i, start + j
                 scores = np.empty((b - a, len(self.classes)))
                 self._score_rows(X, a, b, scores)
+                prior = self.log_prior
                 if self.lapse:
-                    _to_posterior(scores, self.log_prior)
-                    scores = lapsed(scores, self.log_prior, self.lapse)
-                best_classes(scores, nothing if self.lapse else self.log_prior, out[a:b])
+                    _to_posterior(scores, prior)
+                    scores, prior = lapsed(scores, prior, self.lapse), freeze(np.zeros(len(prior)))
+                best_classes(scores, prior, out[a:b])
 
-        nothing = freeze(np.zeros(len(self.classes)))
         every(work, self.scorer.blocks(X))
         bad = np.flatnonzero(out < 0)
         if len(bad):

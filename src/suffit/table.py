@@ -115,9 +115,15 @@ def check_finite(X: NDArray[Any], columns: Sequence[str], first_row: int = 0, mi
         raise CellError(f"Input X contains {what}: column {columns[j]!r}, found {X[i, j]}", first_row + i, way)
 
 
+def adds_up(a: NDArray[Any]) -> bool:
+    """Whether a sum shows that no number is NaN; False: one is, or infinities cancel."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return not np.isnan(a.sum())
+
+
 def sparse_without_holes(X: Matrix) -> bool:
     """Whether X is sparse and stores no NaN: rows with missing values are taken as dense rows, block by block."""
-    return is_sparse(X) and not (X.nnz and np.isnan(X.data.sum()) and np.isnan(X.data).any())
+    return is_sparse(X) and (adds_up(X.data) or not np.isnan(X.data).any())
 
 
 def check_stored(X: Any, columns: Sequence[str]) -> None:

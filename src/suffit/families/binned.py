@@ -118,7 +118,7 @@ class Binned(SmoothedFamily):
     @property
     def is_settled(self) -> bool:
         """Whether edges and α are."""
-        return self.edges is not None and not self.alpha_is_open
+        return type(self).settled is Binned.settled and self.edges is not None and not self.alpha_is_open
 
     def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
         """With edges, and α, chosen from these rows, where they are not given."""

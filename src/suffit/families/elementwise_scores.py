@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..stats import Array
 from ..table import (
     Codes,
     Matrix,
+    adds_up,
     block,
     csr,
     entries,
@@ -88,6 +89,15 @@ class Form:
         return freeze(self.offset + (self.theta @ T).sum(axis=1)) if T.any() else self.offset
 
 
+def _forms_of(family: Elementwise, natural: Natural) -> tuple[Form, Form | None]:
+    """The same from parameters that are there."""
+    theta, A, zero, zero0 = natural
+    form = Form(family, np.moveaxis(theta, 0, -1), -A.sum(axis=1), lambda: A)
+    if zero is None or zero0 is None or not (zero.any() or zero0.any()):
+        return form, None
+    return form, Form(family, np.moveaxis(zero, 0, -1), zero0.sum(axis=1), lambda: -zero0)
+
+
 def solved_forms(family: Elementwise, n: Array, t: Array) -> tuple[Form, Form | None]:
     """log p(x | c), and how many events of probability 0 a row has, where there are such.
 
@@ -95,15 +105,14 @@ def solved_forms(family: Elementwise, n: Array, t: Array) -> tuple[Form, Form | 
     the way takes several times what is kept.
     """
     K, p, order = t.shape
-    theta, zero = np.empty((p, order, K)), np.zeros((p, order, K), np.int8)
     portions = row_blocks(p, K * order, SOLVED_CELLS)
+    if len(portions) == 1:
+        return _forms_of(family, family.natural(n, t))
+    theta, zero = np.empty((p, order, K)), np.zeros((p, order, K), np.int8)
 
     def solve(start: int, stop: int) -> Natural:
         part = slice(start, stop)
         return family.of_columns(part, p).natural(n[:, part], t[:, part])
-
-    if len(portions) == 1:
-        solve = cache(solve)  # few enough to be kept whole
 
     def work(start: int, stop: int) -> tuple[Array, Array]:
         natural = solve(start, stop)
@@ -164,8 +173,8 @@ class ElementwiseScorer(Scorer):
             good = csr_linear_scores(ends, places, values, threshold, by_feature[:, 0], start, out)
             if not good and self._by_presence:
                 self.family.check_sparse(X, self.columns)
-            return bool(good and not np.isnan(out.sum()))
-        if np.isnan(values.sum()) and np.isnan(values).any():
+            return bool(good) and adds_up(out)
+        if not adds_up(values) and np.isnan(values).any():
             return False
         zero = self.family.T(np.zeros((1, 1)))[0, 0]
         T = freeze(self.family.T(values.astype(np.float64)[:, None])[:, 0, :] - zero)

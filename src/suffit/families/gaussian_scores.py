@@ -14,7 +14,7 @@ from ..family import Scorer, Terms
 from ..forms import LogisticForm
 from ..kernels.threads import COPY_CELLS, row_blocks
 from ..stats import Array
-from ..table import Codes, Matrix, block, check_finite, check_stored, csr, entries, freeze, is_sparse
+from ..table import Codes, Matrix, adds_up, block, check_finite, check_stored, csr, entries, freeze, is_sparse
 from .holes import NO_VARIANCE, Flags
 
 LOG_2PI = float(np.log(2 * np.pi))
@@ -111,7 +111,7 @@ class GaussianScorer(Scorer):
 
     def _score_holes(self, X: Matrix, start: int, stop: int, out: Array, look: bool = False) -> None:
         """Scores of the rows that have missing values, which the plain formula has left NaN (else: look for them)."""
-        if not (look or np.isnan(out.sum())):
+        if not look and adds_up(out):
             return
         x = block(X, start, stop)
         gap = np.isnan(x).any(axis=1)
@@ -220,7 +220,7 @@ class DiagonalScorer(GaussianScorer):
 
         if is_sparse(X) and self.centred_at_zero:
             csr_gaussian_scores(*entries(X, start, stop), self.means, self.root, self.zero_row, out)
-            if not np.isnan(out.sum()):
+            if adds_up(out):
                 return
         if is_sparse(X):  # missing values; or far from 0, where the differences to a row of zeros would cancel
             for a, b in row_blocks(stop - start, X.shape[1], COPY_CELLS):
@@ -228,7 +228,7 @@ class DiagonalScorer(GaussianScorer):
             return
         x = block(X, start, stop)
         gaussian_scores(x, self.means, self.root, self.start, out)
-        if np.isnan(out.sum()):
+        if not adds_up(out):
             gaussian_scores_present(x, self.means, self.root, self.log_scale, freeze(np.zeros(len(self.means))), out)
             out[np.isinf(x).any(axis=1)] = np.nan  # even where the column says nothing: refused later, by name
 

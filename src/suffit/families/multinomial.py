@@ -14,7 +14,7 @@ from scipy import sparse
 from ..family import LeftOut, Running, Scorer, Terms, register
 from ..forms import Impossible, LogisticForm
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
-from ..table import CellError, Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
+from ..table import CellError, Codes, InputError, Matrix, Rows, adds_up, block, check_finite, csr, freeze, is_sparse
 from .elementwise import never_learned, without
 from .holes import warn_absent
 from .running import RunningCounts, label_table
@@ -136,7 +136,7 @@ class Multinomial(SmoothedFamily):
         """
         values = X.data if is_sparse(X) else X
         scorer = self.scorer(stats, columns)
-        if len(stats.axes[GAP]) or np.isnan(values.sum()) or (self.norm and scorer.limited):
+        if len(stats.axes[GAP]) or not adds_up(values) or (self.norm and scorer.limited):
             return self.solved_without(X, rows, stats, columns)
         X = csr(X) if is_sparse(X) else sparse.csr_array(X)
         codes, weights = rows.part(0, len(rows))
@@ -264,7 +264,7 @@ class MultinomialScorer(Scorer):
         good = linear_scores(X, start, stop, self.weights if is_sparse(X) else self.by_class, out)
         if not good:
             self.family.check_sparse(X, self.columns)
-        if not good or np.isnan(out.sum()):
+        if not good or not adds_up(out):
             self._score_parts(X[start:stop], out, 0)
 
     def _score_parts(self, X: Matrix, out: Array, which: int) -> None:
@@ -324,7 +324,7 @@ class MultinomialScorer(Scorer):
     def impossible_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
         """Occurrences of words a class has never seen, where α is 0."""
         good = linear_scores(X, start, stop, self.never if is_sparse(X) else self._never_by_class, out)
-        if not good or np.isnan(out.sum()):
+        if not good or not adds_up(out):
             self._score_parts(X[start:stop], out, 1)
 
     @property

@@ -113,7 +113,7 @@ class MultivariateGaussian(JointMoments):
     @property
     def is_settled(self) -> bool:
         """Whether tie and shrinkage are."""
-        return LOO not in (self.tie, self.shrinkage)
+        return type(self).settled is MultivariateGaussian.settled and LOO not in (self.tie, self.shrinkage)
 
     def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
         """With the tie and the shrinkage that explain rows left out best, where that is asked for.
@@ -121,7 +121,7 @@ class MultivariateGaussian(JointMoments):
         Rows with missing values help to make the sums, completed as with one shared covariance; the rows compared are
         those without.
         """
-        if self.is_settled:
+        if LOO not in (self.tie, self.shrinkage):
             return self
         whole = np.flatnonzero(without_holes(X))
         if not len(whole):

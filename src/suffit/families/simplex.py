@@ -40,8 +40,11 @@ def share_table(smoothed: Callable[[slice], Array], K: int, places: int) -> tupl
 
     ``smoothed(part)`` are the smoothed counts of some places.  # → (K, part)
     """
-    table, never = np.empty((places, K)), np.zeros((places, K), np.int8)
     portions = row_blocks(places, K, SOLVED_CELLS)
+    if len(portions) == 1:
+        shares, zero = log_shares(smoothed(slice(None)))
+        return np.ascontiguousarray(shares.T), zero.T.astype(np.int8)
+    table, never = np.empty((places, K)), np.zeros((places, K), np.int8)
     sums = in_order(lambda start, stop: smoothed(slice(start, stop)).sum(axis=1), portions)
     total = sum(sums, start=np.zeros(K))
     uniform = ~(total > 0)  # no count, and no α

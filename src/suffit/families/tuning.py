@@ -185,7 +185,7 @@ class SmoothedFamily(Family):
     @property
     def is_settled(self) -> bool:
         """Whether α is."""
-        return not self.alpha_is_open
+        return type(self).settled is SmoothedFamily.settled and not self.alpha_is_open
 
     def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
         """With the α that explains the classes of rows left out best, where that is asked for."""

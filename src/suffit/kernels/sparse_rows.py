@@ -32,16 +32,6 @@ def _row_of(codes, lo, hi, i):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _ask_for_entries(indptr, indices, data, row, rows, i):  # type: ignore[no-untyped-def]
-    """Ask for the entries of a row that begins some way after row i, unless there is none; whether it did."""
-    if row >= rows or indptr[row] >= indptr[i] + _AHEAD:
-        return False
-    prefetch_range(indices, indptr[row], indptr[row + 1])
-    prefetch_range(data, indptr[row], indptr[row + 1])
-    return True
-
-
-@jit
 def _value(x, threshold):  # type: ignore[no-untyped-def]
     """What an entry counts as: itself, or with a threshold 1 above it, else 0."""
     if threshold is None:  # known when this is compiled, here and below
@@ -62,18 +52,21 @@ def csr_class_sums(indptr, indices, data, threshold, codes, weights, lo, hi, t):
     """t[c, j] += w·x over the entries of the rows whose class is in [lo, hi).  False where one is negative.
 
     With a threshold an entry counts as 1 where it is above it, else as 0; False where one is not finite.
-    Where threads split the classes between them, every cell is added up by one thread, in row order.
-    Entries are asked for ahead, as rows of other classes may stand between; and where there are many sums, those of the
-    next row.
+    Where threads split the classes between them, every cell is added up by one thread, in row order; other rows may
+    stand between, so that the entries of the next are asked for.  Where there are many sums, those of the next are too.
     """
     rows = codes.shape[0]
+    split = hi - lo < t.shape[0]
     far_sums = t.size > _NEAR
+    ahead = 0 if split else _AHEAD
     f0 = f1 = f2 = f3 = 0.0
-    i = ahead = _row_of(codes, lo, hi, 0)
+    i = _row_of(codes, lo, hi, 0)
+    later = _row_of(codes, lo, hi, i + 1)
     while i < rows:
-        while _ask_for_entries(indptr, indices, data, ahead, rows, i):
-            ahead = _row_of(codes, lo, hi, ahead + 1)
-        later = _row_of(codes, lo, hi, i + 1)
+        much_later = _row_of(codes, lo, hi, later + 1)
+        if split and much_later < rows:
+            prefetch_range(indices, indptr[much_later], indptr[much_later + 1])
+            prefetch_range(data, indptr[much_later], indptr[much_later + 1])
         if far_sums and later < rows:
             of_later = t[codes[later]]
             for e in range(indptr[later], indptr[later + 1]):
@@ -82,6 +75,8 @@ def csr_class_sums(indptr, indices, data, threshold, codes, weights, lo, hi, t):
         tc = t[codes[i]]
         e, end = indptr[i], indptr[i + 1]
         while e + 4 <= end:
+            prefetch_cell(indices, e + ahead)
+            prefetch_cell(data, e + ahead)
             x0, x1, x2, x3 = data[e], data[e + 1], data[e + 2], data[e + 3]
             f0, f1, f2, f3 = (
                 _flaw(f0, x0, threshold), _flaw(f1, x1, threshold), _flaw(f2, x2, threshold), _flaw(f3, x3, threshold)
@@ -96,7 +91,7 @@ def csr_class_sums(indptr, indices, data, threshold, codes, weights, lo, hi, t):
             f0 = _flaw(f0, x0, threshold)
             tc[np.uint64(indices[e])] += w * _value(x0, threshold)
             e += 1
-        i = later
+        i, later = later, much_later
     return f0 >= 0.0 and f1 >= 0.0 and f2 >= 0.0 and f3 >= 0.0
 
 
@@ -139,11 +134,8 @@ def csr_linear_scores(indptr, indices, data, threshold, weights, start, out):  #
     """
     rows, K = out.shape
     flaw = 0.0
-    ahead = 0
     if K == 2:
         for i in range(rows):
-            while _ask_for_entries(indptr, indices, data, ahead, rows, i):
-                ahead += 1
             s0, s1 = start[0], start[1]
             for e in range(indptr[i], indptr[i + 1]):
                 j = np.uint64(indices[e])
@@ -157,8 +149,6 @@ def csr_linear_scores(indptr, indices, data, threshold, weights, start, out):  #
         return flaw >= 0.0
     total = np.empty(K)
     for i in range(rows):
-        while _ask_for_entries(indptr, indices, data, ahead, rows, i):
-            ahead += 1
         for c in range(K):
             total[c] = start[c]
         e, end = indptr[i], indptr[i + 1]
