@@ -633,6 +633,7 @@ def test_of_two_infinities_the_first_is_named(make):
     model = make().fit(X, y)
     X[70_123, 1] = X[140_001, 2] = np.inf
     for call in (model.predict, model.predict_proba, model.predict_log_proba, model.score_samples):
-        with warnings.catch_warnings(), pytest.raises(ValueError, match="row 70123"):
+        with warnings.catch_warnings():
             warnings.simplefilter("error")  # the error says it all
-            call(X)
+            with pytest.raises(ValueError, match="row 70123"):
+                call(X)

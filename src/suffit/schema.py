@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from html import escape
 from itertools import pairwise
@@ -290,7 +290,7 @@ def shown(family: Family) -> str:
     """A family as its constructor is written, defaults left away."""
     defaults = type(family)
     parts = []
-    for field in family.__dataclass_fields__.values():  # type: ignore[attr-defined]
+    for field in fields(family):  # type: ignore[arg-type]
         value = getattr(family, field.name)
         if field.name in ("every_whole",) or (
             not isinstance(value, tuple | list | np.ndarray) and value == field.default
