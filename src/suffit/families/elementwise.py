@@ -19,7 +19,6 @@ from ..family import EMPTIED, LeftOut
 from ..kernels.threads import COPY_CELLS, cores, entry_blocks, every, in_order, row_blocks
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
 from ..table import (
-    Codes,
     InputError,
     Matrix,
     Rows,
@@ -44,16 +43,17 @@ AddEntries = Callable[[int, int, int, int, Array], None]
 ELEMENTWISE = layout("elementwise", {"n": (CLASS, FEATURE), "t": (CLASS, FEATURE, ORDER)})
 
 
-def class_ranges(codes: Codes, n_classes: int) -> list[tuple[int, int]]:
+def class_ranges(rows: Rows) -> list[tuple[int, int]]:
     """The classes cut into one contiguous range per thread, about equally many rows each."""
-    rows = np.cumsum(np.bincount(codes, minlength=n_classes))
+    n_classes = len(rows.classes)
+    ends = np.cumsum(np.bincount(rows.codes, minlength=n_classes) if rows.sizes is None else rows.sizes)
     parts = min(cores(), n_classes)
-    cuts = np.searchsorted(rows, rows[-1] * np.arange(1, parts) / parts) + 1 if len(rows) else np.array([])
+    cuts = np.searchsorted(ends, ends[-1] * np.arange(1, parts) / parts) + 1 if len(ends) else np.array([])
     edges = [0, *np.unique(np.clip(cuts, 1, n_classes)).astype(int).tolist(), n_classes]
     return [(a, b) for a, b in itertools.pairwise(edges) if a < b]
 
 
-def sum_entries(add: AddEntries, X: Matrix, codes: Codes, shape: tuple[int, ...]) -> Array:
+def sum_entries(add: AddEntries, X: Matrix, rows: Rows, shape: tuple[int, ...]) -> Array:
     """Sums, of this shape (K, …), over the stored entries of a CSR matrix.
 
     ``add(a, b, lo, hi, t)`` adds to t what the rows [a, b) of the classes [lo, hi) have.  Where that makes many blocks
@@ -83,7 +83,7 @@ def sum_entries(add: AddEntries, X: Matrix, codes: Codes, shape: tuple[int, ...]
             total += part
             spare.append(part)
     else:
-        every(of_classes, class_ranges(codes, len(total)))
+        every(of_classes, class_ranges(rows))
     return total
 
 
@@ -227,7 +227,7 @@ class Elementwise(SmoothedFamily):
                 T = freeze(self.T(values.astype(np.float64)[:, None])[:, 0, :] - zero)
                 csr_class_statistics(ends, places, T, *rows.part(a, b), lo, hi, t)
 
-        t = sum_entries(add, X, rows.codes, (K, p, self.order))
+        t = sum_entries(add, X, rows, (K, p, self.order))
         if odd or not np.isfinite(t.sum()):
             self.check_sparse(X, columns)
             if not sparse_without_holes(X):

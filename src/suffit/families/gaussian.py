@@ -218,7 +218,7 @@ class Gaussian(Elementwise):
             def work(lo: int, hi: int, o: Array = origin, n: Array = stored, a: Array = x, b: Array = xx) -> None:
                 csr_class_moments(indptr, indices, freeze(data), codes, weights, freeze(o), lo, hi, n, a, b)
 
-            every(work, class_ranges(rows.codes, K))
+            every(work, class_ranges(rows))
             moments = {"n": N, "x": x - (N - stored) * origin, "xx": xx + (N - stored) * origin**2}
             about = origin
             origin = np.divide(x, N, out=np.zeros((K, p)), where=N > 0)

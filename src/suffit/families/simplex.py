@@ -93,7 +93,7 @@ def sparse_class_sums(X: Matrix, rows: Rows) -> tuple[Array, bool]:
         if not csr_class_sums(*entries(X, a, b), None, *rows.part(a, b), lo, hi, t):
             odd.append(a)
 
-    t = sum_entries(add, X, rows.codes, (len(rows.classes), X.shape[1]))
+    t = sum_entries(add, X, rows, (len(rows.classes), X.shape[1]))
     return t, not odd and bool(np.isfinite(t.sum()))
 
 
