@@ -39,24 +39,11 @@ def prefetch_cell(values, place):  # type: ignore[no-untyped-def]
     _prefetch(values, np.int64(place))  # type: ignore[call-arg]
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _cells_in_line(context: Any, array: Any) -> Any:
-    """How many cells of an array come together: known when this is compiled."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        size = context.get_abi_sizeof(context.get_data_type(signature.args[0].dtype))
-        return ir.Constant(ir.IntType(64), LINE // size)
-
-    return types.int64(array), generate
-
-
 @jit
 def prefetch_range(values, start, stop):  # type: ignore[no-untyped-def]
-    """Ask for the cells [start, stop), which lie one after the other; the first that was not asked for."""
-    while start < stop:
-        _prefetch(values, start)  # type: ignore[call-arg]
-        start += _cells_in_line(values)  # type: ignore[call-arg]
-    return start
+    """Ask for the cells [start, stop), which lie one after the other."""
+    for e in range(start, stop, LINE // values.itemsize):
+        _prefetch(values, e)  # type: ignore[call-arg]
 
 
 @jit
