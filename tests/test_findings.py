@@ -626,6 +626,21 @@ def test_a_family_of_ones_own_is_settled_in_a_table_too(base):
     assert settled
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("make", [suffit.BernoulliNB, suffit.GaussianNB, suffit.LDA, suffit.QDA])
+def test_infinities_of_both_signs_are_refused_without_a_warning(make, form):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(500, 4)), rng.integers(0, 3, 500)
+    model = make().fit(form(X), y)
+    X[12, 1], X[40, 2] = np.inf, -np.inf
+    X = form(X)
+    for call in (model.predict, model.predict_proba, model.score_samples, lambda X: make().fit(X, y)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(ValueError, match="row 12"):
+                call(X)
+
+
 @pytest.mark.parametrize("make", [suffit.GaussianNB, suffit.LDA, suffit.QDA, suffit.MultinomialNB])
 def test_of_two_infinities_the_first_is_named(make):
     rng = np.random.default_rng(0)

@@ -8,6 +8,7 @@ from scipy import sparse
 
 import suffit
 from suffit.families import elementwise_scores, simplex
+from suffit.kernels import sparse_rows
 from suffit.kernels.sparse_rows import csr_class_sums, csr_linear_scores
 from suffit.table import freeze
 
@@ -49,6 +50,7 @@ def test_sums_and_scores_of_entries_are_those_of_dense_rows(seed, n, p, K, thres
 def test_sums_that_do_not_fit_the_cache_are_the_same():
     rng = np.random.default_rng(0)
     K, p, n = 8, 50_000, 300
+    assert K * p > sparse_rows._NEAR
     X = sparse.random_array((n, p), density=0.002, format="csr", rng=rng)
     codes, ones = rng.integers(0, K, size=n), np.ones(n)
     t = np.zeros((K, p))
@@ -78,6 +80,7 @@ def test_an_odd_entry_is_seen_wherever_it_stands(place, K):
 def test_words_solved_in_portions_are_those_solved_at_once(make, alpha, monkeypatch):
     rng = np.random.default_rng(0)
     K, p = 30, 4000
+    assert K * p > elementwise_scores.SOLVED_CELLS
     X = rows_of(rng, 90, p, np.float64)
     y = np.arange(90) % K
     smoothing = {"one": 1.0, "none": 0.0, "by word": rng.random(p)}[alpha]

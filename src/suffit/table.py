@@ -80,7 +80,7 @@ def csr(X: Matrix) -> Any:
 
 
 def portion(X: Any, start: int, stop: int) -> Any:
-    """Rows [start, stop); those of a CSR matrix without a copy of their entries, which slicing would make twice."""
+    """Rows [start, stop); those of a CSR matrix at a fraction of what its own slicing takes."""
     if not is_sparse(X):
         return X[start:stop]
     a, b = int(X.indptr[start]), int(X.indptr[stop])
@@ -115,6 +115,12 @@ def check_finite(X: NDArray[Any], columns: Sequence[str], first_row: int = 0, mi
         raise CellError(f"Input X contains {what}: column {columns[j]!r}, found {X[i, j]}", first_row + i, way)
 
 
+def sum_is_finite(a: NDArray[Any]) -> bool:
+    """Whether a sum shows that all numbers are finite; False: one is not, or they are very large."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return bool(np.isfinite(a.sum()))
+
+
 def adds_up(a: NDArray[Any]) -> bool:
     """Whether a sum shows that no number is NaN; False: one is, or infinities cancel."""
     with np.errstate(invalid="ignore", over="ignore"):
@@ -128,7 +134,7 @@ def sparse_without_holes(X: Matrix) -> bool:
 
 def check_stored(X: Any, columns: Sequence[str]) -> None:
     """Refuse a CSR matrix that stores an infinity, naming the first one."""
-    if X.nnz and not np.isfinite(X.data.sum()):
+    if not sum_is_finite(X.data):
         bad = np.isinf(X.data)
         if bad.any():
             e = int(np.argmax(bad))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -14,7 +13,7 @@ from scipy.special import expit
 
 from ..family import LeftOut, register
 from ..stats import Array, Stats
-from ..table import Matrix, Rows, csr, is_sparse
+from ..table import Matrix, Rows, csr, is_sparse, sum_is_finite
 from .elementwise import Elementwise, Natural, without
 from .tuning import dirichlet_evidence
 
@@ -144,7 +143,7 @@ class Bernoulli(Elementwise):
 
 
 def _sums_up(X: Matrix) -> bool:
-    return math.isfinite((X if isinstance(X, np.ndarray) else X.data).sum())
+    return sum_is_finite(X if isinstance(X, np.ndarray) else X.data)
 
 
 def _shortest(n: Array) -> Array:

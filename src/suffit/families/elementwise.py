@@ -30,6 +30,7 @@ from ..table import (
     is_sparse,
     refuse,
     sparse_without_holes,
+    sum_is_finite,
 )
 from .elementwise_scores import ElementwiseScorer
 from .elementwise_scores import Natural as Natural
@@ -161,7 +162,7 @@ class Elementwise(SmoothedFamily):
     def surely_valid(self, X: Matrix) -> bool:
         """Finite, and no value outside the support."""
         x = X.data if is_sparse(X) else X
-        return bool(np.isfinite(x.sum())) and not self.outside(x).any()
+        return sum_is_finite(x) and not self.outside(x).any()
 
     def check_sparse(self, X: Matrix, columns: Sequence[str]) -> None:
         """The same for CSR: the stored entries, and the zeros that are not stored."""
@@ -228,7 +229,7 @@ class Elementwise(SmoothedFamily):
                 csr_class_statistics(ends, places, T, *rows.part(a, b), lo, hi, t)
 
         t = sum_entries(add, X, rows, (K, p, self.order))
-        if odd or not np.isfinite(t.sum()):
+        if odd or not sum_is_finite(t):
             self.check_sparse(X, columns)
             if not sparse_without_holes(X):
                 return None

@@ -14,7 +14,20 @@ from scipy import sparse
 from ..family import LeftOut, Running, Scorer, Terms, register
 from ..forms import Impossible, LogisticForm
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
-from ..table import CellError, Codes, InputError, Matrix, Rows, adds_up, block, check_finite, csr, freeze, is_sparse
+from ..table import (
+    CellError,
+    Codes,
+    InputError,
+    Matrix,
+    Rows,
+    adds_up,
+    block,
+    check_finite,
+    csr,
+    freeze,
+    is_sparse,
+    sum_is_finite,
+)
 from .elementwise import never_learned, without
 from .holes import warn_absent
 from .running import RunningCounts, label_table
@@ -107,7 +120,7 @@ class Multinomial(SmoothedFamily):
         """Σ w x per class and word, and whether no count is missing."""
         if not is_sparse(X):
             count = dense_class_sums(X, rows, lambda x, start: self.check(x, columns, start))
-            return count, bool(np.isfinite(count.sum()))
+            return count, sum_is_finite(count)
         count, good = sparse_class_sums(X, rows)
         if not good:
             self.check_sparse(X, columns)

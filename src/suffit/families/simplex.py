@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..kernels.threads import every, in_order, row_blocks
 from ..stats import Array
-from ..table import Matrix, Rows, block, entries, freeze, is_sparse
+from ..table import Matrix, Rows, block, entries, freeze, is_sparse, sum_is_finite
 from .elementwise import sum_entries
 from .elementwise_scores import SOLVED_CELLS
 
@@ -94,7 +94,7 @@ def sparse_class_sums(X: Matrix, rows: Rows) -> tuple[Array, bool]:
             odd.append(a)
 
     t = sum_entries(add, X, rows, (len(rows.classes), X.shape[1]))
-    return t, not odd and bool(np.isfinite(t.sum()))
+    return t, not odd and sum_is_finite(t)
 
 
 def linear_scores(X: Matrix, start: int, stop: int, weights: NDArray[Any], out: Array) -> bool:
