@@ -80,3 +80,8 @@ def jit(function: Callable[..., Any]) -> Any:
 def fast(function: Callable[..., Any]) -> Any:
     """Compile with sums that may be taken in any order, so that they vectorise."""
     return _compile(function, fastmath=_REASSOCIATE)
+
+
+def pasted(function: Callable[..., Any]) -> Any:
+    """Compile into every kernel that calls it, in that kernel's way: no call, and nothing to hand over."""
+    return njit(inline="always", nogil=True, error_model="numpy")(function)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiled import fast, jit
-from .prefetch import prefetch_rows
+from .compiled import fast, jit, pasted
+from .prefetch import LINE, prefetch_cell, prefetch_range, prefetch_rows
 
 
 @jit
@@ -58,58 +58,127 @@ def places_by_class(codes, place, ends):  # type: ignore[no-untyped-def]
         ends[c] += 1
 
 
-STRIP_ROWS, STRIP_CELLS = 128, 1 << 14  # of rows that are put in the order of their classes: both stay in the cache
+LONG_ROW = 256  # bytes from which on the memory, not the processor, says how fast rows can be added up
+STRIP_ROWS, STRIP_CELLS = 128, 1 << 14  # of short rows that are put in the order of their classes, in the cache
+AHEAD_ROWS = 32  # long rows that are asked for before they are reached, at least
+
+
+@pasted
+def add_four(X, a, b, d, e, weights, o, s1, s2):  # type: ignore[no-untyped-def]
+    """s1 += Σ w z and s2 += Σ w z² of four rows of one class: its sums are loaded and stored once for the four."""
+    xa, xb, xd, xe = X[a], X[b], X[d], X[e]
+    wa, wb, wd, we = weights[a], weights[b], weights[d], weights[e]
+    for j in range(X.shape[1]):
+        za = np.float64(xa[j]) - o[j]
+        zb = np.float64(xb[j]) - o[j]
+        zd = np.float64(xd[j]) - o[j]
+        ze = np.float64(xe[j]) - o[j]
+        s1[j] += (wa * za + wb * zb) + (wd * zd + we * ze)
+        s2[j] += (wa * za * za + wb * zb * zb) + (wd * zd * zd + we * ze * ze)  # 0 if w is
+    return (wa + wb) + (wd + we)
+
+
+@pasted
+def add_one(X, a, weights, o, s1, s2):  # type: ignore[no-untyped-def]
+    """The same of one row."""
+    x, w = X[a], weights[a]
+    for j in range(X.shape[1]):
+        z = np.float64(x[j]) - o[j]
+        s1[j] += w * z
+        s2[j] += w * z * z
+    return w
+
+
+@pasted
+def add_as_they_come(X, codes, weights, origin, n, t1, t2):  # type: ignore[no-untyped-def]
+    """Long rows: each waits until there are four of its class.
+
+    Whenever four are added, four more are asked for; none is reached before, as at most three of every class wait.
+    """
+    K = n.shape[0]
+    held = np.empty((K, 4), np.int64)
+    waiting = np.zeros(K, np.int64)
+    ahead = AHEAD_ROWS + 3 * K
+    prefetch_rows(X, 0, ahead)
+    for i in range(X.shape[0]):
+        c = codes[i]
+        k = waiting[c]
+        held[c, k] = i
+        waiting[c] = (k + 1) & 3
+        if k == 3:
+            prefetch_rows(X, ahead, ahead + 4)
+            ahead += 4
+            n[c] += add_four(X, held[c, 0], held[c, 1], held[c, 2], i, weights, origin[c], t1[c], t2[c])
+    for c in range(K):
+        for k in range(waiting[c]):
+            n[c] += add_one(X, held[c, k], weights, origin[c], t1[c], t2[c])
+
+
+@pasted
+def add_strips(X, codes, weights, origin, n, t1, t2):  # type: ignore[no-untyped-def]
+    """Short rows: strips of them are put in the order of their classes, as nobody can foresee which class comes next.
+
+    The next strip is counted and asked for meanwhile: a line of memory with every row that is put in its place, the
+    rest as rows are added up.
+    """
+    rows, p = X.shape
+    K = n.shape[0]
+    line = LINE // X.itemsize
+    strip = max(STRIP_ROWS, STRIP_CELLS // p, K)
+    order = np.empty(strip, np.int64)
+    ends = np.empty(K, np.int64)
+    after = np.zeros(K, np.int64)  # rows of each class in the next strip
+    for i in range(min(strip, rows)):
+        after[codes[i]] += 1
+    prefetch_rows(X, 0, strip)
+    for start in range(0, rows, strip):
+        total = 0
+        for c in range(K):
+            ends[c] = total
+            total += after[c]
+            after[c] = 0
+        stop = start + total
+        later = max(min(rows - strip, stop), start)  # rows from here on have none a strip after them
+        asked = (start + strip) * p
+        for i in range(start, later):
+            c = codes[i]
+            order[ends[c]] = i
+            ends[c] += 1
+            after[codes[i + strip]] += 1
+            prefetch_cell(X, asked)
+            asked += line
+        for i in range(later, stop):
+            c = codes[i]
+            order[ends[c]] = i
+            ends[c] += 1
+        limit = min(stop + strip, rows) * p
+        rest = max(p - line, 0)
+        k = 0
+        for c in range(K):
+            while k + 4 <= ends[c]:
+                prefetch_range(X, asked, min(asked + 4 * rest, limit))
+                asked += 4 * rest
+                n[c] += add_four(
+                    X, order[k], order[k + 1], order[k + 2], order[k + 3], weights, origin[c], t1[c], t2[c]
+                )
+                k += 4
+            while k < ends[c]:
+                prefetch_range(X, asked, min(asked + rest, limit))
+                asked += rest
+                n[c] += add_one(X, order[k], weights, origin[c], t1[c], t2[c])
+                k += 1
 
 
 @fast
 def class_moments(X, codes, weights, origin, n, t1, t2):  # type: ignore[no-untyped-def]
-    """n[c] += w, t1[c, j] += w z, t2[c, j] += w z², with z = x − origin[c, j].
+    """n[c] += w, t1[c, j] += w z, t2[c, j] += w z², with z = x − origin[c, j], four rows of a class at a time.
 
-    Four rows of a class at a time, so that sums are loaded and stored once for four rows; as rows are then not read in
-    their order, those of the next strip are asked for meanwhile.
+    Rows are then not read in their order, so that each is asked for some time before it is reached.
     """
-    rows, p = X.shape
-    K = n.shape[0]
-    strip = max(STRIP_ROWS, STRIP_CELLS // p, K)
-    place = np.empty(strip, np.int64)
-    order = np.empty(strip, np.int64)
-    ends = np.empty(K, np.int64)
-    prefetch_rows(X, 0, strip)
-    for start in range(0, rows, strip):
-        some = codes[start : start + strip]
-        places_by_class(some, place, ends)
-        for i in range(some.shape[0]):
-            order[place[i]] = start + i
-        later = start + strip
-        k = 0
-        for c in range(K):
-            o = origin[c]
-            s1 = t1[c]
-            s2 = t2[c]
-            while k + 4 <= ends[c]:
-                prefetch_rows(X, later + k, later + k + 4)
-                a, b, d, e = order[k], order[k + 1], order[k + 2], order[k + 3]
-                xa, xb, xd, xe = X[a], X[b], X[d], X[e]
-                wa, wb, wd, we = weights[a], weights[b], weights[d], weights[e]
-                n[c] += (wa + wb) + (wd + we)
-                for j in range(p):
-                    za = np.float64(xa[j]) - o[j]
-                    zb = np.float64(xb[j]) - o[j]
-                    zd = np.float64(xd[j]) - o[j]
-                    ze = np.float64(xe[j]) - o[j]
-                    s1[j] += (wa * za + wb * zb) + (wd * zd + we * ze)
-                    s2[j] += (wa * za * za + wb * zb * zb) + (wd * zd * zd + we * ze * ze)  # 0 if w is
-                k += 4
-            while k < ends[c]:
-                prefetch_rows(X, later + k, later + k + 1)
-                x = X[order[k]]
-                w = weights[order[k]]
-                n[c] += w
-                for j in range(p):
-                    z = np.float64(x[j]) - o[j]
-                    s1[j] += w * z
-                    s2[j] += w * z * z
-                k += 1
+    if X.shape[1] * X.itemsize < LONG_ROW:
+        add_strips(X, codes, weights, origin, n, t1, t2)
+    else:
+        add_as_they_come(X, codes, weights, origin, n, t1, t2)
 
 
 @fast

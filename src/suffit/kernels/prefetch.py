@@ -35,7 +35,7 @@ def _prefetch(context: Any, array: Any, place: Any) -> Any:
 
 @jit
 def prefetch_cell(values, place):  # type: ignore[no-untyped-def]
-    """Ask for one cell of an array of one dimension."""
+    """Ask for one cell, counted from the first; there need be none."""
     _prefetch(values, np.int64(place))  # type: ignore[call-arg]
 
 
