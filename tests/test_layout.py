@@ -22,6 +22,7 @@ ORDER = [
     "stats",
     "table",
     "cells",
+    "series",
     "frame",
     "forms",
     "family",

@@ -13,7 +13,8 @@ from scipy import stats
 
 from .estimators.reading import read_labels
 from .explain import html_table
-from .frame import EMPTY, NUMBER, WHOLE, Frame, read_frame
+from .frame import Frame, read_frame
+from .series import EMPTY, NUMBER, WHOLE
 from .stats import Array
 from .table import InputError, encode
 

@@ -30,11 +30,12 @@ from .families.left_out_nearly import NearlyLeftOut
 from .families.matrix import divided, moments_by_column
 from .families.tuning import Tuning
 from .family import LeftOut
-from .frame import LEVEL_KIND, NUMBER, WHOLE, Frame
+from .frame import Frame
 from .kernels.threads import one_blas_thread
 from .model import Model
 from .powers import Pooled, bounded, pooled
 from .schema import Coding, Piece, Schema
+from .series import LEVEL_KIND, NUMBER, WHOLE
 from .stats import Array, Stats
 from .table import Codes, Rows
 

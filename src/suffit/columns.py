@@ -15,8 +15,9 @@ from .families import Bernoulli, Binned, Categorical, Gamma, Gaussian, LogNormal
 from .families.elementwise import Elementwise
 from .family import Family, family_named
 from .family_choice import BIC, CRITERIA, LOO, compared
-from .frame import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, READABLE, TRUTH, Column, Frame
+from .frame import Frame
 from .schema import LEFT_OUT, Choice, Piece, Schema, shown
+from .series import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, READABLE, TRUTH, Column
 from .stats import Array
 from .table import InputError, Rows, check_finite, freeze
 

@@ -17,7 +17,8 @@ from .families.binned import bin_names
 from .families.holes import MissingValuesWarning
 from .families.product import Block, Product
 from .family import Family
-from .frame import EMPTY, NUMBER, TRUTH, WHOLE, Frame
+from .frame import Frame
+from .series import EMPTY, NUMBER, TRUTH, WHOLE
 from .stats import Array
 from .table import Coded, InputError, Matrix, check_finite, freeze
 

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .explain import html_table
-from .families.categorical import CategoricalScorer, level_tables
+from .families.categorical import level_tables
+from .families.categorical_scores import CategoricalScorer
 from .families.elementwise import Elementwise
 from .families.elementwise_scores import ElementwiseScorer
 from .families.gaussian import WarpedScorer

@@ -19,10 +19,11 @@ from ..columns import apart, choose
 from ..families.tuning import Tuning
 from ..family import Family
 from ..family_choice import CRITERIA
-from ..frame import ArrayColumn, Frame, Template, as_objects, read_frame, unmasked
+from ..frame import Frame, Template, read_frame, unmasked
 from ..model import Model, Solution
 from ..schema import LeftOutWarning, Schema, TableRows
 from ..selective import columns_that_help
+from ..series import ArrayColumn, as_objects
 from ..stats import Array
 from ..table import Coded, InputError, Parts, Rows
 from .base import GenerativeEstimator

@@ -18,7 +18,6 @@ from ..kernels.threads import COPY_CELLS, in_order, row_blocks
 from ..stats import LEVEL, Array, Stats
 from ..table import Codes, InputError, Matrix, Rows, block, check_finite, freeze, is_sparse
 from .categorical import (
-    CategoricalScorer,
     check_counts,
     count_levels,
     evidence_of_tables,
@@ -27,6 +26,7 @@ from .categorical import (
     levels_left_out,
     log_tables,
 )
+from .categorical_scores import CategoricalScorer
 from .tuning import SmoothedFamily, Tuning, check_alpha
 
 HOW = ("mdl", "width", "quantile")
