@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 from scipy.special import softmax
 
-from .model import RowsLeftOut, Solution, lapsed
+from .model import RowsLeftOut
 from .powers import Pool, Pooled, bounded
+from .solution import Solution, lapsed
 from .stats import Array
 from .table import Codes, InputError, Matrix
 

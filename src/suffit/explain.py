@@ -16,7 +16,7 @@ from scipy.special import softmax
 from .family import Terms
 from .frame import Frame, Template
 from .kernels.threads import row_blocks
-from .model import Solution, lapsed
+from .solution import Solution, lapsed
 from .stats import Array
 from .table import Codes, Matrix, is_missing, is_sparse
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model import Solution
+from ..solution import Solution
 from ..stats import Array
 from ..summary import Summary, likelihood, separations
 from ..table import Matrix, Rows

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from ..calibrate import Calibration
 from ..family import Family, Running
-from ..model import Model, Solution
+from ..model import Model
+from ..solution import Solution
 from ..stats import Array
 from ..table import Matrix, Rows
 

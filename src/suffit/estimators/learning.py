@@ -19,7 +19,8 @@ from sklearn.utils.validation import validate_data
 
 from ..decide import number
 from ..family import Family
-from ..model import Model, Solution
+from ..model import Model
+from ..solution import Solution
 from ..stats import Array, Index
 from ..table import InputError, Matrix, Rows
 from .fitted import Fitted, Pending, PendingRows, PendingSums, log_prior

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from ..families.heavy_scores import HeavyScorer
 from ..families.product import ProductScorer
 from ..forms import LogisticForm
-from ..model import Solution
+from ..solution import Solution
 from ..stats import Array
 from ..table import InputError
 

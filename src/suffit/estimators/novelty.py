@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from ..families.holes import patterns_of
-from ..model import Solution
+from ..solution import Solution
 from ..stats import Array
 from ..table import Codes, Matrix, is_missing, is_sparse
 

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from ..columns import apart
 from ..forms import LogisticForm
-from ..model import RowScorer, Solution
+from ..solution import RowScorer, Solution
 from ..stats import CLASS, Array
 from ..table import Codes, InputError, Matrix
 from .fitted import log_prior

@@ -20,10 +20,11 @@ from ..families.tuning import Tuning
 from ..family import Family
 from ..family_choice import CRITERIA
 from ..frame import Frame, Template, read_frame, unmasked
-from ..model import Model, Solution
+from ..model import Model
 from ..schema import LeftOutWarning, Schema, TableRows
 from ..selective import columns_that_help
 from ..series import ArrayColumn, as_objects
+from ..solution import Solution
 from ..stats import Array
 from ..table import Coded, InputError, Parts, Rows
 from .base import GenerativeEstimator

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from ..families import Multinomial
 from ..family import Family
-from ..model import Solution
+from ..solution import Solution
 from ..stats import Array
 from ..table import InputError, Matrix, is_sparse
 from .fitted import log_prior, no_prior

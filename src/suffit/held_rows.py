@@ -1,0 +1,194 @@
+"""Rows under models that have not seen them: what the structures of a table are compared by."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .families import Binned, Gaussian, MultivariateGaussian
+from .families.binned import Edges, SortedColumns
+from .families.left_out_holes import PartsLeftOut
+from .families.left_out_nearly import NearlyLeftOut
+from .families.matrix import divided, moments_by_column
+from .family import LeftOut
+from .frame import Frame
+from .model import Model
+from .powers import bounded
+from .schema import Piece, Schema
+from .series import NUMBER, WHOLE
+from .stats import Array, Stats
+from .table import Rows
+
+Places = NDArray[np.int64]
+
+FOLDS = 5
+MOST_COMPARED = 500  # of these, rows that settings are compared on, and powers fitted
+MOST_LOOKED_AT = 2_000  # rows that powers are fitted on where those are too few to tell, or there are very many
+
+
+def folds_of(frame: Frame, schema: Schema, rows: Rows) -> Places:
+    """A fold for every row, from its values and its label.  # → (n,)"""
+    mixed = np.zeros(frame.n_rows, np.uint64)
+    with np.errstate(over="ignore"):
+        for name in schema.used:
+            column = frame.columns[name]
+            if column.kind() in (NUMBER, WHOLE):
+                x = column.numbers() + 0.0
+                bits = np.where(np.isnan(x), np.nan, x).view(np.uint64)
+            else:
+                values, codes = column.levels()
+                each = np.array([zlib.crc32(repr(v).encode()) for v in values] + [0], np.uint64)
+                bits = each[codes]
+            mixed += _scrambled(bits + np.uint64(0x9E3779B97F4A7C15))  # the same for columns in any order
+        label = np.array([zlib.crc32(repr(c).encode()) for c in rows.classes.labels], np.uint64)
+        mixed = _scrambled(mixed + label[rows.codes])
+    return np.asarray((mixed >> np.uint64(11)) % np.uint64(FOLDS)).astype(np.int64)
+
+
+def _scrambled(bits: Any) -> Any:
+    """Mix the bits of whole numbers well (the finaliser of SplitMix64)."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Scores of rows under settings of a joint piece that has not seen them."""
+
+    piece: Piece  # with the scales of its numbers
+    left_out: Callable[[MultivariateGaussian, slice], Array]  # of some of the rows looked at  # → (n, K)
+    together: float  # rows that have both of a pair of columns, on average over the pairs
+
+
+class Held:
+    """Scores of some rows under models that have not seen them, for one piece after another."""
+
+    def __init__(self, frame: Frame, rows: Rows, folds: Places) -> None:
+        self.frame, self.rows, self.folds = frame, rows, folds
+        half = len(rows) // 2 if len(rows) > 2 * MOST_COMPARED else len(rows)  # others are left, to choose bins by
+        looked_at = rows.weighty(min(MOST_LOOKED_AT, half))
+        compared = rows.some(looked_at).weighty(MOST_COMPARED)
+        self.look = np.concatenate([looked_at[compared], np.delete(looked_at, compared)])  # each against all other rows
+        self.compared = len(compared)  # the first ones
+        self.few = rows.some(self.look)
+        self.tell = self._telling()
+        self._kept: dict[Any, Array] = {}
+        self._learned: dict[Any, tuple[Any, Model]] = {}
+        self._sorted: dict[tuple[str, ...], SortedColumns] = {}
+        self._edges: dict[tuple[str, ...], tuple[Edges, ...]] = {}  # of bins chosen by all rows that are not looked at
+        self.sums: dict[Any, Stats] = {}  # of the columns and codings of joint pieces, over all rows
+
+    def _telling(self) -> Rows:
+        """The rows with the weights they are compared by: none for a row whose class no other fold has."""
+        codes, weights = self.rows.part(0, len(self.rows))
+        by_fold = np.zeros((FOLDS, len(self.rows.classes)))
+        np.add.at(by_fold, (self.folds, codes), weights)
+        elsewhere = (by_fold.sum(axis=0) - by_fold)[self.folds, codes] > 0
+        return Rows(self.rows.classes, codes, np.where(elsewhere, weights, 0.0)).some(self.look)
+
+    def sorted(self, columns: tuple[str, ...]) -> SortedColumns:
+        """Columns of numbers, sorted once for all bins that are made of them."""
+        if columns not in self._sorted:
+            numbers = [self.frame.columns[n].numbers() for n in columns]
+            self._sorted[columns] = SortedColumns.of(np.column_stack(numbers))
+        return self._sorted[columns]
+
+    def cut(self, piece: Piece) -> Piece:
+        """A piece whose bins, if it is one of those compared, are chosen by all rows; or by many, as compared."""
+        family, columns = piece.family, self._sorted.get(piece.columns)
+        if not isinstance(family, Binned) or family.edges is not None or columns is None:
+            return piece
+        edges = self._edges.get(piece.columns) or family.edges_of(columns, self.rows)
+        return replace(piece, family=replace(family, edges=edges))
+
+    def scores(self, pieces: Iterable[Piece], some: slice) -> Array:
+        """log p(x | c) of some of the rows looked at, up to a constant per row.  # → (n, K)
+
+        Each under the sums of all others; where the classes choose the bins, under bins and sums of rows held out.
+        """
+        total = np.zeros((len(self.look[some]), len(self.rows.classes)))
+        for piece in pieces:
+            key = (piece.family, piece.columns, piece.reads, some.start)
+            if key not in self._kept:
+                self._kept[key] = bounded(self._left_out(piece, some))
+            total += self._kept[key]
+        return total
+
+    def _left_out(self, piece: Piece, some: slice) -> LeftOut:
+        key = (piece.family, piece.columns, piece.reads)
+        if isinstance(piece.family, Binned):
+            if key not in self._kept:  # of all rows at once
+                self._kept[key] = self._of_others(piece.family, piece.columns)
+            return LeftOut(self._kept[key][some])
+        if key not in self._learned:
+            X = piece.matrix(self.frame)
+            self._learned[key] = X, Model.empty(piece.family, piece.names).learn(X, self.rows)
+        X, model = self._learned[key]
+        rows = self.few.some(np.arange(len(self.look))[some])
+        return model.left_out(X[self.look[some]], rows, np.zeros_like, one=True).left
+
+    def joint(self, piece: Piece) -> Joint:
+        """Settings of a joint piece, compared by leave-one-out: nearly exact."""
+        family, X = piece.family, piece.matrix(self.frame)
+        assert isinstance(family, MultivariateGaussian)
+        piece, stats, scale = _scaled(piece, family.collect(X, self.rows, piece.names))
+        self.sums[piece.columns, piece.codings] = stats
+        x, rows = X[self.look] / scale, self.few.one_of_each()
+        holes = "pair_n" in stats.sums
+        of_rows = family.parts_left_out(stats) if holes else partial(NearlyLeftOut, family.scatter(stats))
+        parts: dict[int | None, NearlyLeftOut | PartsLeftOut] = {}
+
+        def left_out(family: MultivariateGaussian, some: slice) -> Array:
+            if some.start not in parts:
+                codes, weights = rows.part(0, len(rows))
+                parts[some.start] = of_rows(x[some], codes[some], weights[some])
+            density = parts[some.start].log_density(family.tie, family.shrinkage, family.freedom)
+            return bounded(LeftOut(density))
+
+        return Joint(piece, left_out, _seen_together(stats))
+
+    def _of_others(self, family: Binned, names: tuple[str, ...]) -> Array:
+        """Scores of the rows compared under bins of rows that are not.  # → (n, K)
+
+        Of all that are not compared, where they are as many; else, for every fold, of the other folds.
+        """
+        compared = np.zeros(len(self.rows), bool)
+        compared[self.look] = True
+        many = 2 * len(self.look) <= len(self.rows)
+        apart = [compared] if many else [self.folds == f for f in range(FOLDS)]
+        scores, columns = np.zeros((len(self.look), len(self.rows.classes))), self.sorted(names)
+        for held in apart:
+            here = np.flatnonzero(held[self.look])
+            if len(here):
+                others = self.rows.without(held)
+                edges = family.edges_of(columns, others)
+                scores[here] = replace(family, edges=edges).scores_of_others(columns.rows, others, self.look[here])
+                if many:
+                    self._edges[names] = edges
+        return scores
+
+
+def _scaled(piece: Piece, stats: Stats) -> tuple[Piece, Stats, Array]:
+    """A joint piece whose numbers have variance 1 within the classes, its sums, and what numbers are divided by."""
+    n, x, squares = moments_by_column(stats)
+    variance = Gaussian(tie=1.0).solved_moments(n, x, squares, np.asarray(stats.origin))[1][0]
+    scale = np.sqrt(np.where(variance > 0, variance, 1.0))
+    ends = np.cumsum([0, *(c.width for c in piece.codings)])
+    each = [tuple(scale[a:b].tolist()) for a, b in pairwise(ends)]
+    codings = tuple(replace(c, scales=s) for c, s in zip(piece.codings, each, strict=True))
+    return replace(piece, codings=codings), divided(stats, scale), scale
+
+
+def _seen_together(stats: Stats) -> float:
+    """In how many rows a pair of columns is there, on average over the pairs; at least 1."""
+    if "pair_n" not in stats.sums:
+        return max(1.0, float(stats["n"].sum()))
+    return max(1.0, float(stats["pair_n"].sum()) / stats["pair_n"].shape[-1] ** 2)
