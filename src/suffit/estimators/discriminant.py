@@ -144,9 +144,9 @@ class GaussianDiscriminantAnalysis(GaussianEstimator):
             tie=tie, spherical=self.covariance == "spherical", unbiased=unbiased, shrinkage=float(shrinkage)
         )
 
-    def _check_fit(self, X: Matrix, model: Model) -> None:
+    def _check_fit(self, X: Matrix, rows: Rows, model: Model) -> None:
         if self.tie == 1.0:
-            more_rows_than_classes(model)
+            more_rows_than_classes(rows, model)
 
     @property
     def covariance_(self) -> Array:
@@ -155,12 +155,14 @@ class GaussianDiscriminantAnalysis(GaussianEstimator):
         return self._cast(full[0] if self._model.family.tie == 1.0 else full)  # type: ignore[attr-defined]
 
 
-def more_rows_than_classes(model: Model) -> None:
-    """Refuse a shared covariance where no class has two rows."""
-    n = model.counts["n"]
-    if n.sum() <= len(n):
+def more_rows_than_classes(rows: Rows, model: Model) -> None:
+    """Refuse a shared covariance where no class has two rows, or one that counts as two."""
+    n, K = float(model.counts["n"].sum()), len(model.classes)
+    if n <= K and rows.weights is not None:
+        n = max(n, float(np.count_nonzero(rows.weights)))  # weights that are shares
+    if n <= K:
         raise ValueError(
-            f"The number of samples must be more than the number of classes (n_samples={n.sum():g}, {len(n)} classes): "
+            f"The number of samples must be more than the number of classes (n_samples={n:g}, {K} classes): "
             "a shared covariance needs two rows of some class"
         )
 
@@ -210,7 +212,7 @@ class WithCovarianceEstimator(GaussianEstimator):
             plain = model.collected(dense, rows)
             model = replace(plain, stats=_with_covariances(dense, rows, self.covariance_estimator))
             self._total = _estimated(self.covariance_estimator, dense)
-            self._begin(X, data, model, labels.dtype)
+            self._begin(X, data, rows, model, labels.dtype)
             self._after_fit(data, rows)
         return self
 

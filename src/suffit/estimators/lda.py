@@ -19,7 +19,7 @@ from ..family import Family
 from ..kernels.threads import row_blocks
 from ..model import Model
 from ..stats import Array
-from ..table import Matrix, block, check_finite
+from ..table import Matrix, Rows, block, check_finite
 from .discriminant import PRIORS, UNIT, WithCovarianceEstimator, more_rows_than_classes
 
 
@@ -124,8 +124,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             model = replace(model, family=replace(model.family, pool=tuple(np.asarray(shares).tolist())))  # type: ignore[type-var]
         super()._adopt(model, labels, floats, anew)
 
-    def _check_fit(self, X: Matrix, model: Model) -> None:
-        more_rows_than_classes(model)
+    def _check_fit(self, X: Matrix, rows: Rows, model: Model) -> None:
+        more_rows_than_classes(rows, model)
         most = min(len(model.classes) - 1, X.shape[1])
         if self.n_components is not None and self.n_components > most:
             raise ValueError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -116,7 +117,15 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         prior = self._default_prior(model) if prior is None else prior
         if self._grows:
             self.n_features_in_ = len(model.columns)
-        calibration = old.calibration if old is not None and old.model.classes == model.classes else None
+        calibration = None if old is None else old.calibration
+        if old is not None and calibration is not None and old.model.classes != model.classes:
+            warnings.warn(
+                f"the classes are now {list(model.classes)[:10]}: the calibration, of {list(old.model.classes)[:10]}, "
+                "is gone; recalibrate(X, y) fits another",
+                UserWarning,
+                stacklevel=4,
+            )
+            calibration = None
         self._fit = Fitted(model, prior, given, labels, floats, self._decision_prior, calibration)
         self._settings = self._current_settings()
 
@@ -192,13 +201,13 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             data, labels, rows = self._read(X, y, sample_weight, self._read_X)
             family = self._settled_family(data.shape[1])
             model = Model.empty(family, self._names(X, data.shape[1])).learn(data, rows)
-            self._begin(X, data, model, labels.dtype)
+            self._begin(X, data, rows, model, labels.dtype)
             self._after_fit(data, rows)
         return self
 
-    def _begin(self, X: Any, data: Matrix, model: Model, labels: np.dtype[Any]) -> None:
+    def _begin(self, X: Any, data: Matrix, rows: Rows, model: Model, labels: np.dtype[Any]) -> None:
         """Adopt the model of a first fit; what is wrong with the data shows at fit."""
-        self._check_fit(data, model)
+        self._check_fit(data, rows, model)
         self._pending = None
         self._remember_columns(X, data)
         self._adopt(model, labels, _float_type(data), anew=True)
@@ -208,7 +217,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _after_fit(self, X: Matrix, rows: Rows) -> None:
         """What is to be made of the rows of a fit once they are learned."""
 
-    def _check_fit(self, X: Matrix, model: Model) -> None:
+    def _check_fit(self, X: Matrix, rows: Rows, model: Model) -> None:
         """Conditions that hold for a fit but not for a first batch."""
 
     def _remember_columns(self, X: Any, data: Matrix) -> None:

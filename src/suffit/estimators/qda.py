@@ -12,7 +12,7 @@ from ..families import MultivariateGaussian
 from ..family import Family
 from ..model import Model
 from ..stats import Array
-from ..table import Matrix
+from ..table import Matrix, Rows
 from .discriminant import PRIORS, UNIT, WithCovarianceEstimator
 
 
@@ -91,7 +91,7 @@ class QuadraticDiscriminantAnalysis(WithCovarianceEstimator):
             shrinkage=self._shrinkage(), ridge=float(self.reg_param) if self.solver == "svd" else 0.0
         )
 
-    def _check_fit(self, X: Matrix, model: Model) -> None:
+    def _check_fit(self, X: Matrix, rows: Rows, model: Model) -> None:
         if len(model.classes) < 2:
             raise ValueError(f"The number of classes has to be greater than one. Got {len(model.classes)} class.")
 

@@ -33,6 +33,7 @@ from .novelty import Unit
 from .predicting import generator
 from .reading import Prior, common_dtype, read_labels, read_weight
 
+FEW_FIRST = 40  # rows of a first batch below which no structure is chosen by them, as later rows could not undo it
 SETTLED = ("columns", "structure", "criterion", "select", "missing", "unknown")  # what the first rows settle
 
 
@@ -59,6 +60,7 @@ class GenerativeClassifier(GenerativeEstimator):
         pooled, p(c | x) = (1 − ε) q + ε p(c) with q ∝ p(c) Π_m p_m(x | c)^β_m: powers β take back their
         over-confidence, and ε is the chance that a row is an exception, whose columns say nothing of its class;
         ``selection_`` shows them.  Densities, draws and imputation are those of the naive structure in any case.
+        In ``partial_fit`` the first batch decides, if it has forty rows or more; else it is "naive".
     criterion : {"bic", "loo"}, default "bic"
         What decides between the families of a column of numbers (Gaussian, log-normal, gamma; of whole numbers
         Gaussian, Poisson, levels).  "bic": their log-likelihood given the class less ½·log(rows) for each parameter,
@@ -258,7 +260,10 @@ class GenerativeClassifier(GenerativeEstimator):
         self._plain = self._seen.plain()
         self._asked = {name: getattr(self, name) for name in SETTLED}
         known: dict[int, Any] = {}
-        if self.structure == "auto" and isinstance(self.columns, str) and len(rows.classes) > 1:
+        open_structure = self.structure == "auto" and isinstance(self.columns, str)
+        if open_structure and not solve and len(rows) < FEW_FIRST:
+            self._say_few(len(rows))
+        elif open_structure and len(rows.classes) > 1:
             self._seen, structures, known = select(self._plain, frame, alike)
             self._selection = replace(structures, columns=self._selection)
         self._template = frame.like
@@ -279,6 +284,14 @@ class GenerativeClassifier(GenerativeEstimator):
             self._density_solution()  # what is to be said of the columns is said at fit; the pool waits for predictions
         return data, rows
 
+    def _say_few(self, n: int) -> None:
+        warnings.warn(
+            f"a first batch of {n} rows is too small to choose a structure by: columns are taken as independent given "
+            f"the class, for all batches; begin with {FEW_FIRST} rows or more, or set structure='naive'",
+            UserWarning,
+            stacklevel=4,
+        )
+
     def _say_left_out(self) -> None:
         odd = [c for c in self._seen.left_out() if not c.reason.startswith("as asked")]
         if odd:
@@ -286,9 +299,10 @@ class GenerativeClassifier(GenerativeEstimator):
             warnings.warn(f"left out of the model: {shown}", LeftOutWarning, stacklevel=4)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Add the sums of a batch.  The first one decides on the families; later ones are read as it was.
+        """Add the sums of a batch.  The first one decides on families and structure; later ones are read as it was.
 
-        New classes and levels may come at any time.
+        So it had better be large, with rows of all classes: under forty rows no structure is chosen, and columns are
+        independent given the class.  New classes and levels may come at any time.
         """
         self._check_settings_once()
         with self._unchanged_on_error():

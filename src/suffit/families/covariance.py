@@ -20,6 +20,7 @@ from .tuning import (
     Trial,
     Tuning,
     amount,
+    check_classes,
     covariance_losses,
     losses_left_out,
     mean_loss,
@@ -66,6 +67,7 @@ class AnyGaussian(Family):
         The error is that of the mean difference between the losses of the same rows.  Plain leave-one-out would
         often take more structure than there is, however many rows there are.
         """
+        check_classes(rows)
         whole = np.flatnonzero(without_holes(X))
         if not len(whole):
             raise InputError("covariance='auto' needs rows without missing values; set it by hand")

@@ -33,7 +33,7 @@ from .left_out import NOTHING_LEFT, Blend, Downdates, Scatter, varying
 from .left_out_holes import PartsLeftOut, Whole
 from .matrix import SCATTER, SCATTER_FOURTH, SCATTER_POOLED, JointMoments, without_holes
 from .shrinkage import class_shrinkage, shrink_to_diagonal, shrink_to_identity
-from .tuning import LOO, Tuning, settled_covariance
+from .tuning import LOO, Tuning, check_classes, settled_covariance
 
 Sums = dict[str, Array]
 Flags = NDArray[np.bool_]
@@ -123,6 +123,7 @@ class MultivariateGaussian(JointMoments):
         """
         if LOO not in (self.tie, self.shrinkage):
             return self
+        check_classes(rows)
         whole = np.flatnonzero(without_holes(X))
         if not len(whole):
             raise InputError("leave-one-out needs rows without missing values; set tie and shrinkage by hand")

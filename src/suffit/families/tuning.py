@@ -130,6 +130,16 @@ def _tells(n: Array, codes: Codes, weights: Array) -> NDArray[np.bool_]:
     return np.asarray(tells)
 
 
+def check_classes(rows: Rows) -> None:
+    """Refuse to compare settings by rows of one class: all explain it equally well."""
+    if np.count_nonzero(rows.counts()) < 2:
+        found = ", ".join(map(repr, rows.classes.labels[:1]))
+        raise InputError(
+            f"leave-one-out compares settings by how well they tell classes apart, and all rows are of one class ({found}); "
+            "begin with rows of two classes or more, or set the value by hand"
+        )
+
+
 def some_rows(X: Matrix, rows: Rows) -> tuple[Matrix, Rows]:
     """The rows that settings are compared on."""
     look = rows.weighty(MOST_ROWS)
@@ -191,6 +201,7 @@ class SmoothedFamily(Family):
         """With the α that explains the classes of rows left out best, where that is asked for."""
         if not self.alpha_is_open:
             return self
+        check_classes(rows)
         stats, counts = self._with(alpha=1.0).collect(X, rows, columns), rows.counts()
         here, few = some_rows(X, rows)
 
