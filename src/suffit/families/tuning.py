@@ -135,8 +135,8 @@ def check_classes(rows: Rows) -> None:
     if np.count_nonzero(rows.counts()) < 2:
         found = ", ".join(map(repr, rows.classes.labels[:1]))
         raise InputError(
-            f"leave-one-out compares settings by how well they tell classes apart, and all rows are of one class ({found}); "
-            "begin with rows of two classes or more, or set the value by hand"
+            f"leave-one-out compares settings by how well they tell classes apart, and all rows are of one class "
+            f"({found}); begin with rows of two classes or more, or set the value by hand"
         )
 
 
