@@ -17,7 +17,7 @@ from .family import Family, family_named
 from .family_choice import BIC, CRITERIA, LOO, compared
 from .frame import Frame
 from .schema import LEFT_OUT, Choice, Piece, Schema, shown
-from .series import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, READABLE, TRUTH, Column
+from .series import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, READABLE, TRUTH, Column, unreadable
 from .stats import Array
 from .table import InputError, Rows, check_finite, freeze
 
@@ -182,7 +182,7 @@ def _wished(family: Family | str, name: str, kind: str) -> Family:
         made = family_named(family)
         family = made(smoothing=1e-9) if issubclass(made, Gaussian) else made()
     if kind in (NESTED, MIXED, DATE):
-        raise _unreadable(name, kind)
+        raise unreadable(name, kind, _dropped(name))
     if kind == LEVEL_KIND and not isinstance(family, Categorical):
         raise InputError(
             f"column {name!r}: {family.key} needs numbers, the column holds levels; use Categorical(), or convert it"
@@ -190,13 +190,8 @@ def _wished(family: Family | str, name: str, kind: str) -> Family:
     return family
 
 
-def _unreadable(name: str, kind: str) -> InputError:
-    ways = {
-        NESTED: "it holds lists or the like: make columns of single values of it",
-        MIXED: "it mixes numbers, text or other values: convert it to one type",
-        DATE: "it holds dates or times: make numbers of it, such as the year, or the hour with VonMises(period=24)",
-    }
-    return InputError(f"column {name!r}: {ways[kind]}, or leave it out with columns={{{name!r}: 'drop'}}")
+def _dropped(name: str) -> str:
+    return f"leave it out with columns={{{name!r}: 'drop'}}"
 
 
 # --- what the values speak for
@@ -246,7 +241,7 @@ class Looked:
         if kind == DATE:
             return None, "a date or time: make numbers of it, such as the year, or the hour with VonMises(period=24)"
         if kind not in READABLE and kind != EMPTY:
-            raise _unreadable(name, kind)
+            raise unreadable(name, kind, _dropped(name))
         if kind in (LEVEL_KIND, EMPTY) and whole.kind() == LEVEL_KIND:
             spread = _spread(self.few.columns[name], self.few_rows)
             if self.few is not self.frame and not 1 < spread[0] <= FEW_LEVELS:

@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..families import Categorical
 from ..families.categorical import level_tables
 from ..family import Family
+from ..frame import check_unique, frame_names, is_frame
 from ..stats import Array
 from ..table import InputError, Matrix
 from .reading import column_names
@@ -94,7 +95,8 @@ class CategoricalNB(SmoothedNB):
             cells = np.array(X, dtype=object)
             numbers = cells.ndim != 2 or all(isinstance(v, (Real, type(None))) for v in cells.reshape(-1))
             X = np.array(X) if numbers and not (cells == None).any() else cells  # noqa: E711  (elementwise)
-        elif hasattr(X, "columns"):
+        elif is_frame(X):
+            check_unique(frame_names(X))
             X = _cells(X)
         if getattr(X, "dtype", None) is not None and X.dtype.kind in "OUS":
             if X.ndim != 2 or 0 in X.shape:
