@@ -387,7 +387,13 @@ def numbers_of(cells: list[Any]) -> Array:
     """Python values as float64, NaN where missing."""
     if _PLAIN.issuperset(map(type, cells)):
         return np.array(cells, dtype=np.float64)
-    return np.fromiter((np.nan if is_missing(v) else float(v) for v in cells), np.float64, len(cells))
+    return np.fromiter((np.nan if is_missing(v) else _number(v) for v in cells), np.float64, len(cells))
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, DATES):  # some of NumPy's are numbers to Python
+        raise TypeError("a date or time is no number")
+    return float(value)
 
 
 def unreadable(name: str, kind: str, leave_out: str = "leave it out") -> InputError:

@@ -50,6 +50,9 @@ def _holds_numbers(X: Any) -> bool:
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(X, pandas.DataFrame):
         return all(dtype.kind in "biufc" for dtype in X.dtypes)
+    polars = sys.modules.get("polars")
+    if polars is not None and isinstance(X, polars.DataFrame):
+        return all(dtype.is_numeric() or dtype == polars.Boolean for dtype in X.dtypes)
     import narwhals as nw
 
     frame = nw.from_native(X, pass_through=True)
@@ -77,16 +80,15 @@ def _column(name: str, column: Column) -> Array:
 
 def _cells_as_numbers(cells: list[Any], names: Sequence[str], words: bool = True) -> Array:
     """Cells row by row; the first that is no number is refused, and with ``words=False`` any word.  # → (n, p)"""
-    types = set(map(type, cells))
-    if not any(issubclass(t, DATES if words else (*DATES, str, bytes)) for t in types):
-        try:
+    try:
+        if words:
             return numbers_of(cells).reshape(-1, len(names))
-        except (TypeError, ValueError, OverflowError):
-            pass  # to be named below
+    except (TypeError, ValueError, OverflowError):
+        pass  # which cell it is, is said below
     for k, cell in enumerate(cells):
         if not is_missing(cell):
             _check_cell(cell, names, k, words)
-    return numbers_of(cells).reshape(-1, len(names))
+    raise AssertionError("one of the cells is no number")
 
 
 def _check_cell(cell: Any, names: Sequence[str], k: int, words: bool) -> None:
