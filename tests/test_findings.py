@@ -752,3 +752,16 @@ def test_columns_of_one_name_are_refused_in_the_same_words(make):
     X = pd.DataFrame(np.ones((60, 2), int), columns=["a", "a"])
     with pytest.raises(suffit.InputError, match="column 'a' is there 2 times; give every column its own name"):
         make().fit(X, [0, 1] * 30)
+
+
+def test_a_record_is_no_dict_of_columns():
+    table = {"b": [True, False, True, True] * 15, "z": np.arange(60) / 7, "w": ["Bern", "Chur"] * 30}
+    model = suffit.GenerativeClassifier(structure="naive").fit(table, [0, 1] * 30)
+    row = {"b": True, "z": 0.5, "w": "Bern"}
+    for record in (row, {"w": "Bern"}, {"z": None}, {"z": {0: 1.0}}):
+        with pytest.raises(
+            suffit.InputError, match=r"column '.': a dict holds columns, .* found .*; one row goes to scorer"
+        ):
+            model.predict(record)
+    want = model.predict_proba({name: [value] for name, value in row.items()})
+    np.testing.assert_allclose(model.scorer()(row), want[0])

@@ -190,6 +190,11 @@ def _from_dict(X: Mapping[Any, Any]) -> Frame:
 
 
 def _one_column(values: Any, name: str) -> NDArray[Any]:
+    if isinstance(values, str | bytes | Mapping) or not np.iterable(values):
+        raise InputError(
+            f"column {name!r}: a dict holds columns, with a list of values in each, found {values!r}; one row goes to "
+            "scorer(), or is a list of one value in each column"
+        )
     if isinstance(values, np.ma.MaskedArray):
         values = unmasked(values)
     if isinstance(values, np.ndarray) and values.ndim != 1:
