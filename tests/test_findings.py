@@ -765,3 +765,39 @@ def test_a_record_is_no_dict_of_columns():
             model.predict(record)
     want = model.predict_proba({name: [value] for name, value in row.items()})
     np.testing.assert_allclose(model.scorer()(row), want[0])
+
+
+@pytest.mark.parametrize("first", [2**63 + 1, 2**63 - 2, 2**64 - 6])
+@pytest.mark.parametrize("step", [1, 4])
+def test_levels_beyond_int64_are_levels(first, step):
+    X = np.array([first, first + step], np.uint64).repeat(30)[:, None]
+    y, least = np.repeat(["a", "b"], 30), np.repeat([[True], [False]], 30, axis=0)
+    model, small = suffit.CategoricalNB().fit(X, y), suffit.CategoricalNB().fit(least, y)
+    np.testing.assert_array_equal(model.predict_proba(X), small.predict_proba(least))
+    np.testing.assert_array_equal(model.loo_predict_proba(X, y), small.loo_predict_proba(least, y))
+    assert set(model.sample(50, random_state=0)[0].ravel().tolist()) == set(X.ravel().tolist())
+    model.partial_fit(X[:3], y[:3]).forget(X[:3], y[:3])
+    assert model.categories_[0].tolist() == [first, first + step]
+    assert suffit.CategoricalNB().fit(X.tolist(), y).categories_[0].tolist() == [first, first + step]
+    np.testing.assert_allclose(model.predict_proba(np.array([[7], [first + 2]], np.uint64)), 0.5)  # never seen
+
+
+def test_a_level_beyond_int64_is_no_negative_one():
+    X, y = np.array([[-5], [-4]]).repeat(30, axis=0), [0] * 30 + [1] * 30
+    model = suffit.CategoricalNB().fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(np.array([[2**64 - 5]], np.uint64)), 0.5)
+
+
+@pytest.mark.parametrize("structure", ["auto", "naive"])
+@pytest.mark.parametrize("form", [np.asarray, list, pd.Series, pl.Series])
+def test_whole_numbers_that_are_one_as_floats_are_told_apart(form, structure):
+    y = np.arange(60) % 2
+    cells = [2**62 + 1 + c for c in y.tolist()]
+    model = suffit.GenerativeClassifier(structure=structure).fit({"a": form(cells), "z": np.arange(60) % 7}, y)
+    assert model.schema_.choices[0].reason == "whole numbers that are all 4.61169e+18 as float64; 2 levels"
+    assert (model.predict({"a": form(cells), "z": [None] * 60}) == y).all()
+    with pytest.warns(suffit.LeftOutWarning, match="every value is 4.61169e"):
+        suffit.GenerativeClassifier().fit({"a": form([2**62 + 1] * 60), "z": np.arange(60) % 7}, y)
+    names = [2**62 + i for i in range(60)]
+    with pytest.warns(suffit.LeftOutWarning, match="it names the rows"):
+        suffit.GenerativeClassifier().fit({"a": form(names), "z": np.arange(60) % 7}, y)

@@ -427,5 +427,6 @@ def as_objects(values: list[Any]) -> NDArray[Any]:
     out[:] = values
     kind = kind_of(values)
     if kind in (NUMBER, WHOLE, TRUTH) and not any(map(is_missing, values)):
-        return np.array(values)
+        plain = np.array(values)
+        return out if kind == WHOLE and plain.dtype.kind == "f" else plain  # some are int64 alone, some uint64 alone
     return out

@@ -95,6 +95,8 @@ class CategoricalNB(SmoothedNB):
             cells = np.array(X, dtype=object)
             numbers = cells.ndim != 2 or all(isinstance(v, (Real, type(None))) for v in cells.reshape(-1))
             X = np.array(X) if numbers and not (cells == None).any() else cells  # noqa: E711  (elementwise)
+            if X.dtype.kind == "f" and all(isinstance(v, Integral) for v in cells.reshape(-1)):
+                X = cells  # some are int64 alone, some uint64 alone
         elif is_frame(X):
             check_unique(frame_names(X))
             X = _cells(X)
@@ -116,8 +118,11 @@ class CategoricalNB(SmoothedNB):
         """The levels of each column."""
         out = []
         for levels in self._solved.scorer.levels:
-            values = np.array(levels) if len({type(v) for v in levels}) <= 1 else np.empty(len(levels), dtype=object)
-            values[:] = levels
+            kinds = {type(v) for v in levels}
+            values = np.array(levels) if len(kinds) <= 1 else np.empty(0)
+            if len(kinds) > 1 or (kinds == {int} and values.dtype.kind == "f"):  # no type of NumPy holds them all
+                values = np.empty(len(levels), dtype=object)
+                values[:] = levels
             out.append(values)
         return out
 
