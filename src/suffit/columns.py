@@ -17,7 +17,7 @@ from .family import Family, family_named
 from .family_choice import BIC, CRITERIA, LOO, compared
 from .frame import Frame
 from .schema import LEFT_OUT, Choice, Piece, Schema, shown
-from .series import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, READABLE, TRUTH, Column, unreadable
+from .series import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, READABLE, TRUTH, WHOLE, Column, unreadable
 from .stats import Array
 from .table import InputError, Rows, check_finite, freeze
 
@@ -25,6 +25,7 @@ LOOK_AT = 2_000  # rows that the choice of families rests on, where there are mo
 WIDE = 1_000  # whole numbers further apart than this are sorted, to see how many different ones there are
 FEW_LEVELS = 30  # whole numbers of no more distinct values than this may be levels
 LARGEST_COUNT = 1_000  # whole numbers up to this may be counts of events
+EXACT = 2.0**53  # whole numbers from here on may be alike as float64
 OWN_VALUE = 0.5  # a column of levels with more distinct values than this share of its rows names the rows
 SURELY = 10.0  # by how much a family's log-likelihood, less its price, must exceed the Gaussian's
 
@@ -260,7 +261,7 @@ class Looked:
         if math.isnan(low):  # in no row that weighs anything
             return None, "no value is there"
         if low == high:
-            return None, f"every value is {low:g}"
+            return self._equal(name, kind, low)
         if whole and _running(every, low, high, self.rows):
             return None, "a running number: it names the rows rather than telling of them"
         if kind == TRUTH:
@@ -276,6 +277,15 @@ class Looked:
                 return Numbers(x, self.few_rows, low, high, whole, *seen)
         rows = self.rows.some(self.weighty) if len(every) < len(self.rows) else self.rows
         return Numbers(every, rows, low, high, whole, low, high, whole)  # a rare other value is not among the few
+
+    def _equal(self, name: str, kind: str, value: float) -> Verdict:
+        """A column whose values are one as float64; whole numbers that are not are levels."""
+        if kind == WHOLE and abs(value) >= EXACT:
+            distinct, present = _spread(self.frame.columns[name], self.rows)
+            if distinct > 1:
+                family, reason = _for_levels(distinct, present)
+                return family, f"whole numbers that are all {value:g} as float64; {reason}"
+        return None, f"every value is {value:g}"
 
 
 @cache
