@@ -15,6 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -652,3 +653,151 @@ def test_of_two_infinities_the_first_is_named(make):
             warnings.simplefilter("error")  # the error says it all
             with pytest.raises(ValueError, match="row 70123"):
                 call(X)
+
+
+NUMERIC = [
+    suffit.LDA,
+    suffit.QDA,
+    suffit.GDA,
+    suffit.GaussianNB,
+    suffit.BernoulliNB,
+    suffit.PoissonNB,
+    suffit.MultinomialNB,
+    suffit.ComplementNB,
+    suffit.NaiveBayes,
+]
+
+
+@pytest.mark.parametrize(
+    "objects",
+    [
+        lambda X: [[None if v != v else v for v in row] for row in X.tolist()],
+        lambda X: np.where(np.isnan(X), None, X),
+        lambda X: np.where(np.isnan(X), pd.NA, X.astype(object)),
+        lambda X: pd.DataFrame(np.where(np.isnan(X), pd.NA, X.astype(object)), columns=["a", "b"]),
+        lambda X: np.ma.masked_array(np.nan_to_num(X), np.isnan(X)),
+    ],
+    ids=["list", "None", "NA", "frame", "masked"],
+)
+@pytest.mark.parametrize("make", NUMERIC)
+def test_missing_objects_are_missing_on_every_path(make, objects):
+    X = np.random.default_rng(0).integers(0, 5, (60, 2)).astype(float)
+    X[[3, 8], [1, 0]] = np.nan
+    y = np.arange(60) % 2
+    more = X[:12] + 1.0
+    given, batch = objects(X), objects(more)
+    model, plain = make().fit(given, y), make().fit(X, y)
+    for step in ("partial_fit", "forget"):
+        np.testing.assert_array_equal(model.predict_proba(given), plain.predict_proba(X))
+        np.testing.assert_array_equal(model.score_samples(batch), plain.score_samples(more))
+        getattr(model, step)(batch, y[:12])
+        getattr(plain, step)(more, y[:12])
+    np.testing.assert_array_equal(model.predict_proba(given), plain.predict_proba(X))
+
+
+@pytest.mark.parametrize("make", [suffit.LDA, suffit.GaussianNB])
+def test_whole_numbers_beyond_64_bits_are_numbers(make):
+    X, y = [[1, 2.5], [2, 3.5], [3, 2**70], [4, 1.0]] * 15, [0, 1] * 30
+    want = make().fit(np.array(X, dtype=float), y).predict_proba(np.array(X, dtype=float))
+    np.testing.assert_array_equal(make().fit(X, y).predict_proba(X), want)
+    X[2][1] = 10**400
+    with pytest.raises(suffit.InputError, match=r"column 'x1': numbers must fit into float64, found one .* in row 2;"):
+        make().fit(X, y)
+
+
+@pytest.mark.parametrize("make", NUMERIC)
+def test_dates_and_durations_are_no_numbers(make):
+    days = np.arange(60).astype("M8[ns]")
+    days[5] = "NaT"
+    plain, y = np.ones((60, 2)) + np.arange(60)[:, None] % 7, np.arange(60) % 2
+    model = make().fit(plain, y)
+    tables = [np.c_[days, days], np.c_[days - days[0], days - days[0]]]
+    tables += [pd.DataFrame({"a": plain[:, 0], "b": v}) for v in (days, days - days[0], days.astype("M8[us]").tolist())]
+    tables += [pl.DataFrame({"a": plain[:, 0], "b": v}) for v in (days, days - days[0], days.astype("M8[D]"))]
+    tables += [pl.DataFrame({"a": plain[:, 0], "b": days}).to_arrow(), np.c_[plain[:, :1], days[:, None].astype("O")]]
+    tables[-1][:, 1] = days.astype("M8[us]").tolist()
+    tables += [tables[-1].tolist()]
+    for X in tables:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the model knows no names
+            for call in (lambda X: make().fit(X, y), lambda X: make().partial_fit(X, y), model.predict_proba):
+                with pytest.raises(
+                    suffit.InputError, match=r"column '(b|x0|x1)': it holds dates or times: make numbers"
+                ):
+                    call(X)
+
+
+@pytest.mark.parametrize("make", [suffit.LDA, suffit.GaussianNB, suffit.MultinomialNB])
+def test_a_word_among_numbers_is_named_with_its_column(make):
+    y, words, numbers = [0, 1] * 30, ["u", "v"] * 30, np.arange(60.0)
+    tables = [pd.DataFrame({"a": numbers, "b": v}) for v in (words, pd.Categorical(words), np.array(words, dtype="O"))]
+    tables += [pl.DataFrame({"a": numbers, "b": pl.Series(words, dtype=t)}) for t in (pl.String, pl.Categorical)]
+    for X in tables:
+        with pytest.raises(
+            suffit.InputError, match=r"column 'b'.*could not convert string to float.*'u' in row 0; .*Gen"
+        ):
+            make().fit(X, y)
+    with pytest.raises(suffit.InputError, match=r"column 'x1'.*'v' in row 0"):
+        make().fit([[1, "v"]] * 60, y)
+    levels = pd.DataFrame({"a": numbers, "b": pd.Categorical([1, 2] * 30)})  # numbers stay numbers
+    np.testing.assert_array_equal(
+        make().fit(levels, y).predict(levels), make().fit(levels.astype(float), y).predict(levels)
+    )
+    with pytest.raises(TypeError, match="column 'x0': the argument must be a string or a real number, found ndarray"):
+        make().fit(np.array([[np.ones(2), 1.0]] * 60, dtype=object), y)
+
+
+@pytest.mark.parametrize("make", [*NUMERIC, suffit.CategoricalNB, suffit.GenerativeClassifier])
+def test_columns_of_one_name_are_refused_in_the_same_words(make):
+    X = pd.DataFrame(np.ones((60, 2), int), columns=["a", "a"])
+    with pytest.raises(suffit.InputError, match="column 'a' is there 2 times; give every column its own name"):
+        make().fit(X, [0, 1] * 30)
+
+
+def test_a_record_is_no_dict_of_columns():
+    table = {"b": [True, False, True, True] * 15, "z": np.arange(60) / 7, "w": ["Bern", "Chur"] * 30}
+    model = suffit.GenerativeClassifier(structure="naive").fit(table, [0, 1] * 30)
+    row = {"b": True, "z": 0.5, "w": "Bern"}
+    for record in (row, {"w": "Bern"}, {"z": None}, {"z": {0: 1.0}}):
+        with pytest.raises(
+            suffit.InputError, match=r"column '.': a dict holds columns, .* found .*; one row goes to scorer"
+        ):
+            model.predict(record)
+    want = model.predict_proba({name: [value] for name, value in row.items()})
+    np.testing.assert_allclose(model.scorer()(row), want[0])
+
+
+@pytest.mark.parametrize("first", [2**63 + 1, 2**63 - 2, 2**64 - 6])
+@pytest.mark.parametrize("step", [1, 4])
+def test_levels_beyond_int64_are_levels(first, step):
+    X = np.array([first, first + step], np.uint64).repeat(30)[:, None]
+    y, least = np.repeat(["a", "b"], 30), np.repeat([[True], [False]], 30, axis=0)
+    model, small = suffit.CategoricalNB().fit(X, y), suffit.CategoricalNB().fit(least, y)
+    np.testing.assert_array_equal(model.predict_proba(X), small.predict_proba(least))
+    np.testing.assert_array_equal(model.loo_predict_proba(X, y), small.loo_predict_proba(least, y))
+    assert set(model.sample(50, random_state=0)[0].ravel().tolist()) == set(X.ravel().tolist())
+    model.partial_fit(X[:3], y[:3]).forget(X[:3], y[:3])
+    assert model.categories_[0].tolist() == [first, first + step]
+    assert suffit.CategoricalNB().fit(X.tolist(), y).categories_[0].tolist() == [first, first + step]
+    np.testing.assert_allclose(model.predict_proba(np.array([[7], [first + 2]], np.uint64)), 0.5)  # never seen
+
+
+def test_a_level_beyond_int64_is_no_negative_one():
+    X, y = np.array([[-5], [-4]]).repeat(30, axis=0), [0] * 30 + [1] * 30
+    model = suffit.CategoricalNB().fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(np.array([[2**64 - 5]], np.uint64)), 0.5)
+
+
+@pytest.mark.parametrize("structure", ["auto", "naive"])
+@pytest.mark.parametrize("form", [np.asarray, list, pd.Series, pl.Series])
+def test_whole_numbers_that_are_one_as_floats_are_told_apart(form, structure):
+    y = np.arange(60) % 2
+    cells = [2**62 + 1 + c for c in y.tolist()]
+    model = suffit.GenerativeClassifier(structure=structure).fit({"a": form(cells), "z": np.arange(60) % 7}, y)
+    assert model.schema_.choices[0].reason == "whole numbers that are all 4.61169e+18 as float64; 2 levels"
+    assert (model.predict({"a": form(cells), "z": [None] * 60}) == y).all()
+    with pytest.warns(suffit.LeftOutWarning, match="every value is 4.61169e"):
+        suffit.GenerativeClassifier().fit({"a": form([2**62 + 1] * 60), "z": np.arange(60) % 7}, y)
+    names = [2**62 + i for i in range(60)]
+    with pytest.warns(suffit.LeftOutWarning, match="it names the rows"):
+        suffit.GenerativeClassifier().fit({"a": form(names), "z": np.arange(60) % 7}, y)

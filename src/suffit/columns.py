@@ -17,7 +17,7 @@ from .family import Family, family_named
 from .family_choice import BIC, CRITERIA, LOO, compared
 from .frame import Frame
 from .schema import LEFT_OUT, Choice, Piece, Schema, shown
-from .series import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, READABLE, TRUTH, Column
+from .series import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, READABLE, TRUTH, WHOLE, Column, unreadable
 from .stats import Array
 from .table import InputError, Rows, check_finite, freeze
 
@@ -25,6 +25,7 @@ LOOK_AT = 2_000  # rows that the choice of families rests on, where there are mo
 WIDE = 1_000  # whole numbers further apart than this are sorted, to see how many different ones there are
 FEW_LEVELS = 30  # whole numbers of no more distinct values than this may be levels
 LARGEST_COUNT = 1_000  # whole numbers up to this may be counts of events
+EXACT = 2.0**53  # whole numbers from here on may be alike as float64
 OWN_VALUE = 0.5  # a column of levels with more distinct values than this share of its rows names the rows
 SURELY = 10.0  # by how much a family's log-likelihood, less its price, must exceed the Gaussian's
 
@@ -182,7 +183,7 @@ def _wished(family: Family | str, name: str, kind: str) -> Family:
         made = family_named(family)
         family = made(smoothing=1e-9) if issubclass(made, Gaussian) else made()
     if kind in (NESTED, MIXED, DATE):
-        raise _unreadable(name, kind)
+        raise unreadable(name, kind, _dropped(name))
     if kind == LEVEL_KIND and not isinstance(family, Categorical):
         raise InputError(
             f"column {name!r}: {family.key} needs numbers, the column holds levels; use Categorical(), or convert it"
@@ -190,13 +191,8 @@ def _wished(family: Family | str, name: str, kind: str) -> Family:
     return family
 
 
-def _unreadable(name: str, kind: str) -> InputError:
-    ways = {
-        NESTED: "it holds lists or the like: make columns of single values of it",
-        MIXED: "it mixes numbers, text or other values: convert it to one type",
-        DATE: "it holds dates or times: make numbers of it, such as the year, or the hour with VonMises(period=24)",
-    }
-    return InputError(f"column {name!r}: {ways[kind]}, or leave it out with columns={{{name!r}: 'drop'}}")
+def _dropped(name: str) -> str:
+    return f"leave it out with columns={{{name!r}: 'drop'}}"
 
 
 # --- what the values speak for
@@ -246,7 +242,7 @@ class Looked:
         if kind == DATE:
             return None, "a date or time: make numbers of it, such as the year, or the hour with VonMises(period=24)"
         if kind not in READABLE and kind != EMPTY:
-            raise _unreadable(name, kind)
+            raise unreadable(name, kind, _dropped(name))
         if kind in (LEVEL_KIND, EMPTY) and whole.kind() == LEVEL_KIND:
             spread = _spread(self.few.columns[name], self.few_rows)
             if self.few is not self.frame and not 1 < spread[0] <= FEW_LEVELS:
@@ -265,7 +261,7 @@ class Looked:
         if math.isnan(low):  # in no row that weighs anything
             return None, "no value is there"
         if low == high:
-            return None, f"every value is {low:g}"
+            return self._equal(name, kind, low)
         if whole and _running(every, low, high, self.rows):
             return None, "a running number: it names the rows rather than telling of them"
         if kind == TRUTH:
@@ -281,6 +277,15 @@ class Looked:
                 return Numbers(x, self.few_rows, low, high, whole, *seen)
         rows = self.rows.some(self.weighty) if len(every) < len(self.rows) else self.rows
         return Numbers(every, rows, low, high, whole, low, high, whole)  # a rare other value is not among the few
+
+    def _equal(self, name: str, kind: str, value: float) -> Verdict:
+        """A column whose values are one as float64; whole numbers that are not are levels."""
+        if kind == WHOLE and abs(value) >= EXACT:
+            distinct, present = _spread(self.frame.columns[name], self.rows)
+            if distinct > 1:
+                family, reason = _for_levels(distinct, present)
+                return family, f"whole numbers that are all {value:g} as float64; {reason}"
+        return None, f"every value is {value:g}"
 
 
 @cache

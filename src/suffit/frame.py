@@ -98,6 +98,18 @@ def table_form(X: Any) -> str:
     return library if library in ("pandas", "polars", "pyarrow") else "array"
 
 
+def is_frame(X: Any) -> bool:
+    """Whether X is a data frame of some library."""
+    if isinstance(X, np.ndarray | list | tuple):
+        return False
+    return hasattr(X, "columns") or hasattr(X, "column_names")
+
+
+def frame_names(X: Any) -> list[str]:
+    """The column names of a data frame."""
+    return list(map(str, X.column_names if hasattr(X, "column_names") else X.columns))
+
+
 def read_frame(X: Any) -> Frame:
     """A table of whatever kind as a :class:`Frame`."""
     if is_sparse(X):
@@ -107,7 +119,7 @@ def read_frame(X: Any) -> Frame:
         )
     if isinstance(X, Mapping):
         return _from_dict(X)
-    if (not isinstance(X, np.ndarray | list | tuple) and hasattr(X, "columns")) or hasattr(X, "column_names"):
+    if is_frame(X):
         return _from_native(X)
     return _from_array(X)
 
@@ -120,7 +132,7 @@ def _from_native(X: Any) -> Frame:
         return _from_pandas(X)
     if type(X).__name__ == "RecordBatch":
         X = import_module("pyarrow").Table.from_batches([X])
-    check_unique(list(map(str, X.column_names if hasattr(X, "column_names") else X.columns)))
+    check_unique(frame_names(X))
     frame = nw.from_native(X)
     if isinstance(frame, nw.LazyFrame):
         raise TypeError("X is a lazy frame, which holds no rows yet; collect it first")
@@ -178,6 +190,11 @@ def _from_dict(X: Mapping[Any, Any]) -> Frame:
 
 
 def _one_column(values: Any, name: str) -> NDArray[Any]:
+    if isinstance(values, str | bytes | Mapping) or not np.iterable(values):
+        raise InputError(
+            f"column {name!r}: a dict holds columns, with a list of values in each, found {values!r}; one row goes to "
+            "scorer(), or is a list of one value in each column"
+        )
     if isinstance(values, np.ma.MaskedArray):
         values = unmasked(values)
     if isinstance(values, np.ndarray) and values.ndim != 1:

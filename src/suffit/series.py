@@ -19,14 +19,21 @@ from numpy.typing import NDArray
 
 from .cells import native_filled
 from .stats import Array
-from .table import FEW_WORDS, NOTHING_MISSING, Codes, column_codes, freeze, is_missing
+from .table import FEW_WORDS, NOTHING_MISSING, Codes, InputError, column_codes, freeze, is_missing
 
 NUMBER, WHOLE, TRUTH, LEVEL_KIND = "number", "whole number", "yes or no", "level"
 DATE, NESTED, MIXED, EMPTY = "date or time", "nested", "mixed", "empty"
 REMEMBERED = 1 << 16  # rows of a column up to which what was read of it is kept
 READABLE = (NUMBER, WHOLE, TRUTH, LEVEL_KIND)
 
-_DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+WAYS_OUT = {
+    NESTED: "it holds lists or the like: make columns of single values of it",
+    MIXED: "it mixes numbers, text or other values: convert it to one type",
+    DATE: "it holds dates or times: make numbers of it, such as the year, or the hour with VonMises(period=24)",
+}
+
+DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+_PLAIN = {int, float, bool, type(None)}  # what NumPy makes numbers of as we do
 _KINDS = {"f": NUMBER, "i": WHOLE, "u": WHOLE, "b": TRUTH, "U": LEVEL_KIND, "S": LEVEL_KIND, "M": DATE, "m": DATE}
 
 
@@ -100,8 +107,7 @@ class ArrayColumn(Remembering):
         return kind
 
     def _of_objects(self) -> Array:
-        cells = (np.nan if is_missing(v) else float(v) for v in self.values.tolist())
-        return np.fromiter(cells, np.float64, len(self.values))
+        return numbers_of(self.values.tolist())
 
     def cells(self) -> NDArray[Any]:
         """As they are."""
@@ -377,6 +383,24 @@ class ChosenRows:
         return ChosenRows(self.column, self.which[which])
 
 
+def numbers_of(cells: list[Any]) -> Array:
+    """Python values as float64, NaN where missing."""
+    if _PLAIN.issuperset(map(type, cells)):
+        return np.array(cells, dtype=np.float64)
+    return np.fromiter((np.nan if is_missing(v) else _number(v) for v in cells), np.float64, len(cells))
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, DATES):  # some of NumPy's are numbers to Python
+        raise TypeError("a date or time is no number")
+    return float(value)
+
+
+def unreadable(name: str, kind: str, leave_out: str = "leave it out") -> InputError:
+    """The error for a column of values that no family has, with the ways out."""
+    return InputError(f"column {name!r}: {WAYS_OUT[kind]}, or {leave_out}")
+
+
 def kind_of(values: list[Any]) -> str:
     """The one kind that all values are of, the missing ones left aside."""
     kinds = {_kind(v) for v in values if not is_missing(v)}
@@ -388,7 +412,7 @@ def kind_of(values: list[Any]) -> str:
 def _kind(value: Any) -> str:
     if isinstance(value, bool | np.bool_):
         return TRUTH
-    if isinstance(value, _DATES):
+    if isinstance(value, DATES):
         return DATE
     if isinstance(value, Real | Decimal):
         return WHOLE if isinstance(value, int | np.integer) else NUMBER
@@ -403,5 +427,6 @@ def as_objects(values: list[Any]) -> NDArray[Any]:
     out[:] = values
     kind = kind_of(values)
     if kind in (NUMBER, WHOLE, TRUTH) and not any(map(is_missing, values)):
-        return np.array(values)
+        plain = np.array(values)
+        return out if kind == WHOLE and plain.dtype.kind == "f" else plain  # some are int64 alone, some uint64 alone
     return out

@@ -308,8 +308,10 @@ def is_missing(level: Any) -> bool:
         return True
     try:
         return bool(level != level)
-    except (TypeError, ValueError):  # pandas.NA: its truth is undefined
+    except TypeError:  # pandas.NA: its truth is undefined
         return True
+    except ValueError:  # an array, which is no single value
+        return False
 
 
 def _integer_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes, Array] | None:

@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..families import Categorical
 from ..families.categorical import level_tables
 from ..family import Family
+from ..frame import check_unique, frame_names, is_frame
 from ..stats import Array
 from ..table import InputError, Matrix
 from .reading import column_names
@@ -94,7 +95,10 @@ class CategoricalNB(SmoothedNB):
             cells = np.array(X, dtype=object)
             numbers = cells.ndim != 2 or all(isinstance(v, (Real, type(None))) for v in cells.reshape(-1))
             X = np.array(X) if numbers and not (cells == None).any() else cells  # noqa: E711  (elementwise)
-        elif hasattr(X, "columns"):
+            if X.dtype.kind == "f" and all(isinstance(v, Integral) for v in cells.reshape(-1)):
+                X = cells  # some are int64 alone, some uint64 alone
+        elif is_frame(X):
+            check_unique(frame_names(X))
             X = _cells(X)
         if getattr(X, "dtype", None) is not None and X.dtype.kind in "OUS":
             if X.ndim != 2 or 0 in X.shape:
@@ -114,8 +118,11 @@ class CategoricalNB(SmoothedNB):
         """The levels of each column."""
         out = []
         for levels in self._solved.scorer.levels:
-            values = np.array(levels) if len({type(v) for v in levels}) <= 1 else np.empty(len(levels), dtype=object)
-            values[:] = levels
+            kinds = {type(v) for v in levels}
+            values = np.array(levels) if len(kinds) <= 1 else np.empty(0)
+            if len(kinds) > 1 or (kinds == {int} and values.dtype.kind == "f"):  # no type of NumPy holds them all
+                values = np.empty(len(levels), dtype=object)
+                values[:] = levels
             out.append(values)
         return out
 

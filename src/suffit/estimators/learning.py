@@ -25,6 +25,7 @@ from ..solution import Solution
 from ..stats import Array, Index
 from ..table import InputError, Matrix, Rows
 from .fitted import Fitted, Pending, PendingRows, PendingSums, log_prior
+from .numbers import as_numbers
 from .reading import (
     Prior,
     adding_up,
@@ -62,7 +63,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "fiub" and X.size:
             return X  # what check_array would return after some 40 µs
         X = check_array(
-            X,
+            as_numbers(X),
             accept_sparse=self._accept_sparse,
             dtype="numeric",
             ensure_all_finite=False,

@@ -11,6 +11,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
+from ..frame import frame_names, is_frame
 from ..stats import Array
 from ..table import InputError, Matrix, is_missing
 
@@ -38,10 +39,8 @@ class ColumnNames(Sequence[str]):
 
 def column_names(X: Any, n: int, prefix: str = "x") -> Sequence[str]:
     """The names of a data frame's columns, or x0, x1, …"""
-    names = getattr(X, "columns", None)
-    if names is not None and len(names) == n:
-        return tuple(str(c) for c in names)
-    return ColumnNames(n, prefix)
+    names = frame_names(X) if is_frame(X) else ()
+    return tuple(names) if len(names) == n else ColumnNames(n, prefix)
 
 
 def read_labels(y: Any, who: str) -> NDArray[Any]:

@@ -14,7 +14,7 @@ from ..family import EMPTIED, LeftOut, register
 from ..kernels.threads import COPY_CELLS, every, in_order, row_blocks
 from ..stats import CLASS, LEVEL, Array, Index, Stats, layout, sorted_places
 from ..table import Coded, InputError, Rows, column_codes, freeze
-from .categorical_scores import DENSE_LIMIT, NOVEL, CategoricalScorer, by_level, whole
+from .categorical_scores import DENSE_LIMIT, NOVEL, CategoricalScorer, are_int64, by_level, whole
 from .elementwise import without
 from .holes import warn_absent
 from .tuning import SmoothedFamily, Tuning, check_alpha, dirichlet_evidence
@@ -62,7 +62,7 @@ class Categorical(SmoothedFamily):
         if isinstance(X, Coded):
             count = count_levels(_part_of(X.codes), [len(v) for v in X.levels], rows)
             return level_stats(rows, X.levels, count)
-        if X.dtype.kind in "iu" and X.size:
+        if X.size and are_int64(X):
             counted = self._count_integers(X, rows)
             if counted is not None:
                 return level_stats(rows, *counted)
@@ -99,9 +99,9 @@ class Categorical(SmoothedFamily):
         """The counts, or None where a value lies outside low … high."""
         from ..kernels.levels import integer_counts
 
-        sizes = high - low + 1
-        if int(sizes.max()) > DENSE_LIMIT:
+        if (high.astype(np.float64) - low).max() >= DENSE_LIMIT:  # which int64 may not hold
             return None
+        sizes = high - low + 1
         offsets = freeze(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
         low = freeze(low)
         total = np.zeros((len(rows.classes), int(offsets[-1])))

@@ -28,7 +28,15 @@ class Novel:
 
 
 NOVEL = Novel()
+MOST = 1 << 63  # integers up to here are int64
 DENSE_LIMIT = 1 << 16  # whole numbers 0 … max below this are all levels, seen or not, as an integer coding means
+
+
+def are_int64(X: NDArray[Any]) -> bool:
+    """Whether these are integers that int64 holds."""
+    if X.dtype != np.uint64:
+        return X.dtype.kind in "iu"
+    return not X.size or int(X.max()) < MOST
 
 
 def whole(X: NDArray[Any]) -> NDArray[Any]:
@@ -71,10 +79,10 @@ class CategoricalScorer(Scorer):
                 self._place(j, X.levels[j], X.codes[:, j], out)
                 continue
             column = X[:, j]
-            whole = [v for v in position if type(v) is int] if column.dtype.kind in "iub" else []
-            if whole and len(whole) == len(position) and max(whole) - min(whole) < DENSE_LIMIT:
-                low = min(whole)
-                table = np.full(max(whole) - low + 3, -1, np.int32)  # a −1 at either end for what lies beyond
+            whole = [v for v in position if type(v) is int] if column.dtype.kind == "b" or are_int64(column) else []
+            low, high = min(whole, default=0), max(whole, default=0)
+            if whole and len(whole) == len(position) and high - low < DENSE_LIMIT and low >= -MOST and high < MOST:
+                table = np.full(high - low + 3, -1, np.int32)  # a −1 at either end for what lies beyond
                 table[np.array(whole) - low + 1] = list(position.values())
                 out[:, j] = table[np.clip(column.astype(np.int64) - low + 1, 0, len(table) - 1)]
                 continue
@@ -110,10 +118,11 @@ class CategoricalScorer(Scorer):
     def _look_up(self, X: NDArray[Any], start: int, stop: int, table: Array, out: Array) -> None:
         from ..kernels.levels import integer_scores, level_scores
 
-        if X.dtype.kind in "iu" and self.low is not None:
-            integer_scores(whole(X[start:stop]), self.low, self.offsets, table, out)
+        X = X[start:stop]
+        if self.low is not None and are_int64(X):
+            integer_scores(whole(X), self.low, self.offsets, table, out)
             return
-        level_scores(freeze(self.codes(X[start:stop])), self.offsets, table, out)
+        level_scores(freeze(self.codes(X)), self.offsets, table, out)
 
     @cached_property
     def limited(self) -> bool:  # type: ignore[override]
@@ -139,7 +148,7 @@ class CategoricalScorer(Scorer):
         out = np.empty((len(codes), len(self.levels)), dtype=object)
         for j, (values, at) in enumerate(zip(self.levels, self.draw_places(codes, rng), strict=True)):
             out[:, j] = np.fromiter((values[i] for i in at), dtype=object, count=len(at)) if values else None
-        whole = all(values and all(type(v) is int for v in values) for values in self.levels)
+        whole = all(values and all(type(v) is int and -MOST <= v < MOST for v in values) for values in self.levels)
         return out.astype(np.int64) if whole else out
 
     def filled(self, X: NDArray[Any], posterior: Array) -> NDArray[Any]:
