@@ -15,13 +15,26 @@ from ..family import LeftOut, Running, Scorer, Terms, least, register
 from ..forms import LogisticForm
 from ..kernels.threads import COPY_CELLS, every, in_order, row_blocks
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
-from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, sparse_without_holes
+from ..table import (
+    Codes,
+    InputError,
+    Matrix,
+    Rows,
+    adds_up,
+    block,
+    check_finite,
+    csr,
+    freeze,
+    is_sparse,
+    sparse_without_holes,
+)
 from .elementwise import LEFT_OUT_CELLS, Elementwise, Natural, class_ranges, never_learned, without
 from .gaussian_left_out import Ordinary
 from .gaussian_scores import SMALLEST, DiagonalScorer, GaussianScorer, SharedScorer
 from .holes import warn_absent
 from .running import RunningMoments, label_table
 
+LOOKED_AT = 256  # rows that are looked at for missing values
 FIRST_ROWS = 64  # the origin of a class is the mean of its first so many values
 LEAST_SHARE = 1e-9  # variance a class is given where it has none, as a share of the column's total variance
 FAIR_RANGE = 1e6  # columns whose variances lie within this factor of the largest share one floor
@@ -154,7 +167,7 @@ class Gaussian(Elementwise):
         K, p = origin.shape
         n, x, xx = np.zeros((K, p)), np.zeros((K, p)), np.zeros((K, p))
 
-        holes: list[int] = []  # blocks with missing values: after the first, the others are expected to have some too
+        holes = self._expects_holes(X)
 
         def work(start: int, stop: int) -> tuple[Array, Array, Array]:
             return self._block_moments(X, rows, columns, origin, start, stop, holes)
@@ -164,6 +177,13 @@ class Gaussian(Elementwise):
             x += dx
             xx += dxx
         return Stats(MOMENTS, axes, {"n": n, "x": x, "xx": xx}, origin)
+
+    def _expects_holes(self, X: Matrix) -> bool:
+        """Whether some rows from all over have a hole: then all are read as if they had, whoever comes first."""
+        if is_sparse(X):
+            return not adds_up(X.data)
+        n = X.shape[0]
+        return not adds_up(X if n <= LOOKED_AT else X[np.linspace(0, n - 1, LOOKED_AT).astype(np.int64)])
 
     def surely_valid(self, X: Matrix) -> bool:
         """A finite sum of squares: no NaN, no infinity, nothing that overflows."""
@@ -176,7 +196,7 @@ class Gaussian(Elementwise):
         return RunningMoments(stats, *table) if table is not None and type(self) is Gaussian else None
 
     def _block_moments(
-        self, X: Matrix, rows: Rows, columns: Sequence[str], origin: Array, start: int, stop: int, holes: list[int]
+        self, X: Matrix, rows: Rows, columns: Sequence[str], origin: Array, start: int, stop: int, holes: bool
     ) -> tuple[Array, Array, Array]:
         from ..kernels.moments import class_moments, class_moments_present
 
@@ -191,7 +211,6 @@ class Gaussian(Elementwise):
             class_moments(raw, codes, weights, origin, n, x, xx)
             if math.isfinite(xx.sum()):  # a NaN or infinity in the block would show here: no pass of its own to look
                 return n[:, None], x, xx
-            holes.append(start)
             x[:], xx[:] = 0.0, 0.0
         there = np.zeros((K, p))
         class_moments_present(raw, codes, weights, origin, there, x, xx)

@@ -190,9 +190,8 @@ def class_moments_present(X, codes, weights, origin, n, t1, t2):  # type: ignore
         w = weights[i]
         for j in range(p):
             z = np.float64(X[i, j]) - origin[c, j]
-            here = z == z
-            v = w if here else 0.0
-            z = z if here else 0.0
+            v = w if z == z else 0.0
+            z = z if v != 0.0 else 0.0  # a row without weight may have anything
             n[c, j] += v
             t1[c, j] += v * z
             t2[c, j] += v * (z * z)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import pairwise
+from queue import SimpleQueue
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,67 @@ ROUND_BLOCKS = 16  # blocks for each thread whose results may wait for an earlie
 _LEAST_ROWS = 64
 
 _lock = threading.Lock()
-_pools: dict[int, ThreadPoolExecutor] = {}  # process id → pool: a forked child starts its own
+_crews: dict[int, Crew] = {}  # process id → crew: a forked child starts its own
 _wanted: int | None = None
+
+
+class Helper:
+    """A task that one other thread may take on, unless it is called off before; who is first in ``_claims`` has it."""
+
+    def __init__(self, task: Callable[[], None]) -> None:
+        self._task, self._done = task, threading.Event()
+        self._claims: list[str] = []
+        self._error: BaseException | None = None
+
+    def run(self) -> None:
+        """Take it on, where it is not called off."""
+        self._claims.append("helper")
+        if self._claims[0] == "helper":
+            try:
+                self._task()
+            except BaseException as error:
+                self._error = error
+            finally:
+                self._done.set()
+
+    def finish(self) -> None:
+        """Call it off, or wait for it where it has begun; may be done again, as after an interrupt."""
+        self._claims.append("caller")
+        if self._claims[0] == "helper":
+            self._done.wait()
+
+    def check(self) -> None:
+        """Raise what went wrong."""
+        if self._error is not None:
+            raise self._error
+
+
+class Crew:
+    """Threads that wait for helpers to run.
+
+    An interrupt reaches the main thread alone, and what that does here, putting into a queue, is done whole or not at
+    all: no interrupt can leave the crew in a state that a later call would wait in.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size, self._waiting = size, SimpleQueue[Helper | None]()
+        for i in range(size):
+            threading.Thread(target=_work, args=(self._waiting,), name=f"suffit_{i}", daemon=True).start()
+
+    def send(self, helper: Helper) -> None:
+        """Have somebody run it."""
+        self._waiting.put(helper)
+
+    def dismiss(self) -> None:
+        """The threads end when what was sent before is done."""
+        for _ in range(self._size):
+            self._waiting.put(None)
+
+
+def _work(waiting: SimpleQueue[Helper | None]) -> None:
+    while (helper := waiting.get()) is not None:
+        helper.run()
+        del helper  # it holds the arrays of its call
 
 
 def cores() -> int:
@@ -30,28 +90,41 @@ def cores() -> int:
     if _wanted is not None:
         return _wanted
     setting = os.environ.get("SUFFIT_NUM_THREADS", "")
-    if setting.isdigit() and int(setting) > 0:
+    if setting.isdecimal() and int(setting) > 0:
         return int(setting)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def set_threads(n: int | None) -> None:
     """Use ``n`` threads from now on (None: as many as there are cores)."""
-    if n is not None and (not isinstance(n, int) or n < 1):
+    if n is not None and (not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1):
         raise ValueError(f"set_threads needs a whole number of at least 1, or None, got {n!r}")
     global _wanted
     with _lock:
-        _wanted = n
-        _pools.pop(os.getpid(), None)  # calls under way keep theirs; its threads end with the last of them
+        _wanted = None if n is None else int(n)
+        crew = _crews.pop(os.getpid(), None)
+    if crew is not None:  # calls under way have sent their helpers before
+        crew.dismiss()
 
 
-def _pool() -> ThreadPoolExecutor:
+def _crew() -> Crew:
     with _lock:
         pid = os.getpid()
-        if pid not in _pools:
-            _pools.clear()  # pools of the parent process: their threads did not survive the fork
-            _pools[pid] = ThreadPoolExecutor(max(cores() - 1, 1), thread_name_prefix="suffit")
-        return _pools[pid]
+        if pid not in _crews:
+            _crews.clear()  # those of the parent process: their threads did not survive the fork
+            _crews[pid] = Crew(max(cores() - 1, 1))
+        return _crews[pid]
+
+
+def _after_fork() -> None:
+    """Another thread of the parent may have held the lock: its child has one of its own."""
+    global _lock
+    _lock = threading.Lock()
+    _inside.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def row_blocks(n_rows: int, n_columns: int, cells: int = READ_CELLS, least: int = 0) -> list[tuple[int, int]]:
@@ -112,17 +185,19 @@ def _one_round(work: Callable[[int, int], Part], blocks: list[tuple[int, int]], 
         while take():
             pass
 
-    pool = _pool()
-    helpers = [pool.submit(help_out) for _ in range(min(threads, len(blocks)) - 1)]
+    helpers = [Helper(help_out) for _ in range(min(threads, len(blocks)) - 1)]
     delivered = 0
     try:
+        crew = _crew()
+        for helper in helpers:
+            crew.send(helper)
         while take():
             while delivered in done:
                 yield done.pop(delivered)
                 delivered += 1
         for helper in helpers:
-            if not helper.cancel():  # not begun: nothing is left for it
-                helper.result()
+            helper.finish()
+            helper.check()
         while delivered in done:
             yield done.pop(delivered)
             delivered += 1
@@ -131,8 +206,7 @@ def _one_round(work: Callable[[int, int], Part], blocks: list[tuple[int, int]], 
     finally:
         _drain(waiting)
         for helper in helpers:  # what has begun may still write: wait for it before an error goes out
-            if not helper.cancel():
-                helper.exception()
+            helper.finish()
 
 
 def _drain(waiting: Iterator[int]) -> None:
@@ -150,9 +224,13 @@ def every(work: Callable[[int, int], None], blocks: list[tuple[int, int]]) -> No
 
 SMALL_MATRIX = 512  # columns below which BLAS threads gain nothing, and keep spinning on cores that the next call needs
 
-_blas_users = 0
 _blas: list[Any] = []  # the BLAS libraries of this process
-_blas_had: list[tuple[Any, int]] = []  # those that had more than one thread, and how many
+_lowered: list[tuple[Any, int]] = []  # those that had more than one thread, and how many, while somebody is inside
+_inside: WeakSet[_Inside] = WeakSet()
+
+
+class _Inside:
+    """Somebody who needs BLAS on one thread; forgotten with the call, even one whose end an interrupt cut short."""
 
 
 @contextmanager
@@ -161,23 +239,30 @@ def one_blas_thread(needed: bool = True) -> Iterator[None]:
     if not needed:
         yield
         return
-    global _blas_users
-    with _lock:
-        if _blas_users == 0:
-            if not _blas:
-                import scipy.linalg.blas  # noqa: F401  (the controller knows what is loaded when it is made)
-                from threadpoolctl import ThreadpoolController
-
-                _blas.extend(lib for lib in ThreadpoolController().lib_controllers if lib.user_api == "blas")
-            _blas_had[:] = [(lib, n) for lib in _blas if (n := lib.get_num_threads() or 1) > 1]
-            for lib, _ in _blas_had:
-                lib.set_num_threads(1)
-        _blas_users += 1
+    me = _Inside()
     try:
+        with _lock:
+            if not _inside:
+                _lower()
+            _inside.add(me)
         yield
     finally:
         with _lock:
-            _blas_users -= 1
-            if _blas_users == 0:
-                for lib, n in _blas_had:
+            _inside.discard(me)
+            if not _inside:
+                for lib, n in _lowered:
                     lib.set_num_threads(n)
+                _lowered.clear()
+
+
+def _lower() -> None:
+    if not _blas:
+        import scipy.linalg.blas  # noqa: F401  (the controller knows what is loaded when it is made)
+        from threadpoolctl import ThreadpoolController
+
+        _blas.extend(lib for lib in ThreadpoolController().lib_controllers if lib.user_api == "blas")
+    for lib in _blas:
+        n = lib.get_num_threads() or 1
+        if n > 1:  # what an interrupt has left lowered is in the list already
+            _lowered.append((lib, n))
+            lib.set_num_threads(1)
