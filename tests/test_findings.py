@@ -652,3 +652,23 @@ def test_of_two_infinities_the_first_is_named(make):
             warnings.simplefilter("error")  # the error says it all
             with pytest.raises(ValueError, match="row 70123"):
                 call(X)
+
+
+@pytest.mark.parametrize("tie", [0.0, 1.0])
+def test_a_summary_factors_each_covariance_once_however_many_pairs_of_classes(tie, monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 8
+    X = rng.normal(size=(400, 3)) @ rng.normal(size=(3, 3)) + rng.normal(size=(8, 3))[y]
+    family = suffit.MultivariateGaussian(tie=tie, freedom=6.0)
+    model = suffit.GenerativeClassifier({("x0", "x1", "x2"): family}).fit(X, y)
+    factored, pinv = [], np.linalg.pinv
+    monkeypatch.setattr(np.linalg, "pinv", lambda *a, **k: factored.append(a) or pinv(*a, **k))
+    separation = model.summary().separation
+    assert len(factored) <= 8  # and not for each of the 28 pairs
+    rows, labels = model.sample(40_000, random_state=1)
+    other = (labels + np.random.default_rng(2).integers(1, 8, 40_000)) % 8
+    parts = model._fitted.solution.scorer.parts(
+        model._read_X_known(rows), labels.astype(np.int32), other.astype(np.int32)
+    )
+    error = parts.columns.std(axis=0) / 200
+    assert (np.abs(parts.columns.mean(axis=0) - separation) < 5 * error).all()
