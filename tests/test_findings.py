@@ -672,3 +672,32 @@ def test_a_summary_factors_each_covariance_once_however_many_pairs_of_classes(ti
     )
     error = parts.columns.std(axis=0) / 200
     assert (np.abs(parts.columns.mean(axis=0) - separation) < 5 * error).all()
+
+
+@pytest.mark.parametrize("make", [suffit.GaussianNB, suffit.GenerativeClassifier])
+@pytest.mark.parametrize("k", [2, 4])
+def test_explanations_are_of_the_probabilities_that_isotonic_maps_give(make, k):
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % k
+    X = np.repeat(rng.normal(size=(300, 3)), 2, axis=1) + 0.5 * y[:, None]  # said twice: too sure, and to be corrected
+    model = make(calibrate="isotonic").fit(X, y)
+    explained, logs = model.explain(X), model.predict_log_proba(X)
+    at = np.arange(len(X))
+    np.testing.assert_array_equal(model.classes_[explained.first], model.predict(X))
+    odds = logs[at, explained.first] - logs[at, explained.second]
+    terms = explained.prior + explained.rest + explained.parts.sum(axis=1) + explained.lapse + explained.calibration
+    np.testing.assert_allclose(explained.total, odds, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(terms, odds, rtol=1e-10, atol=1e-8)
+    np.testing.assert_allclose(explained.probability[:, 0], model.predict_proba(X).max(axis=1), rtol=1e-12)
+    assert "calibration" in explained.to_frame().columns
+    row = int(np.abs(explained.calibration).argmax())
+    assert "the isotonic calibration speaks for" in model.why(X[[row]], n=9)
+
+
+def test_why_says_that_isotonic_maps_leave_nothing_impossible():
+    X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [0, 1], [1, 1]] * 10), np.array([0, 0, 1, 1, 0, 1] * 10)
+    model = suffit.BernoulliNB(alpha=0, calibrate="isotonic").fit(X, y)
+    explained = model.explain(X)
+    assert np.isinf(explained.parts[:, 0]).all()
+    assert np.isfinite(explained.total).all()
+    assert "impossible, the lapse or the calibration makes improbable" in explained.why(0)
