@@ -701,3 +701,50 @@ def test_why_says_that_isotonic_maps_leave_nothing_impossible():
     assert np.isinf(explained.parts[:, 0]).all()
     assert np.isfinite(explained.total).all()
     assert "impossible, the lapse or the calibration makes improbable" in explained.why(0)
+
+
+def yes_or_no_and_counts() -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 2
+    z = rng.normal(size=400) + y
+    flag = z + rng.normal(size=400) > 0.5
+    return pd.DataFrame({"z": z, "flag": flag, "count": rng.poisson(np.exp(z / 2))}), y
+
+
+@pytest.mark.parametrize("structure", ["auto", "naive"])
+@pytest.mark.parametrize(("name", "values"), [("flag", [2, -1, 99, 0.5]), ("count", [-1, -7])])
+def test_values_that_a_column_cannot_have_are_missing_in_every_block(structure, name, values):
+    X, y = yes_or_no_and_counts()
+    model = suffit.GenerativeClassifier(structure=structure).fit(X, y)
+    if structure == "auto":
+        assert any(
+            p.reads == "codings" and name in p.columns for p in model.schema_.pieces
+        )  # it is in a joint block too
+    hole = X.head(1).astype({name: object})
+    hole[name] = None
+    expected = model.predict_proba(hole)
+    for value in values:
+        with pytest.warns(UserWarning, match=f"column '{name}': {value:g} cannot be, by the family chosen for it"):
+            found = model.predict_proba(X.head(1).astype({name: float}).assign(**{name: value}))
+        np.testing.assert_array_equal(found, expected)
+    with pytest.raises(ValueError, match="inf"):
+        model.predict_proba(X.head(1).astype({name: float}).assign(**{name: np.inf}))
+
+
+@pytest.mark.parametrize("form", ["pandas", "polars", "pyarrow", "dict"])
+def test_values_that_a_column_cannot_have_are_imputed(form):
+    import polars as pl
+    import pyarrow as pa
+
+    X, y = yes_or_no_and_counts()
+    model = suffit.GenerativeClassifier(structure="naive").fit(X, y)
+    odd = X.head(3).astype({"flag": int})
+    odd.loc[1, "flag"] = 2
+    table = {"pandas": odd, "polars": pl.from_pandas(odd), "pyarrow": pa.Table.from_pandas(odd), "dict": dict(odd)}[
+        form
+    ]
+    with pytest.warns(UserWarning, match="'flag': 2 cannot be"):
+        made = model.impute(table)
+    flags = made["flag"].to_pylist() if form == "pyarrow" else list(made["flag"])
+    assert flags[1] in (0, 1)
+    assert flags[0] == odd["flag"][0]

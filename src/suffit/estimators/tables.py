@@ -252,6 +252,7 @@ class GenerativeClassifier(GenerativeEstimator):
         declared = self._declared(classes, rows) if classes is not None else ()
         alike = rows.as_rows()  # what the weights are worth, where they are shares
         self._seen = choose(frame, alike, self.columns, X, self.missing, self.unknown, self.criterion)
+        frame = self._seen.possible(frame)
         self._selection = None
         if self.select == "loo" and len(rows.classes) > 1:
             self._seen, self._selection = columns_that_help(self._seen.plain(), frame, alike)
@@ -266,7 +267,7 @@ class GenerativeClassifier(GenerativeEstimator):
         self.__dict__.pop("_said_extra", None)
         if isinstance(self.columns, Schema):
             self._say_columns(frame)
-        data = self._seen.rows(frame, known if rows.weights is None else {})
+        data = TableRows(self._seen, frame, known=known if rows.weights is None else {})
         model = Model.empty(self._seen.family(), self._seen.columns, declared).learn(data, rows)
         self._pending = None
         self.n_features_in_ = len(frame.names)
