@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn import discriminant_analysis
 from sklearn.base import clone
 from sklearn.metrics import make_scorer
 
@@ -748,3 +749,34 @@ def test_values_that_a_column_cannot_have_are_imputed(form):
     flags = made["flag"].to_pylist() if form == "pyarrow" else list(made["flag"])
     assert flags[1] in (0, 1)
     assert flags[0] == odd["flag"][0]
+
+
+def test_the_page_of_differences_tells_the_constant_of_quadratic_decisions():
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    X = rng.normal(size=(90, 4)) + y[:, None]
+    ours, theirs = suffit.QDA().fit(X, y), discriminant_analysis.QuadraticDiscriminantAnalysis().fit(X, y)
+    constant = 4 / 2 * np.log(2 * np.pi)
+    np.testing.assert_allclose(ours.decision_function(X) + constant, theirs.decision_function(X), atol=1e-10)
+    two = y < 2
+    odds = [model.fit(X[two], y[two]).decision_function(X) for model in (ours, theirs)]
+    np.testing.assert_allclose(*odds, atol=1e-10)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(suffit.GaussianNB, suffit.BernoulliNB, suffit.MultinomialNB, suffit.ComplementNB, suffit.CategoricalNB),
+        *(suffit.PoissonNB, suffit.LDA, suffit.QDA, suffit.GDA),
+    ],
+)
+def test_every_estimator_takes_missing_values(make, form):
+    if make is suffit.CategoricalNB and form is not np.asarray:
+        pytest.skip("takes no sparse input")
+    rng = np.random.default_rng(0)
+    y = np.arange(150) % 3
+    X = rng.poisson(3 + y[:, None], (150, 4)).astype(float)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    P = make().fit(form(X), y).predict_proba(form(X))
+    np.testing.assert_allclose(P.sum(axis=1), 1.0)
