@@ -803,3 +803,31 @@ def test_families_say_that_they_add_a_pseudo_row_of_all_classes_by_default(famil
     told = " ".join(family.__doc__.split())
     assert "α = 1 by default, a pseudo-row of all classes" in told
     assert "``alpha=0`` is maximum likelihood" in told
+
+
+def test_tables_that_cannot_be_merged_name_the_column_and_the_way_out():
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    halves = []
+    for count in (rng.poisson(2, 200), rng.choice([0, 300, 900], 200) + rng.integers(0, 90, 200)):
+        halves.append(pd.DataFrame({"size": rng.normal(size=200) + y, "rooms": count}))
+    first, second = (suffit.GenerativeClassifier(structure="naive").fit(half, y) for half in halves)
+    families = [next(c.family for c in m.schema_.choices if c.column == "rooms") for m in (first, second)]
+    assert families[0] == "Poisson()"
+    assert families[1].startswith("Gaussian")
+    with pytest.raises(suffit.InputError) as refused:
+        first + second
+    assert "column 'rooms' is poisson in one and gaussian in the other" in str(refused.value)
+    assert "GenerativeClassifier(columns=first.schema_)" in str(refused.value)
+    both = first + suffit.GenerativeClassifier(columns=first.schema_).fit(halves[1], y)
+    assert both.predict_proba(halves[1]).shape == (200, 2)
+
+
+def test_tables_whose_blocks_differ_are_told_the_way_out():
+    rng = np.random.default_rng(0)
+    y, joint = np.arange(200) % 2, suffit.MultivariateGaussian()
+    X = pd.DataFrame(rng.normal(size=(200, 4)) + y[:, None], columns=list("abcd"))
+    first = suffit.GenerativeClassifier({("a", "b"): joint, ("c", "d"): joint}).fit(X, y)
+    second = suffit.GenerativeClassifier({("a", "c"): joint, ("b", "d"): joint}).fit(X, y)
+    with pytest.raises(suffit.InputError, match=r"has 'b' in one, where it has 'c' in the other; .*first.schema_"):
+        first + second

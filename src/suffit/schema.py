@@ -255,6 +255,11 @@ class Schema:
         """The same, in the order of the table."""
         return tuple(choice.column for choice in self.choices if choice.family != LEFT_OUT)
 
+    def keys(self) -> dict[str, str]:
+        """The family of every column, by its name; of columns that are in several blocks, in the first."""
+        blocks = [piece for piece in reversed(self.pieces) if piece.reads != "holes"]
+        return {name: piece.family.key for piece in blocks for name in piece.columns}
+
     def family(self) -> Product:
         """The product of the blocks' families."""
         return Product(tuple(Block(piece.family, piece.names, piece.power) for piece in self.pieces), self.lapse)

@@ -16,12 +16,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..choose import Selection, select
 from ..columns import apart, choose
+from ..families.product import LIKE_THE_FIRST
 from ..families.tuning import Tuning
 from ..family import Family
 from ..family_choice import CRITERIA
 from ..frame import Frame, Template, read_frame, unmasked
 from ..model import Model
-from ..schema import LeftOutWarning, Schema, TableRows
+from ..schema import LEFT_OUT, LeftOutWarning, Schema, TableRows
 from ..selective import columns_that_help
 from ..series import ArrayColumn, as_objects
 from ..solution import Solution
@@ -322,6 +323,13 @@ class GenerativeClassifier(GenerativeEstimator):
     def _check_mergeable(self, other: GenerativeEstimator) -> None:
         if not isinstance(other, GenerativeClassifier):
             raise InputError(f"a GenerativeClassifier merges with its like, not with {type(other).__name__}")
+        mine, theirs = self._plain.keys(), other._plain.keys()
+        for name in self._names_in:
+            if name in other._names_in and mine.get(name) != theirs.get(name):
+                raise InputError(
+                    f"these models keep different sums and cannot be combined: column {name!r} is "
+                    f"{mine.get(name, LEFT_OUT)} in one and {theirs.get(name, LEFT_OUT)} in the other; {LIKE_THE_FIRST}"
+                )
 
     # --- what was learned
 
