@@ -18,6 +18,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from sklearn import discriminant_analysis
 from sklearn.base import clone
 from sklearn.metrics import make_scorer
 
@@ -801,3 +802,181 @@ def test_whole_numbers_that_are_one_as_floats_are_told_apart(form, structure):
     names = [2**62 + i for i in range(60)]
     with pytest.warns(suffit.LeftOutWarning, match="it names the rows"):
         suffit.GenerativeClassifier().fit({"a": form(names), "z": np.arange(60) % 7}, y)
+
+
+@pytest.mark.parametrize("tie", [0.0, 1.0])
+def test_a_summary_factors_each_covariance_once_however_many_pairs_of_classes(tie, monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 8
+    X = rng.normal(size=(400, 3)) @ rng.normal(size=(3, 3)) + rng.normal(size=(8, 3))[y]
+    family = suffit.MultivariateGaussian(tie=tie, freedom=6.0)
+    model = suffit.GenerativeClassifier({("x0", "x1", "x2"): family}).fit(X, y)
+    factored, pinv = [], np.linalg.pinv
+    monkeypatch.setattr(np.linalg, "pinv", lambda *a, **k: factored.append(a) or pinv(*a, **k))
+    separation = model.summary().separation
+    assert len(factored) <= 8  # and not for each of the 28 pairs
+    rows, labels = model.sample(40_000, random_state=1)
+    other = (labels + np.random.default_rng(2).integers(1, 8, 40_000)) % 8
+    parts = model._fitted.solution.scorer.parts(
+        model._read_X_known(rows), labels.astype(np.int32), other.astype(np.int32)
+    )
+    error = parts.columns.std(axis=0) / 200
+    assert (np.abs(parts.columns.mean(axis=0) - separation) < 5 * error).all()
+
+
+@pytest.mark.parametrize("make", [suffit.GaussianNB, suffit.GenerativeClassifier])
+@pytest.mark.parametrize("k", [2, 4])
+def test_explanations_are_of_the_probabilities_that_isotonic_maps_give(make, k):
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % k
+    X = np.repeat(rng.normal(size=(300, 3)), 2, axis=1) + 0.5 * y[:, None]  # said twice: too sure, and to be corrected
+    model = make(calibrate="isotonic").fit(X, y)
+    explained, logs = model.explain(X), model.predict_log_proba(X)
+    at = np.arange(len(X))
+    np.testing.assert_array_equal(model.classes_[explained.first], model.predict(X))
+    odds = logs[at, explained.first] - logs[at, explained.second]
+    terms = explained.prior + explained.rest + explained.parts.sum(axis=1) + explained.lapse + explained.calibration
+    np.testing.assert_allclose(explained.total, odds, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(terms, odds, rtol=1e-10, atol=1e-8)
+    np.testing.assert_allclose(explained.probability[:, 0], model.predict_proba(X).max(axis=1), rtol=1e-12)
+    assert "calibration" in explained.to_frame().columns
+    row = int(np.abs(explained.calibration).argmax())
+    assert "the isotonic calibration speaks for" in model.why(X[[row]], n=9)
+
+
+def test_why_says_that_isotonic_maps_leave_nothing_impossible():
+    X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [0, 1], [1, 1]] * 10), np.array([0, 0, 1, 1, 0, 1] * 10)
+    model = suffit.BernoulliNB(alpha=0, calibrate="isotonic").fit(X, y)
+    explained = model.explain(X)
+    assert np.isinf(explained.parts[:, 0]).all()
+    assert np.isfinite(explained.total).all()
+    assert "impossible, the lapse or the calibration makes improbable" in explained.why(0)
+
+
+def yes_or_no_and_counts() -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 2
+    z = rng.normal(size=400) + y
+    flag = z + rng.normal(size=400) > 0.5
+    return pd.DataFrame({"z": z, "flag": flag, "count": rng.poisson(np.exp(z / 2))}), y
+
+
+@pytest.mark.parametrize("structure", ["auto", "naive"])
+@pytest.mark.parametrize(("name", "values"), [("flag", [2, -1, 99, 0.5]), ("count", [-1, -7])])
+def test_values_that_a_column_cannot_have_are_missing_in_every_block(structure, name, values):
+    X, y = yes_or_no_and_counts()
+    model = suffit.GenerativeClassifier(structure=structure).fit(X, y)
+    if structure == "auto":
+        assert any(
+            p.reads == "codings" and name in p.columns for p in model.schema_.pieces
+        )  # it is in a joint block too
+    hole = X.head(1).astype({name: object})
+    hole[name] = None
+    expected = model.predict_proba(hole)
+    for value in values:
+        with pytest.warns(UserWarning, match=f"column '{name}': {value:g} cannot be, by the family chosen for it"):
+            found = model.predict_proba(X.head(1).astype({name: float}).assign(**{name: value}))
+        np.testing.assert_array_equal(found, expected)
+    with pytest.raises(ValueError, match="inf"):
+        model.predict_proba(X.head(1).astype({name: float}).assign(**{name: np.inf}))
+
+
+@pytest.mark.parametrize("form", ["pandas", "polars", "pyarrow", "dict"])
+def test_values_that_a_column_cannot_have_are_imputed(form):
+    import polars as pl
+    import pyarrow as pa
+
+    X, y = yes_or_no_and_counts()
+    model = suffit.GenerativeClassifier(structure="naive").fit(X, y)
+    odd = X.head(3).astype({"flag": int})
+    odd.loc[1, "flag"] = 2
+    table = {"pandas": odd, "polars": pl.from_pandas(odd), "pyarrow": pa.Table.from_pandas(odd), "dict": dict(odd)}[
+        form
+    ]
+    with pytest.warns(UserWarning, match="'flag': 2 cannot be"):
+        made = model.impute(table)
+    flags = made["flag"].to_pylist() if form == "pyarrow" else list(made["flag"])
+    assert flags[1] in (0, 1)
+    assert flags[0] == odd["flag"][0]
+
+
+def test_the_page_of_differences_tells_the_constant_of_quadratic_decisions():
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    X = rng.normal(size=(90, 4)) + y[:, None]
+    ours, theirs = suffit.QDA().fit(X, y), discriminant_analysis.QuadraticDiscriminantAnalysis().fit(X, y)
+    constant = 4 / 2 * np.log(2 * np.pi)
+    np.testing.assert_allclose(ours.decision_function(X) + constant, theirs.decision_function(X), atol=1e-10)
+    two = y < 2
+    odds = [model.fit(X[two], y[two]).decision_function(X) for model in (ours, theirs)]
+    np.testing.assert_allclose(*odds, atol=1e-10)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(suffit.GaussianNB, suffit.BernoulliNB, suffit.MultinomialNB, suffit.ComplementNB, suffit.CategoricalNB),
+        *(suffit.PoissonNB, suffit.LDA, suffit.QDA, suffit.GDA),
+    ],
+)
+def test_every_estimator_takes_missing_values(make, form):
+    if make is suffit.CategoricalNB and form is not np.asarray:
+        pytest.skip("takes no sparse input")
+    rng = np.random.default_rng(0)
+    y = np.arange(150) % 3
+    X = rng.poisson(3 + y[:, None], (150, 4)).astype(float)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    P = make().fit(form(X), y).predict_proba(form(X))
+    np.testing.assert_allclose(P.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize(
+    "family",
+    [suffit.Poisson, suffit.Exponential, suffit.Geometric, suffit.Gamma, suffit.Beta, suffit.VonMises],
+)
+def test_families_say_that_they_add_a_pseudo_row_of_all_classes_by_default(family):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = (
+        rng.integers(0, 9, (60, 2)) + y[:, None]
+        if family in (suffit.Poisson, suffit.Geometric)
+        else rng.random((60, 2))
+    )
+    rows = np.concatenate([X, *[X] * 3])  # and every class gets all rows, which weigh 1 together
+    labels = np.concatenate([y, np.repeat(np.arange(3), 60)])
+    weight = np.concatenate([np.ones(60), np.full(180, 1 / 60)])
+    likely = suffit.NaiveBayes(family(alpha=0), priors="uniform").fit(rows, labels, sample_weight=weight)
+    smoothed = suffit.NaiveBayes(family.key, priors="uniform").fit(X, y)
+    np.testing.assert_allclose(smoothed.predict_proba(X), likely.predict_proba(X), rtol=1e-8)
+    told = " ".join(family.__doc__.split())
+    assert "α = 1 by default, a pseudo-row of all classes" in told
+    assert "``alpha=0`` is maximum likelihood" in told
+
+
+def test_tables_that_cannot_be_merged_name_the_column_and_the_way_out():
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    halves = []
+    for count in (rng.poisson(2, 200), rng.choice([0, 300, 900], 200) + rng.integers(0, 90, 200)):
+        halves.append(pd.DataFrame({"size": rng.normal(size=200) + y, "rooms": count}))
+    first, second = (suffit.GenerativeClassifier(structure="naive").fit(half, y) for half in halves)
+    families = [next(c.family for c in m.schema_.choices if c.column == "rooms") for m in (first, second)]
+    assert families[0] == "Poisson()"
+    assert families[1].startswith("Gaussian")
+    with pytest.raises(suffit.InputError) as refused:
+        first + second
+    assert "column 'rooms' is poisson in one and gaussian in the other" in str(refused.value)
+    assert "GenerativeClassifier(columns=first.schema_)" in str(refused.value)
+    both = first + suffit.GenerativeClassifier(columns=first.schema_).fit(halves[1], y)
+    assert both.predict_proba(halves[1]).shape == (200, 2)
+
+
+def test_tables_whose_blocks_differ_are_told_the_way_out():
+    rng = np.random.default_rng(0)
+    y, joint = np.arange(200) % 2, suffit.MultivariateGaussian()
+    X = pd.DataFrame(rng.normal(size=(200, 4)) + y[:, None], columns=list("abcd"))
+    first = suffit.GenerativeClassifier({("a", "b"): joint, ("c", "d"): joint}).fit(X, y)
+    second = suffit.GenerativeClassifier({("a", "c"): joint, ("b", "d"): joint}).fit(X, y)
+    with pytest.raises(suffit.InputError, match=r"has 'b' in one, where it has 'c' in the other; .*first.schema_"):
+        first + second

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib.util import find_spec
@@ -25,16 +25,17 @@ DRAWN_IN = 16  # times that a row too far out is drawn in, as predictions have i
 SHOWN_ROWS, SHOWN_COLUMNS = 10, 8  # of the table in a notebook
 REST = {"spread": "how wide the classes are", "zeros": "a row of zeros"}  # what belongs to no column, in words
 LAPSE = "the chance of an exception"
+CALIBRATION = "the isotonic calibration"
 CERTAIN = 1e6  # odds beyond this are said as "more than"
 
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """log p(a | x)/p(b | x) = prior + Σ_j what column j adds (+ rest + lapse), for every row and two classes a, b.
+    """log p(a | x)/p(b | x) = prior + Σ_j what column j adds (+ rest + lapse + calibration), for every row.
 
     ``rest`` belongs to no column: how wide the classes are (joint columns with a covariance for each class), or what a
     row of zeros would say (sparse rows).  ``lapse`` takes back what cannot be known of a row that may be an exception
-    (models of whole tables).  A missing value adds 0.
+    (models of whole tables).  ``calibration`` is what isotonic maps make of all this.  A missing value adds 0.
 
     >>> from suffit import GaussianNB
     >>> model = GaussianNB().fit([[1.0, 5.0], [2.0, 4.0], [6.0, 5.0], [7.0, 4.0]], ["low", "low", "high", "high"])
@@ -51,6 +52,7 @@ class Explanation:
     rest: Array  # (n,)
     parts: Matrix  # (n, p), dense or CSR
     lapse: Array  # (n,): what the chance takes back that a row is an exception
+    calibration: Array  # (n,): what isotonic maps make of it
     total: Array  # (n,)
     columns: Sequence[str]
     rest_name: str
@@ -83,6 +85,8 @@ class Explanation:
             out[free(self.rest_name)] = self.rest
         if self.lapse.any():
             out[free("lapse")] = self.lapse
+        if self.calibration.any():
+            out[free("calibration")] = self.calibration
         parts = self.parts[:, places]
         parts = parts.toarray() if is_sparse(parts) else parts
         out |= {str(self.columns[j]): parts[:, i] for i, j in enumerate(places)}
@@ -106,6 +110,8 @@ class Explanation:
             found.append((REST[self.rest_name], float(self.rest[i])))
         if self.lapse.any():
             found.append((LAPSE, float(self.lapse[i])))
+        if self.calibration.any():
+            found.append((CALIBRATION, float(self.calibration[i])))
         found += [(self._said(i, int(j)), float(v)) for j, v in zip(places, values, strict=True)]
         found.sort(key=lambda term: -abs(term[1]))
         if n is None or len(found) <= n + 1:
@@ -123,6 +129,8 @@ class Explanation:
         for name, value in self.terms(row, n):
             says = f"speaks for {a if value > 0 else b}" if abs(value) >= 0.005 else "says nothing"
             lines.append(f"  {value:+8.2f}  {name} {says if not name.endswith(' others') else 'together'}")
+        if np.isfinite(total) and not np.isfinite(self._before(i)):
+            lines.append("  what a column finds impossible, the lapse or the calibration makes improbable")
         return "\n".join(lines)
 
     def plot(self, row: int = 0, n: int = 12) -> Any:
@@ -132,6 +140,10 @@ class Explanation:
         i = self._row(row)
         a, b = str(self.labels[self.first[i]]), str(self.labels[self.second[i]])
         return waterfall(self.terms(row, n), a, b)
+
+    def _before(self, i: int) -> float:
+        """The log-odds of one row without lapse and calibration."""
+        return float(self.prior[i] + self.rest[i] + _over_columns(self.parts[[i], :])[0])
 
     def _row(self, row: int) -> int:
         if not -len(self) <= row < len(self):
@@ -178,6 +190,7 @@ class Explanation:
             "prior",
             self.rest_name,
             "lapse",
+            "calibration",
             *(str(self.columns[j]) for j in top),
             "others",
             "total",
@@ -187,7 +200,15 @@ class Explanation:
             line = self.parts[[i], :]
             line = (line.toarray() if is_sparse(line) else line)[0]
             others = float(np.delete(line, top).sum())
-            numbers = [self.prior[i], self.rest[i], self.lapse[i], *line[top], others, self.total[i]]
+            numbers = [
+                self.prior[i],
+                self.rest[i],
+                self.lapse[i],
+                self.calibration[i],
+                *line[top],
+                others,
+                self.total[i],
+            ]
             labels = (self.labels[self.first[i]], self.labels[self.second[i]])
             rows.append([*map(str, labels), *(f"{v:+.2f}" for v in numbers)])
         return html_table(names, rows)
@@ -225,14 +246,19 @@ def explain_rows(
     columns: Sequence[str],
     owners: NDArray[np.int64] | None,
     form: str,
+    calibrated: Callable[[Matrix], Array] | None = None,
 ) -> Explanation:
-    """The explanation of rows X; ``owners`` says which of ``columns`` each column of the model belongs to."""
+    """The explanation of rows X; ``owners`` says which of ``columns`` each column of the model belongs to.
+
+    ``calibrated`` gives the posterior, where maps come after that of the solution.
+    """
     if len(solution.classes) < 2:
         raise ValueError(f"explain: the model has one class, {solution.classes[0]!r}, and nothing to decide")
     wanted = None if classes is None else pair_of(classes, solution.classes)
     scores = solution.scores(X)
     posterior = lapsed(softmax(scores, axis=1), solution.log_prior, solution.lapse)
-    sure = scores if not solution.lapse else posterior
+    final = posterior if calibrated is None else calibrated(X)
+    sure = scores if not solution.lapse and calibrated is None else final
     first, second = _leading(sure) if wanted is None else (np.full(len(scores), c, np.int32) for c in wanted)
     blocks = row_blocks(len(scores), 1 if is_sparse(X) else max(X.shape[1], 1), AT_ONCE)
     terms = [_terms(solution, X[s:e], first[s:e], second[s:e], owners, len(columns)) for s, e in blocks]
@@ -247,16 +273,24 @@ def explain_rows(
         prior = np.where(np.isnan(prior), 0.0, prior)  # neither class is possible
         total = _over_columns(parts) + rest + prior
     total = np.where(events > 0, -np.inf, np.where(events < 0, np.inf, total))
-    at, lapse = np.arange(len(scores)), np.zeros(len(scores))
+    at, lapse, calibration = np.arange(len(scores)), np.zeros(len(scores)), np.zeros(len(scores))
     if solution.lapse:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            odds = np.log(posterior[at, first]) - np.log(posterior[at, second])
-        lapse, total = np.where(np.isfinite(odds - total), odds - total, 0.0), np.where(np.isnan(odds), total, odds)
+        lapse, total = _turned(total, posterior[at, first], posterior[at, second])
+    if calibrated is not None:
+        calibration, total = _turned(total, final[at, first], final[at, second])
     shown = X.frame if hasattr(X, "frame") else X
     return Explanation(
-        solution.classes, first, second, np.stack([posterior[at, first], posterior[at, second]], axis=1), prior, rest,
-        parts, lapse, total, columns, "zeros" if beside_zeros else "spread", shown, form,
+        solution.classes, first, second, np.stack([final[at, first], final[at, second]], axis=1), prior, rest,
+        parts, lapse, calibration, total, columns, "zeros" if beside_zeros else "spread", shown, form,
     )  # fmt: skip
+
+
+def _turned(total: Array, p_a: Array, p_b: Array) -> tuple[Array, Array]:
+    """What is added to the log-odds where they become those of these probabilities, and what they become."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        odds = np.log(p_a) - np.log(p_b)
+        added = odds - total
+    return np.where(np.isfinite(added), added, 0.0), np.where(np.isnan(odds), total, odds)
 
 
 def _leading(scores: Array) -> tuple[Codes, Codes]:

@@ -45,7 +45,9 @@ class Frame:
         for name, column in self.columns.items():
             holes = column.holes() if name in values else np.zeros(0, bool)
             if holes.any():
-                columns[name] = column.filled(holes, values[name][holes])
+                fill = column.filled(holes, values[name][holes])
+                foreign = self.like.form in ("polars", "pyarrow") and isinstance(fill, np.ndarray)
+                columns[name] = native_column(fill, self.like.form, self.like.types.get(name)) if foreign else fill
         return self.like.with_columns(self.native, self, columns)
 
 

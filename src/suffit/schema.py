@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .families.bernoulli import Bernoulli
 from .families.binned import bin_names
+from .families.gaussian import Gaussian
 from .families.holes import MissingValuesWarning
 from .families.product import Block, Product
 from .family import Family
 from .frame import Frame
-from .series import EMPTY, NUMBER, TRUTH, WHOLE
+from .series import EMPTY, NUMBER, TRUTH, WHOLE, ArrayColumn
 from .stats import Array
 from .table import Coded, InputError, Matrix, check_finite, freeze
 
@@ -143,22 +145,14 @@ class Piece:
         out = np.empty((frame.n_rows, len(self.columns)))
         for j, name in enumerate(self.columns):
             out[:, j] = _missing(frame, name) if self.reads == "holes" else _numbers(frame, name)
-        return self._within(out) if self.lenient else out
+        return out
 
-    def _within(self, x: Array) -> Array:
-        """Values outside the support as missing, which is said."""
-        bad = self.family.outside(x)  # type: ignore[attr-defined]
-        if bad.any():
-            j = int(np.argmax(bad.any(axis=0)))
-            name, value = self.columns[j], x[:, j][bad[:, j]][0]
-            warnings.warn(
-                f"column {name!r}: {value:g} cannot be, by the family chosen for it ({shown(self.family)}), and is "
-                f"taken as missing; columns={{{name!r}: 'gaussian'}} takes any number",
-                MissingValuesWarning,
-                stacklevel=2,
-            )
-            x[bad] = np.nan
-        return x
+
+def _impossible(family: Family, x: Array) -> NDArray[np.bool_]:
+    """Which values a column cannot have, whose family its own values chose."""
+    if isinstance(family, Bernoulli):
+        return np.isfinite(x) & (x != 0) & (x != 1)
+    return family.outside(x)  # type: ignore[attr-defined, no-any-return]
 
 
 def _coded(columns: Sequence[tuple[list[Hashable], NDArray[np.int32]]], n: int) -> Coded:
@@ -261,13 +255,44 @@ class Schema:
         """The same, in the order of the table."""
         return tuple(choice.column for choice in self.choices if choice.family != LEFT_OUT)
 
+    def keys(self) -> dict[str, str]:
+        """The family of every column, by its name; of columns that are in several blocks, in the first."""
+        blocks = [piece for piece in reversed(self.pieces) if piece.reads != "holes"]
+        return {name: piece.family.key for piece in blocks for name in piece.columns}
+
     def family(self) -> Product:
         """The product of the blocks' families."""
         return Product(tuple(Block(piece.family, piece.names, piece.power) for piece in self.pieces), self.lapse)
 
-    def rows(self, frame: Frame, known: Mapping[int, Any] | None = None) -> TableRows:
-        """A table's rows, as the model reads them; and sums of some blocks, where these rows were added up before."""
-        return TableRows(self, frame, known=known)
+    def rows(self, frame: Frame) -> TableRows:
+        """A table's rows, as the model reads them."""
+        return TableRows(self, self.possible(frame))
+
+    def possible(self, frame: Frame) -> Frame:
+        """The table with values that a column cannot have as missing, for every block; which is said."""
+        columns = {}
+        for piece in self._bounded:
+            for name in piece.columns:
+                column = frame.columns.get(name)
+                if column is None or column.kind() in (TRUTH, EMPTY):
+                    continue
+                x = _numbers(frame, name)
+                bad = _impossible(piece.family, x)
+                if bad.any():
+                    columns[name] = ArrayColumn(np.where(bad, np.nan, x))
+                    warnings.warn(
+                        f"column {name!r}: {x[bad][0]:g} cannot be, by the family chosen for it "
+                        f"({shown(piece.family)}), and is taken as missing; columns={{{name!r}: 'gaussian'}} takes any "
+                        "number",
+                        MissingValuesWarning,
+                        stacklevel=2,
+                    )
+        return replace(frame, columns={**frame.columns, **columns}) if columns else frame
+
+    @cached_property
+    def _bounded(self) -> tuple[Piece, ...]:
+        """The blocks whose families, chosen by what the values were, leave some out."""
+        return tuple(p for p in self.pieces if p.lenient and type(p.family) is not Gaussian)
 
     def left_out(self) -> tuple[Choice, ...]:
         """The columns that the model does not use."""

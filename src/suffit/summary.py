@@ -7,9 +7,9 @@ J_j(a, b) = E_a[part_j] − E_b[part_j]; over all columns that is Kullback and L
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import singledispatch
+from functools import cache, singledispatch
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from .families.heavy_scores import HeavyScorer
 from .families.multinomial import GAP, MultinomialScorer
 from .families.product import ProductScorer
 from .frame import Template
+from .kernels.threads import one_blas_thread
 from .stats import Array
 
 SHOWN = 12  # columns of the printed page
@@ -114,97 +115,132 @@ def _(scorer: ProductScorer, stats: Any) -> Array | None:
 
 # --- how well columns separate two classes
 
+Between = Callable[[int, int], Array]  # of two classes a, b: E_a[part_j] − E_b[part_j] of every column of the model
+
 
 @singledispatch
-def separation(scorer: Any, stats: Any, a: int, b: int) -> Array:
-    """E_a[part_j] − E_b[part_j] of every column of the model.  # → (p,)"""
+def separation(scorer: Any, stats: Any) -> Between:
+    """How far every column of the model separates two classes, as a function of these."""
     raise NotImplementedError(f"{type(scorer).__name__} does not say how its columns separate classes")
 
 
 @separation.register
-def _(scorer: ElementwiseScorer, stats: Any, a: int, b: int) -> Array:
+def _(scorer: ElementwiseScorer, stats: Any) -> Between:
     theta, zero = scorer.form.theta, None if scorer.never is None else scorer.never.theta
     n, t = scorer.family.smooth(stats["n"], stats["t"])
     with np.errstate(all="ignore"):
         mean = np.nan_to_num(t / n[..., None])  # of T(x): the fit matches it
-        J = ((theta[a] - theta[b]) * (mean[a] - mean[b])).sum(axis=-1)
-    return np.asarray(J if zero is None else np.where((zero[a] != zero[b]).any(axis=-1), np.inf, J))
+
+    def between(a: int, b: int) -> Array:
+        with np.errstate(all="ignore"):
+            J = ((theta[a] - theta[b]) * (mean[a] - mean[b])).sum(axis=-1)
+        return np.asarray(J if zero is None else np.where((zero[a] != zero[b]).any(axis=-1), np.inf, J))
+
+    return between
 
 
 @separation.register
-def _(scorer: DiagonalScorer, stats: Any, a: int, b: int) -> Array:
+def _(scorer: DiagonalScorer, stats: Any) -> Between:
     precise = 2 * scorer.root**2
     var = np.maximum(scorer.variances, np.finfo(float).tiny)
-    apart = 0.5 * (scorer.means[a] - scorer.means[b]) ** 2 * (precise[a] + precise[b])
-    return np.where(scorer.flat, 0.0, apart + 0.5 * (var[a] / var[b] + var[b] / var[a]) - 1.0)
+
+    def between(a: int, b: int) -> Array:
+        apart = 0.5 * (scorer.means[a] - scorer.means[b]) ** 2 * (precise[a] + precise[b])
+        return np.where(scorer.flat, 0.0, apart + 0.5 * (var[a] / var[b] + var[b] / var[a]) - 1.0)
+
+    return between
 
 
 @separation.register
-def _(scorer: SharedScorer, stats: Any, a: int, b: int) -> Array:
-    return np.asarray((scorer.weights[a] - scorer.weights[b]) * (scorer.means[a] - scorer.means[b]))
+def _(scorer: SharedScorer, stats: Any) -> Between:
+    w, mean = scorer.weights, scorer.means
+    return lambda a, b: np.asarray((w[a] - w[b]) * (mean[a] - mean[b]))
 
 
 @separation.register
-def _(scorer: OwnScorer, stats: Any, a: int, b: int) -> Array:
+def _(scorer: OwnScorer, stats: Any) -> Between:
     """part_j = u_j(½(Du)_j + c_j), u = x − m, D = P_b − P_a: E[uuᵀ] = Σ + ddᵀ, both classes being as far from m."""
-    P_a, P_b = (scorer.W[k].T @ scorer.W[k] for k in (a, b))
-    d = 0.5 * (scorer.means[b] - scorer.means[a])
-    slope = -(P_a + P_b) @ d
-    wider = np.einsum("ij,ij->i", P_b - P_a, scorer.sigma[a] - scorer.sigma[b])
-    return np.asarray(0.5 * wider - 2 * slope * d)
+    P = [W.T @ W for W in scorer.W]
+
+    def between(a: int, b: int) -> Array:
+        d = 0.5 * (scorer.means[b] - scorer.means[a])
+        slope = -(P[a] + P[b]) @ d
+        wider = np.einsum("ij,ij->i", P[b] - P[a], scorer.sigma[a] - scorer.sigma[b])
+        return np.asarray(0.5 * wider - 2 * slope * d)
+
+    return between
 
 
 @separation.register
-def _(scorer: HeavyScorer, stats: Any, a: int, b: int) -> Array:
-    """By draws: there is no formula."""
+def _(scorer: HeavyScorer, stats: Any) -> Between:
+    """By draws, the same for every pair of classes: there is no formula."""
     K, p = scorer.n_classes, scorer.centres.shape[1]
-    n = int(np.clip(MOST_DRAWN // (p * p * K * (K - 1)), FEWEST_DRAWS, DRAWS))
-    means = []
-    for c in (a, b):
-        x = scorer.sample(np.full(n, c, np.int32), np.random.default_rng(0))
-        means.append(scorer.parts(x, np.full(n, a, np.int32), np.full(n, b, np.int32)).columns.mean(axis=0))
-    return np.asarray(means[0] - means[1])
+    n = int(np.clip(MOST_DRAWN // (p * p * max(K * (K - 1), 1)), FEWEST_DRAWS, DRAWS))
+    first, second = np.zeros(2 * n, np.int32), np.ones(2 * n, np.int32)
+
+    @cache
+    def drawn(c: int) -> Array:
+        return scorer.sample(np.full(n, c, np.int32), np.random.default_rng(0))
+
+    def between(a: int, b: int) -> Array:
+        parts = scorer.of([a, b]).parts(np.concatenate([drawn(a), drawn(b)]), first, second).columns
+        return np.asarray(parts[:n].mean(axis=0) - parts[n:].mean(axis=0))
+
+    return between
 
 
 @separation.register
-def _(scorer: WarpedScorer, stats: Any, a: int, b: int) -> Array:
-    return separation(scorer.inner, stats, a, b)
+def _(scorer: WarpedScorer, stats: Any) -> Between:
+    return separation(scorer.inner, stats)
 
 
 @separation.register
-def _(scorer: CategoricalScorer, stats: Any, a: int, b: int) -> Array:
-    out = np.zeros(len(scorer.tables))
-    for j, (table, never) in enumerate(zip(scorer.tables, scorer.never, strict=True)):
-        p = np.where(never > 0, 0.0, np.exp(table))
-        J = ((table[a] - table[b]) * (p[a] - p[b])).sum()
-        out[j] = np.inf if (never[a] != never[b]).any() else J
-    return out
+def _(scorer: CategoricalScorer, stats: Any) -> Between:
+    shares = [np.where(never > 0, 0.0, np.exp(t)) for t, never in zip(scorer.tables, scorer.never, strict=True)]
+
+    def between(a: int, b: int) -> Array:
+        out = np.zeros(len(scorer.tables))
+        for j, (table, never, p) in enumerate(zip(scorer.tables, scorer.never, shares, strict=True)):
+            J = ((table[a] - table[b]) * (p[a] - p[b])).sum()
+            out[j] = np.inf if (never[a] != never[b]).any() else J
+        return out
+
+    return between
 
 
 @separation.register
-def _(scorer: MultinomialScorer, stats: Any, a: int, b: int) -> Array:
+def _(scorer: MultinomialScorer, stats: Any) -> Between:
     expected = scorer.centres
-    J = (scorer.weights[a] - scorer.weights[b]) * (expected[a] - expected[b])
-    return np.asarray(np.where((scorer.never[a] != scorer.never[b]) & (expected[a] != expected[b]), np.inf, J))
+
+    def between(a: int, b: int) -> Array:
+        J = (scorer.weights[a] - scorer.weights[b]) * (expected[a] - expected[b])
+        return np.asarray(np.where((scorer.never[a] != scorer.never[b]) & (expected[a] != expected[b]), np.inf, J))
+
+    return between
 
 
 @separation.register
-def _(scorer: ProductScorer, stats: Any, a: int, b: int) -> Array:
+def _(scorer: ProductScorer, stats: Any) -> Between:
     blocks = zip(scorer.scorers, scorer.blocks_of, stats.parts, strict=True)
-    return np.concatenate(
-        [k.power * separation(s, part, a, b) if k.power else np.zeros(len(k.columns)) for s, k, part in blocks]
-    )
+    each = [(k, separation(s, part) if k.power else None) for s, k, part in blocks]
+
+    def between(a: int, b: int) -> Array:
+        return np.concatenate([np.zeros(len(k.columns)) if J is None else k.power * J(a, b) for k, J in each])
+
+    return between
 
 
 def separations(scorer: Any, stats: Any, prior: Array, owners: NDArray[np.int64] | None, width: int) -> Array:
     """What each column is expected to add for the true class against another, both drawn from the prior.  # → (p,)"""
     total, weight = np.zeros(width), 0.0
-    for a in range(len(prior)):
-        for b in range(a):
-            if prior[a] * prior[b] > 0:
-                J = separation(scorer, stats, a, b)
-                own = J if owners is None else np.bincount(owners, J, minlength=width)
-                total, weight = total + prior[a] * prior[b] * own, weight + 2 * prior[a] * prior[b]
+    with one_blas_thread():  # small products, many of them
+        between = separation(scorer, stats)
+        for a in range(len(prior)):
+            for b in range(a):
+                if prior[a] * prior[b] > 0:
+                    J = between(a, b)
+                    own = J if owners is None else np.bincount(owners, J, minlength=width)
+                    total, weight = total + prior[a] * prior[b] * own, weight + 2 * prior[a] * prior[b]
     return total / weight if weight else total
 
 

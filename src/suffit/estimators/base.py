@@ -231,12 +231,14 @@ class GenerativeEstimator(Predictor):
         """Why: log p(a | x)/p(b | x) of each row as the prior and what every column adds.
 
         a and b are the two most probable classes of the row, or ``classes=(a, b)``.  A calibration by temperature is
-        part of it, its lapse a term of its own; one by isotonic maps comes after, and is not.
+        part of it, its lapse a term of its own; what isotonic maps make of the sum is a term of its own too.
         """
         from ..explain import explain_rows
 
         columns, owners = self._columns_of_model()
-        return explain_rows(self._solved, self._read_X_known(X), classes, columns, owners, table_form(X))
+        fitted, data = self._fitted, self._read_X_known(X)
+        maps = fitted.posterior if fitted.maps else None
+        return explain_rows(fitted.solution, data, classes, columns, owners, table_form(X), maps)
 
     def why(self, X: Any, n: int = 5, classes: Any = None) -> str:
         """The ``n`` things that decided about one row, in words."""

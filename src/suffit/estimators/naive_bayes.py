@@ -254,7 +254,10 @@ class NaiveBayes(GenerativeEstimator):
     family : str or family object, default "gaussian"
         "gaussian", "lognormal", "bernoulli", "poisson", "exponential", "geometric", "gamma", "beta", "vonmises",
         "binned", a family of your own once registered, or an object such as ``VonMises(period=24)`` or
-        ``Binned([400, 800, 1200])``.
+        ``Binned([400, 800, 1200])``.  A name is the family with its defaults, which smooth: "poisson",
+        "exponential", "geometric", "gamma", "beta" and "vonmises" by α = 1, a pseudo-row of all classes, "bernoulli"
+        and "binned" by α = 1 for each value or bin; "gaussian" and "lognormal" get ``smoothing=1e-9``, that share of
+        the column's variance.  ``Gamma(alpha=0)`` and the like are maximum likelihood.
     priors : array-like, dict or "uniform", optional
         Class prior; by default the class shares.
     prior_smoothing : float, default 0

@@ -16,12 +16,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..choose import Selection, select
 from ..columns import apart, choose
+from ..families.product import LIKE_THE_FIRST
 from ..families.tuning import Tuning
 from ..family import Family
 from ..family_choice import CRITERIA
 from ..frame import Frame, Template, read_frame, unmasked
 from ..model import Model
-from ..schema import LeftOutWarning, Schema, TableRows
+from ..schema import LEFT_OUT, LeftOutWarning, Schema, TableRows
 from ..selective import columns_that_help
 from ..series import ArrayColumn, as_objects
 from ..solution import Solution
@@ -254,6 +255,7 @@ class GenerativeClassifier(GenerativeEstimator):
         declared = self._declared(classes, rows) if classes is not None else ()
         alike = rows.as_rows()  # what the weights are worth, where they are shares
         self._seen = choose(frame, alike, self.columns, X, self.missing, self.unknown, self.criterion)
+        frame = self._seen.possible(frame)
         self._selection = None
         if self.select == "loo" and len(rows.classes) > 1:
             self._seen, self._selection = columns_that_help(self._seen.plain(), frame, alike)
@@ -271,7 +273,7 @@ class GenerativeClassifier(GenerativeEstimator):
         self.__dict__.pop("_said_extra", None)
         if isinstance(self.columns, Schema):
             self._say_columns(frame)
-        data = self._seen.rows(frame, known if rows.weights is None else {})
+        data = TableRows(self._seen, frame, known=known if rows.weights is None else {})
         model = Model.empty(self._seen.family(), self._seen.columns, declared).learn(data, rows)
         self._pending = None
         self.n_features_in_ = len(frame.names)
@@ -335,6 +337,13 @@ class GenerativeClassifier(GenerativeEstimator):
     def _check_mergeable(self, other: GenerativeEstimator) -> None:
         if not isinstance(other, GenerativeClassifier):
             raise InputError(f"a GenerativeClassifier merges with its like, not with {type(other).__name__}")
+        mine, theirs = self._plain.keys(), other._plain.keys()
+        for name in self._names_in:
+            if name in other._names_in and mine.get(name) != theirs.get(name):
+                raise InputError(
+                    f"these models keep different sums and cannot be combined: column {name!r} is "
+                    f"{mine.get(name, LEFT_OUT)} in one and {theirs.get(name, LEFT_OUT)} in the other; {LIKE_THE_FIRST}"
+                )
 
     # --- what was learned
 

@@ -50,7 +50,10 @@ def _step(a: Array, b: Array, g1: Array, g2: Array) -> tuple[Array, Array, Array
 @register
 @dataclass(frozen=True)
 class Beta(Elementwise):
-    """0 < x < 1: log p = (a−1) log x + (b−1) log(1−x) − log B(a, b), by maximum likelihood.
+    """0 < x < 1: log p = (a−1) log x + (b−1) log(1−x) − log B(a, b), a and b by the class means of both logs.
+
+    The sums of each class are smoothed: α = 1 by default, a pseudo-row of all classes (their mean statistic, added once
+    to every class); ``alpha=0`` is maximum likelihood.
 
     >>> theta, A, *_ = Beta().solve(np.array([1.0]), np.array([[-1.0, -1.0]]))  # ψ(1) − ψ(2) = −1
     >>> (theta + 1).round(6)

@@ -90,7 +90,10 @@ def sum_entries(add: AddEntries, X: Matrix, rows: Rows, shape: tuple[int, ...]) 
 
 @dataclass(frozen=True)
 class Elementwise(SmoothedFamily):
-    """Independent columns.  ``alpha`` pseudo-rows, spread like all rows of all classes, smooth every class."""
+    """Independent columns.  ``alpha`` pseudo-rows, spread like all rows of all classes, smooth every class.
+
+    α = 1 by default; ``alpha=0`` is maximum likelihood, but for a class without values, which gets a pseudo-row anyway.
+    """
 
     alpha: Any = field(default=1.0, kw_only=True)  # a number, numbers by column, or how to choose one
     tuning: Tuning | None = field(default=None, kw_only=True, compare=False, repr=False)

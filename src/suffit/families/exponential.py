@@ -18,7 +18,10 @@ LEAST_SHARE = 1e-9  # the least class mean, as a share of the pooled one: a clas
 @register
 @dataclass(frozen=True)
 class Exponential(Amount):
-    """x ≥ 0: log p = log λ − λx, rate λ = 1/mean.
+    """x ≥ 0: log p = log λ − λx, rate λ = 1/mean, the mean smoothed.
+
+    The sums of each class are smoothed: α = 1 by default, a pseudo-row of all classes (their mean statistic, added once
+    to every class); ``alpha=0`` is maximum likelihood.
 
     >>> theta, A, *_ = Exponential().solve(np.array([2.0]), np.array([[1.0]]))
     >>> theta[0], np.exp(-A)

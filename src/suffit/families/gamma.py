@@ -30,7 +30,10 @@ def shape_of(gap: Array) -> Array:
 @register
 @dataclass(frozen=True)
 class Gamma(Elementwise):
-    """x > 0: log p = (k−1) log x − λx + k log λ − log Γ(k), by maximum likelihood.
+    """x > 0: log p = (k−1) log x − λx + k log λ − log Γ(k), k and λ those that match the class means of x and log x.
+
+    The sums of each class are smoothed: α = 1 by default, a pseudo-row of all classes (their mean statistic, added once
+    to every class); ``alpha=0`` is maximum likelihood.
 
     >>> theta, A, *_ = Gamma().solve(np.array([2.0]), np.array([[4.0, 2 * np.log(2) - 0.5]]))
     >>> (theta[0, 1] + 1).round(4), (-theta[0, 0]).round(4)  # shape and rate

@@ -278,6 +278,11 @@ class OwnScorer(GaussianScorer):
         self.middle = freeze(means.mean(axis=0))
         self.start = -0.5 * (log_det + rank * LOG_2PI)
 
+    def of(self, classes: Sequence[int]) -> OwnScorer:
+        """The same for some of the classes."""
+        means, sigma, W, log_det = (a[classes] for a in (self.means, self.sigma, self.W, self.log_det))
+        return OwnScorer(means, sigma, W, log_det, self.rank, self.columns, self.n_parameters)
+
     @cached_property
     def strips(self) -> list[tuple[int, Array, Array]]:
         """W_c in strips of rows, the classes side by side: (columns it reads, weights, what the class mean adds).
@@ -326,9 +331,9 @@ class OwnScorer(GaussianScorer):
         """μ_c + W_c⁻¹·normal."""
         z = rng.standard_normal((len(codes), self.means.shape[1]))
         out = np.empty_like(z)
-        for c, mean in enumerate(self.means):
+        for c in np.unique(codes):
             here = codes == c
-            out[here] = mean + _unwhitened(z[here], self.W[c], self.sigma[c])
+            out[here] = self.means[c] + _unwhitened(z[here], self.W[c], self.sigma[c])
         return out
 
     def logistic_form(self) -> LogisticForm:
@@ -372,6 +377,11 @@ class SharedScorer(GaussianScorer):
         self.weights = freeze(self.V @ self.P)
         self.offset = freeze(-0.5 * (self.V**2).sum(axis=1))
         self.near = bool(np.abs(self.V).max(initial=0.0) <= NEAR)
+
+    def of(self, classes: Sequence[int]) -> SharedScorer:
+        """The same for some of the classes."""
+        rest = self.sigma, self.W, self.log_det, self.rank, self.columns, self.n_parameters
+        return SharedScorer(self.means[classes], *rest)
 
     def check(self, X: Matrix) -> None:
         """Where no direction tells classes apart, rows are not looked at otherwise."""

@@ -101,8 +101,9 @@ def along_the_way(x: Array, first: Side, second: Side) -> tuple[Array, float]:
 
 def _pairs(rows: NDArray[np.int64], a: Codes, b: Codes) -> list[tuple[NDArray[np.int64], int, int]]:
     """These rows by their pair of classes."""
-    pairs, which = np.unique(np.stack([a[rows], b[rows]]), axis=1, return_inverse=True)
-    return [(rows[which.reshape(-1) == q], int(c), int(d)) for q, (c, d) in enumerate(pairs.T)]
+    pair = a[rows].astype(np.int64) << 32 | b[rows]
+    pairs, which = np.unique(pair, return_inverse=True)
+    return [(rows[which == q], int(c) >> 32, int(c) & 0xFFFFFFFF) for q, c in enumerate(pairs)]
 
 
 def _fill_gaps(scorer: GaussianScorer, x: Array, a: Codes, b: Codes, terms: Terms) -> None:

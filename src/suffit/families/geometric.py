@@ -16,7 +16,10 @@ from .elementwise import Natural
 @register
 @dataclass(frozen=True)
 class Geometric(Amount):
-    """x = 0, 1, 2, …: log p = x log(1−π) + log π with success probability π = 1/(1 + mean).
+    """x = 0, 1, 2, …: log p = x log(1−π) + log π with success probability π = 1/(1 + mean), the mean smoothed.
+
+    The sums of each class are smoothed: α = 1 by default, a pseudo-row of all classes (their mean statistic, added once
+    to every class); ``alpha=0`` is maximum likelihood, and predictions are then the limit α → 0.
 
     >>> theta, A, *_ = Geometric().solve(np.array([4.0]), np.array([[4.0]]))
     >>> np.exp(theta[0]), np.exp(-A)

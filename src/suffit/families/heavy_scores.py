@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,10 @@ class HeavyScorer(Scorer):
     def __init__(self, normal: SharedScorer | OwnScorer, freedom: float) -> None:
         self.normal, self.freedom = normal, freedom
         self.n_classes, self.n_parameters, self.cells = len(normal.means), normal.n_parameters, COPY_CELLS
+
+    def of(self, classes: Sequence[int]) -> HeavyScorer:
+        """The same for some of the classes."""
+        return HeavyScorer(self.normal.of(classes), self.freedom)
 
     def _distances(self, x: NDArray[Any]) -> tuple[Array, Array, Array]:
         """d² to each mean, the normal log-density there, and how many columns say something.  # (n, K), (n, K), (n,)"""

@@ -17,7 +17,10 @@ from .elementwise import Natural
 @register
 @dataclass(frozen=True)
 class Poisson(Amount):
-    """x = 0, 1, 2, …: log p = x log λ − λ − log x!, λ the class mean.
+    """x = 0, 1, 2, …: log p = x log λ − λ − log x!, λ the class mean, smoothed.
+
+    The sums of each class are smoothed: α = 1 by default, a pseudo-row of all classes (their mean statistic, added once
+    to every class); ``alpha=0`` is maximum likelihood, and predictions are then the limit α → 0.
 
     >>> theta, A, *_ = Poisson().solve(np.array([2.0]), np.array([[6.0]]))
     >>> np.exp(theta[0]), A

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any, ClassVar, overload
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..table import Codes, Parts, Rows, check_finite, rows_from
 ROWS_AT_ONCE = 1 << 16  # rows of a table that are made matrices together,
 CELLS_AT_ONCE = 1 << 21  # fewer of a wide one,
 FEWEST_ROWS = 1 << 10  # and never fewer than these: each column has a cost of its own
+LIKE_THE_FIRST = "fit the second like the first, with GenerativeClassifier(columns=first.schema_)"  # the way to merge
 
 
 @dataclass(frozen=True)
@@ -77,9 +79,11 @@ class Product(Family):
         if isinstance(other, Product):
             for a, b in zip(self.blocks, other.blocks, strict=False):
                 if a.columns != b.columns:
-                    return f"columns {list(a.columns)} make a block in one, {list(b.columns)} in the other"
+                    x, y = next((x, y) for x, y in zip_longest(a.columns, b.columns) if x != y)
+                    said = [f"{name!r}" if name is not None else "none more" for name in (x, y)]
+                    return f"a block has {said[0]} in one, where it has {said[1]} in the other; {LIKE_THE_FIRST}"
                 if a.family.statistic != b.family.statistic:
-                    return a.family.difference(b.family, a.columns)
+                    return f"{a.family.difference(b.family, a.columns)}; or {LIKE_THE_FIRST}"
         return super().difference(other, columns)
 
     def collect(self, X: Any, rows: Rows, columns: Sequence[str]) -> Bundle:  # type: ignore[override]

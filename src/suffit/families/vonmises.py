@@ -49,6 +49,9 @@ def _large(R: Array) -> Array:
 class VonMises(Elementwise):
     """x on a circle of length ``period``: log p = κ cos(a − μ) − log I0(κ) − log period, a = 2πx/period.
 
+    The sums of each class are smoothed: α = 1 by default, a pseudo-row of all classes (their mean statistic, added once
+    to every class); ``alpha=0`` is maximum likelihood.
+
     >>> theta, A, *_ = VonMises(period=24).solve(np.array([2.0]), np.array([[0.0, 2 * 0.6]]))
     >>> np.hypot(*theta[0]).round(3)  # κ: I1(κ)/I0(κ) = 0.6
     np.float64(1.516)

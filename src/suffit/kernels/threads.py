@@ -30,7 +30,8 @@ class Helper:
     """A task that one other thread may take on, unless it is called off before; who is first in ``_claims`` has it."""
 
     def __init__(self, task: Callable[[], None]) -> None:
-        self._task, self._done = task, threading.Event()
+        self._task, self._over = task, False
+        self._said = SimpleQueue[None]()  # an event of ``threading`` would not survive an interrupt
         self._claims: list[str] = []
         self._error: BaseException | None = None
 
@@ -43,13 +44,14 @@ class Helper:
             except BaseException as error:
                 self._error = error
             finally:
-                self._done.set()
+                self._over = True
+                self._said.put(None)
 
     def finish(self) -> None:
         """Call it off, or wait for it where it has begun; may be done again, as after an interrupt."""
         self._claims.append("caller")
-        if self._claims[0] == "helper":
-            self._done.wait()
+        while self._claims[0] == "helper" and not self._over:
+            self._said.get()
 
     def check(self) -> None:
         """Raise what went wrong."""
