@@ -82,8 +82,7 @@ def pair(
     """Fit and predict_proba of one model; and predict, which has no table of probabilities to fill."""
 
     def difference() -> float:
-        head = X[:2000]
-        return float(np.abs(ours.predict_proba(head) - peer.predict_proba(head)).max())
+        return apart(ours, peer, X[:2000])
 
     size = (X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes) / 1e9
     ours.fit(X, y)
@@ -98,6 +97,16 @@ def pair(
                    room=room, **more)  # fmt: skip
         yield Task(f"{name} predict", lambda: ours.predict(X), lambda: peer.predict(X), round(0.7 * least_predict, 1),
                    room=ROOM + 8 * X.shape[0], **more)  # fmt: skip
+
+
+def apart(ours: Any, peer: Any, X: Any) -> float:
+    """The largest difference between the probabilities that two fitted models give."""
+    return float(np.abs(ours.predict_proba(X) - peer.predict_proba(X)).max())
+
+
+def one_by_one(handle: Any, peer: Any, X: np.ndarray) -> float:
+    """The same for a handle that takes one row at a time."""
+    return float(np.abs(np.array([handle(x) for x in X]) - peer.predict_proba(X)).max())
 
 
 def dense(scale: float) -> Iterator[Task]:
@@ -142,12 +151,14 @@ def small(scale: float) -> Iterator[Task]:
         ours.fit(X, y)
         peer.fit(X, y)
         one = X[:1].copy()
-        yield Task(f"{name} 150×4 fit", lambda o=ours: o.fit(X, y), lambda o=peer: o.fit(X, y), 1)
+        same = lambda o=ours, q=peer: apart(o, q, X)  # noqa: E731
+        yield Task(f"{name} 150×4 fit", lambda o=ours: o.fit(X, y), lambda o=peer: o.fit(X, y), 1, same=same)
         yield Task(
             f"{name} 150×4 predict, one row",
             lambda o=ours, x=one: o.predict(x),
             lambda o=peer, x=one: o.predict(x),
             1,
+            same=same,
         )
 
 
@@ -162,12 +173,28 @@ def rows(scale: float) -> Iterator[Task]:
         peer.fit(data, y)
         one, row, handle = data[:1].copy(), data[0].copy(), ours.scorer()
         by_peer = lambda o=peer, x=one: o.predict_proba(x)  # noqa: E731
-        yield Task(f"{name} one row, predict_proba", lambda o=ours, x=one: o.predict_proba(x), by_peer, 10)
-        yield Task(f"{name} one row, scorer()", lambda h=handle, x=row: h(x), by_peer, 50)
+        same = lambda o=ours, q=peer, A=data: apart(o, q, A[:200])  # noqa: E731
+        yield Task(f"{name} one row, predict_proba", lambda o=ours, x=one: o.predict_proba(x), by_peer, 10, same=same)
+        yield Task(f"{name} one row, scorer()", lambda h=handle, x=row: h(x), by_peer, 50,
+                   same=lambda h=handle, q=peer, A=data: one_by_one(h, q, A[:200]))  # fmt: skip
+
+
+def after_batches(ours: Any, peer: Any, X: Any, y: np.ndarray, size: int) -> float:
+    """The difference after a hundred rows and thirty batches."""
+    models = clone(ours), clone(peer)
+    models[0].partial_fit(X[:100], y[:100])
+    models[1].partial_fit(X[:100], y[:100], classes=[0, 1])
+    for i in range(30):
+        for model in models:
+            model.partial_fit(X[i * size : (i + 1) * size], y[i * size : (i + 1) * size])
+    return apart(*models, X[:500])
 
 
 def batches(scale: float) -> Iterator[Task]:
-    """Streams long enough that waking up from the pause between two measurements does not matter."""
+    """Streams long enough that waking up from the pause between two measurements does not matter.
+
+    scikit-learn adds a share of the last batch's variance, and we of all rows': probabilities agree to that.
+    """
     X, y = gaussian(200_000, 50, 2)
     long = 1.0 if scale == 1.0 else 0.2
     for size, times, floor in ((1, int(2000 * long), 50), (100, int(1000 * long), 50), (10_000, 20, 8)):
@@ -180,12 +207,13 @@ def batches(scale: float) -> Iterator[Task]:
             return model.class_count_
 
         name = f"GaussianNB partial_fit, batches of {size:,}"
-        yield Task(name, lambda m=ours, f=feed: f(m), lambda m=peer, f=feed: f(m), floor)
-    S, y = words(20_000, 100_000, 2)
+        same = lambda o=ours, q=peer, s=size: after_batches(o, q, X, y, min(s, 5000))  # noqa: E731
+        yield Task(name, lambda m=ours, f=feed: f(m), lambda m=peer, f=feed: f(m), floor, same=same, tolerance=1e-6)
+    S, labels = words(20_000, 100_000, 2)
     for size, times, floor in ((1, int(500 * long), 50), (100, int(200 * long), 20)):
-        ours = suffit.MultinomialNB().partial_fit(S[:100], y[:100])
-        peer = peer_nb.MultinomialNB().partial_fit(S[:100], y[:100], classes=[0, 1])
-        parts = [(S[i * size : (i + 1) * size], y[i * size : (i + 1) * size]) for i in range(times)]
+        ours = suffit.MultinomialNB().partial_fit(S[:100], labels[:100])
+        peer = peer_nb.MultinomialNB().partial_fit(S[:100], labels[:100], classes=[0, 1])
+        parts = [(S[i * size : (i + 1) * size], labels[i * size : (i + 1) * size]) for i in range(times)]
 
         def feed_parts(model: Any, parts: list = parts) -> Any:
             for a, b in parts:
@@ -193,7 +221,8 @@ def batches(scale: float) -> Iterator[Task]:
             return model.class_count_
 
         name = f"MultinomialNB partial_fit, 100,000 words, batches of {size}"
-        yield Task(name, lambda m=ours, f=feed_parts: f(m), lambda m=peer, f=feed_parts: f(m), floor)
+        same = lambda o=ours, q=peer, s=size: after_batches(o, q, S, labels, s)  # noqa: E731
+        yield Task(name, lambda m=ours, f=feed_parts: f(m), lambda m=peer, f=feed_parts: f(m), floor, same=same)
 
 
 def stream(scale: float) -> Iterator[Task]:

@@ -198,3 +198,76 @@ def test_one_thread_is_one_thread_of_blas_too():
             assert {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"} == {1}
     finally:
         suffit.set_threads(None)
+
+
+INTERRUPTED = """
+    import signal
+    import numpy as np
+    from threadpoolctl import threadpool_info
+    import suffit
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    def blas():
+        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60_000, 20)), rng.integers(0, 4, 60_000)
+    model = suffit.{model}()
+    expected = model.fit(X, y).predict_proba(X[:50])
+    before, interrupted = blas(), 0
+    signal.signal(signal.SIGALRM, interrupt)
+    for _ in range(400):
+        try:
+            signal.setitimer(signal.ITIMER_REAL, rng.uniform(2e-6, {longest}))
+            model.fit(X, y).predict_proba(X)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        except KeyboardInterrupt:
+            interrupted += 1
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        assert (model.fit(X, y).predict_proba(X[:50]) == expected).all()
+        assert blas() == before, blas()
+    print(interrupted)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no timer that interrupts")
+@pytest.mark.parametrize(("model", "longest"), [("GaussianNB", 0.004), ("LDA", 0.02)])
+def test_no_interrupt_leaves_threads_that_hang_or_blas_slower(model, longest):
+    done = run(INTERRUPTED.format(model=model, longest=longest))
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 20
+
+
+@pytest.mark.parametrize("make", [suffit.GaussianNB, lambda: suffit.NaiveBayes("lognormal"), suffit.LDA])
+@pytest.mark.parametrize("row", [0, 5001])
+def test_one_hole_makes_the_same_sums_whichever_thread_finds_it(make, row):
+    rng = np.random.default_rng(0)
+    X, y = np.exp(rng.normal(size=(20_000, 128))), rng.integers(0, 3, 20_000)
+    X[row, 3] = np.nan
+    suffit.set_threads(1)
+    try:
+        expected = make().fit(X, y).predict_log_proba(X[:100])
+        suffit.set_threads(4)
+        for _ in range(10):
+            np.testing.assert_array_equal(make().fit(X, y).predict_log_proba(X[:100]), expected)
+    finally:
+        suffit.set_threads(None)
+
+
+def test_settings_of_threads_that_are_no_numbers():
+    suffit.set_threads(np.int64(2))
+    suffit.set_threads(None)
+    for wrong in (True, 0, 1.5, "2"):
+        with pytest.raises(ValueError, match="a whole number of at least 1"):
+            suffit.set_threads(wrong)
+    done = run("from suffit.kernels.threads import cores; print(cores())", SUFFIT_NUM_THREADS="²")
+    assert int(done.stdout) >= 1
+
+
+def test_a_row_without_weight_may_be_huge_beside_a_hole():
+    X = np.array([[1.0, np.nan], [2.0, 3.0], [3.0, 1.0], [1e200, 4.0], [5.0, 6.0]])
+    model = suffit.GaussianNB().fit(X, [0, 0, 1, 1, 1], sample_weight=[1, 1, 1, 0, 1])
+    np.testing.assert_allclose(model.theta_, [[1.5, 3.0], [4.0, 3.5]])
