@@ -265,9 +265,3 @@ def test_settings_of_threads_that_are_no_numbers():
             suffit.set_threads(wrong)
     done = run("from suffit.kernels.threads import cores; print(cores())", SUFFIT_NUM_THREADS="²")
     assert int(done.stdout) >= 1
-
-
-def test_a_row_without_weight_may_be_huge_beside_a_hole():
-    X = np.array([[1.0, np.nan], [2.0, 3.0], [3.0, 1.0], [1e200, 4.0], [5.0, 6.0]])
-    model = suffit.GaussianNB().fit(X, [0, 0, 1, 1, 1], sample_weight=[1, 1, 1, 0, 1])
-    np.testing.assert_allclose(model.theta_, [[1.5, 3.0], [4.0, 3.5]])

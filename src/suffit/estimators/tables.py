@@ -67,7 +67,7 @@ class GenerativeClassifier(GenerativeEstimator):
         Gaussian, Poisson, levels).  "bic": their log-likelihood given the class less ½·log(rows) for each parameter,
         which the sums of each family tell.  "loo": the log-likelihood of each row given its class under the sums of all
         other rows, which needs the rows and has no price.  Both look at the rows of ``fit``, or of the first batch, at
-        most 20,000 of them; the reasons in ``schema_`` say which decided.
+        most 2,000 of them; the reasons in ``schema_`` say which decided.
     select : {"loo"} or None, default None
         "loo": columns without which rows left out are told apart better are left out of the (naive) model, one by one.
         ``schema_`` names them, and ``selection_`` shows the steps.

@@ -88,6 +88,14 @@ def origin_of(X: Matrix, rows: Rows, warp: Any = None) -> Array:
     return mean
 
 
+def expects_holes(X: Matrix) -> bool:
+    """Whether some rows from all over have a hole: then all are read as if they had, whatever thread comes first."""
+    if is_sparse(X):
+        return not adds_up(X.data)
+    n = X.shape[0]
+    return not adds_up(X if n <= LOOKED_AT else X[np.linspace(0, n - 1, LOOKED_AT).astype(np.int64)])
+
+
 def apart(means: Array, middle: Array, origin: Array) -> Array:
     """(μ_c − μ)², 0 where that is rounding: of the mean, or of the origin that sums are about.  # (…, K, p)"""
     rounding = SAME_MEAN * (np.abs(middle) + np.abs(origin).max(axis=-2, keepdims=True, initial=0.0))
@@ -167,7 +175,7 @@ class Gaussian(Elementwise):
         K, p = origin.shape
         n, x, xx = np.zeros((K, p)), np.zeros((K, p)), np.zeros((K, p))
 
-        holes = self._expects_holes(X)
+        holes = expects_holes(X)
 
         def work(start: int, stop: int) -> tuple[Array, Array, Array]:
             return self._block_moments(X, rows, columns, origin, start, stop, holes)
@@ -177,13 +185,6 @@ class Gaussian(Elementwise):
             x += dx
             xx += dxx
         return Stats(MOMENTS, axes, {"n": n, "x": x, "xx": xx}, origin)
-
-    def _expects_holes(self, X: Matrix) -> bool:
-        """Whether some rows from all over have a hole: then all are read as if they had, whoever comes first."""
-        if is_sparse(X):
-            return not adds_up(X.data)
-        n = X.shape[0]
-        return not adds_up(X if n <= LOOKED_AT else X[np.linspace(0, n - 1, LOOKED_AT).astype(np.int64)])
 
     def surely_valid(self, X: Matrix) -> bool:
         """A finite sum of squares: no NaN, no infinity, nothing that overflows."""

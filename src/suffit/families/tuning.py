@@ -132,11 +132,12 @@ def _tells(n: Array, codes: Codes, weights: Array) -> NDArray[np.bool_]:
 
 def check_classes(rows: Rows) -> None:
     """Refuse to compare settings by rows of one class: all explain it equally well."""
-    if np.count_nonzero(rows.counts()) < 2:
-        found = ", ".join(map(repr, rows.classes.labels[:1]))
+    counts = rows.counts()
+    if np.count_nonzero(counts) < 2:
+        found = rows.classes.labels[int(np.argmax(counts))]
         raise InputError(
-            f"leave-one-out compares settings by how well they tell classes apart, and all rows are of one class "
-            f"({found}); begin with rows of two classes or more, or set the value by hand"
+            "leave-one-out compares settings by how well they tell classes apart, and all rows are of one class "
+            f"({found!r}); begin with rows of two classes or more, or set the value by hand"
         )
 
 
