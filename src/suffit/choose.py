@@ -11,22 +11,26 @@ exception, whose columns say nothing of its class.
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
 from .families import Binned, Categorical, MultivariateGaussian
 from .families.holes import patterns_of
 from .families.tuning import Tuning
+from .family import Family
 from .frame import Frame
-from .held_rows import Held, folds_of
+from .held_rows import Held, Places, folds_of
 from .kernels.threads import one_blas_thread
-from .powers import Pooled, pooled
+from .powers import Pooled, bounded, expected_loss, pooled
 from .schema import Coding, Piece, Schema
 from .series import LEVEL_KIND, NUMBER, WHOLE
+from .solution import lapsed
 from .stats import Array, Stats
 from .table import Codes, Rows
 
@@ -45,12 +49,17 @@ FREEDOM = 10.0  # of the heavier tails that settings are compared with; then nor
 LESS, MORE = 0.01, (0.3, 0.8)
 FEW_OTHERS = 10  # times fewer columns that are no numbers make no difference between numbers joint and all joint
 FAR_BEHIND = 1.1  # times the log-loss of another structure: one as bad as this is not tried with other shrinkages
-WORTH = 0.02  # a structure with less power than this in the pool is left out of it
+WORTH = 0.5  # rows: a structure that gains the pool less than so much log-loss on n of them, /n, is left out of it
+WORSE_BY = 0.1  # a fitted model may explain rows so much worse than those without them did, and by this share
+LEAST_LIKELY = 1e-15
+HEDGED = 4.0  # squared standard errors of gain at which a pool counts for half, beside the naive structure
+SAYABLE = 100.0  # nats: the most that one row says for a density, or against it
+SURELY = 2.0  # standard errors by which a density must be better than the naive one
 
 
 @dataclass(frozen=True)
 class Tried:
-    """One structure with its settings, and its log-loss on rows left out, tempered."""
+    """One structure with its settings: its leave-one-out log-loss, and the power that its evidence then has."""
 
     name: str
     settings: str
@@ -60,26 +69,34 @@ class Tried:
 
 @dataclass(frozen=True)
 class Selection:
-    """What was tried, and what was taken: the structures of the pool with their powers, and the lapse.
+    """What was tried, and what was taken: the structures of the pool with their weights, and the outlier rate.
 
-    ``columns`` shows the columns left out before, where some were to be.
+    ``loo_loss`` is the leave-one-out log-loss of the pool, on the same rows as those of the structures tried; ``loss``
+    is what to expect on new rows, the cost of choosing on these included.  ``density`` names the structure that
+    densities, draws and imputation belong to.  ``columns`` shows the columns dropped before, where some were to be.
     """
 
     tried: tuple[Tried, ...]
     pool: tuple[tuple[str, str, float], ...]
     lapse: float
     loss: float
+    loo_loss: float
+    density: str = NAIVE
     columns: Tuning | None = None
 
     def __repr__(self) -> str:
-        rows = [f"{'structure':<24}{'settings':<44}{'log-loss':>9}{'power':>8}"]
+        rows = [f"{'structure':<24}{'settings':<44}{'log-loss':>9}{'weight':>8}"]
         taken = {(name, settings) for name, settings, _ in self.pool}
         for t in self.tried:
             mark = " *" if (t.name, t.settings) in taken else ""
-            rows.append(f"{t.name:<24}{t.settings:<44}{t.loss:9.4f}{t.power:8.2f}{mark}")
-        powers = ", ".join(f"{name} {power:.2f}" for name, _, power in self.pool)
+            rows.append(f"{t.name:<24}{t.settings:<44}{t.loss:9.4f}{t.power:8.2g}{mark}")
+        weights = ", ".join(f"{name} {power:.2g}" for name, _, power in self.pool) or "none, the class shares"
         before = [] if self.columns is None else [repr(self.columns), ""]
-        return "\n".join([*before, *rows, f"pool: {powers}; lapse {self.lapse:.2g}; log-loss {self.loss:.4f}"])
+        return "\n".join([
+            *before, *rows,
+            f"pool: {weights}; outlier rate {self.lapse:.2g}; leave-one-out log-loss {self.loo_loss:.4f}",
+            f"expected on new rows: {self.loss:.4f}; densities and draws: {self.density}",
+        ])  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -89,6 +106,12 @@ class Structure:
     name: str
     pieces: tuple[Piece, ...]
     joint: int | None = None
+
+    @property
+    def is_density(self) -> bool:
+        """Whether it is one of the columns themselves, and not of marks for their categories or bins."""
+        marked = any(c.levels or c.edges for p in self.pieces for c in p.codings)
+        return not marked and not any(isinstance(p.family, Binned) and p.family.edges is None for p in self.pieces)
 
 
 # --- the structures
@@ -164,19 +187,50 @@ def _quantiles(held: Held, names: Sequence[str]) -> dict[str, tuple[float, ...]]
 
 @dataclass(frozen=True)
 class Candidate:
-    """A structure under the best of what was tried, and the scores of rows left out of it."""
+    """A structure under the best of what was tried, the scores of rows left out of it, and its density."""
 
     structure: Structure
     tried: Tried
     scores: Array  # (n, K), of the rows compared
     besides: Callable[[], Array]  # of the others looked at
+    dense: tuple[Piece, ...] | None = None  # its pieces under the setting of the best density, where they have one
+    log_density: Array | None = None  # (n,): log p(x_i | y_i) without row i, of the rows compared
 
 
-def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection, dict[int, Stats]]:
-    """The pool of structures that explains rows left out best: the schema of their pieces, and what was tried.
+@dataclass(frozen=True)
+class Proposal:
+    """A schema, what is said of it, and p(c | x) of some rows without themselves: what the fitted model has to keep."""
 
-    And the sums of pieces that all rows were added up for, by the place of the piece.
-    """
+    schema: Schema
+    selection: Selection
+    posterior: Array  # (n, K)
+
+    def kept(self, posterior: Array, codes: Codes, weights: Array) -> bool:
+        """Whether a model fitted to the rows explains them no worse than those without each of them did."""
+        each = np.arange(len(codes))
+        promised, found = (-np.log(np.maximum(P[each, codes], LEAST_LIKELY)) for P in (self.posterior, posterior))
+        total = max(float(weights.sum()), 1e-300)
+        return float(weights @ found) / total <= (1 + WORSE_BY) * float(weights @ promised) / total + WORSE_BY
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """Schemas for a table, the best first, the class shares last; the rows they are held to; and sums made already."""
+
+    each: tuple[Proposal, ...]
+    places: Places = field(default_factory=lambda: np.zeros(0, np.int64))
+    codes: Codes = field(default_factory=lambda: np.zeros(0, np.int32))
+    weights: Array = field(default_factory=lambda: np.zeros(0))
+    sums: Mapping[Any, Stats] = field(default_factory=dict)
+
+    def known(self, schema: Schema) -> dict[int, Stats]:
+        """The sums of pieces that all rows were added up for, by the place of the piece."""
+        keys = {i: (p.columns, p.codings) for i, p in enumerate(schema.pieces) if p.reads == "codings"}
+        return {i: self.sums[key] for i, key in keys.items() if key in self.sums}
+
+
+def select(schema: Schema, frame: Frame, rows: Rows) -> Proposals:
+    """Pools of structures that explain rows left out best: the schemas of their pieces, and what was tried."""
     look = rows.weighty(MOST_ROWS)
     every_row = len(look) == frame.n_rows
     if not every_row:
@@ -185,8 +239,10 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection,
     with np.errstate(divide="ignore"):
         log_prior = np.log(counts / counts.sum())
     held = Held(frame, rows, folds_of(frame, schema, rows))
-    if not held.tell.counts().any():
-        return schema, Selection((), ((NAIVE, "", 1.0),), 0.0, np.nan), {}
+    if not held.tell.counts().any():  # no class has two rows
+        loss = float(-counts @ log_prior / counts.sum())
+        alone = Selection((), ((NAIVE, "", 1.0),), 0.0, loss, loss)
+        return Proposals((Proposal(schema, alone, np.zeros((0, len(counts)))),))
     tried: list[Tried] = []
     best: list[Candidate] = []
     with warnings.catch_warnings(), one_blas_thread():
@@ -196,11 +252,11 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection,
             taken, attempts = _settled(structure, held, log_prior, so_far)
             tried += attempts
             best.append(taken)
-        found, selection = _pooled(schema, best, log_prior, held, tried)
-    if every_row:
-        found = replace(found, pieces=tuple(held.cut(p) for p in found.pieces))
-    places = {(p.columns, p.codings): i for i, p in enumerate(found.pieces) if p.reads == "codings" and every_row}
-    return found, selection, {places[key]: sums for key, sums in held.sums.items() if key in places}
+        found = _proposed(schema, best, log_prior, held, tried)
+    if not every_row:
+        return Proposals(tuple(found), look[held.look[: held.guarded]], *held.tell.part(0, held.guarded))
+    each = [replace(f, schema=replace(f.schema, pieces=tuple(held.cut(p) for p in f.schema.pieces))) for f in found]
+    return Proposals(tuple(each), held.look[: held.guarded], *held.tell.part(0, held.guarded), held.sums)
 
 
 def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) -> tuple[Candidate, list[Tried]]:
@@ -223,19 +279,24 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
 
     if structure.joint is None:
         only = tried("", rest)
-        return Candidate(structure, only, rest, lambda: held.scores(alone, besides)), [only]
+        dense = {"dense": structure.pieces, "log_density": held.log_density(alone)} if structure.is_density else {}
+        return Candidate(structure, only, rest, lambda: held.scores(alone, besides), **dense), [only]  # type: ignore[arg-type]
     at, piece = structure.joint, structure.pieces[structure.joint]
     many = len(held.rows.classes) * len(piece.names) ** 2 > MOST_ROOM
-    base = replace(_joint(), pooled=many)
-    joint = held.joint(replace(piece, family=base))
+    joint = held.joint(replace(piece, family=replace(_joint(), pooled=many)))
+    base = joint.piece.family
+    assert isinstance(base, MultivariateGaussian)
     found: list[tuple[MultivariateGaussian, Tried, Array]] = []
+    densities: list[Array] = []
 
     def helps(tie: float, shrinkage: float, freedom: float = FREEDOM) -> bool:
         """Try these; whether they are the best so far."""
         family = replace(base, tie=tie, shrinkage=shrinkage, freedom=freedom)
-        scores = joint.left_out(family, compared)
+        left = joint.left_out(family, compared)
+        scores = bounded(left)
         settings = f"tie={tie:g}, shrinkage={shrinkage:g}" + ("" if np.isinf(freedom) else ", heavy tails")
         found.append((family, tried(settings, scores + rest), scores))
+        densities.append(left.log_density[np.arange(held.compared), told[0]])
         return best()[0] is family
 
     def best() -> tuple[MultivariateGaussian, Tried, Array]:
@@ -254,42 +315,143 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
             helps(best()[0].tie, max(LESS, least))
     helps(best()[0].tie, best()[0].shrinkage, np.inf)
     taken, least_loss, scores = best()
-    pieces = (*structure.pieces[:at], replace(joint.piece, family=taken), *structure.pieces[at + 1 :])
+
+    def with_family(family: Family) -> tuple[Piece, ...]:
+        return (*structure.pieces[:at], replace(joint.piece, family=family), *structure.pieces[at + 1 :])
 
     def others() -> Array:
-        return joint.left_out(taken, besides) + held.scores(alone, besides)
+        return bounded(joint.left_out(taken, besides)) + held.scores(alone, besides)
 
-    return Candidate(replace(structure, pieces=pieces), least_loss, scores + rest, others), [t for _, t, _ in found]
+    made = Candidate(replace(structure, pieces=with_family(taken)), least_loss, scores + rest, others)
+    if structure.is_density:
+        densest = max(range(len(found)), key=lambda i: round(float(told[1] @ densities[i]), 6))
+        log_density = densities[densest] + held.log_density(alone)
+        made = replace(made, dense=with_family(found[densest][0]), log_density=log_density)
+    return made, [t for _, t, _ in found]
 
 
-def _pooled(
+def _proposed(
     schema: Schema, best: list[Candidate], log_prior: Array, held: Held, tried: list[Tried]
-) -> tuple[Schema, Selection]:
-    """Powers for the best of every structure together; those that add nothing are left out.
+) -> list[Proposal]:
+    """Pools in the order of the log-loss to expect: the best of every structure together, the naive one, none.
 
-    On the rows compared; and on all that are looked at, where those are too few to tell how rare a lapse is.
+    Powers are fitted on the rows compared; and on all that are looked at, where those are too few to tell how rare a
+    lapse is.
     """
+    rows = held.tell.part(0, held.compared)
     start: Any = np.array([one.tried.power for one in best]) / len(best)
-    kept, found = _worth([(one, one.scores) for one in best], log_prior, held.tell.part(0, held.compared), start)
+    kept, found = _worth([(one, one.scores) for one in best], log_prior, rows, start)
     many = len(held.rows) > VERY_MANY or found.lapse * held.compared < FEW_LAPSES
+    scores = [one.scores for one in kept]
+    alone = best[0], best[0].scores
     if many and held.compared < len(held.look):
-        more = [(one, np.concatenate([one.scores, one.besides()])) for one in kept]
-        kept, found = _worth(more, log_prior, held.tell.part(0, len(held.tell)), found)
-    beta, lapse, loss = found
-    by_name = {one.structure.name: float(b) for one, b in zip(kept, beta, strict=True)}
-    plain = tuple(replace(p, power=by_name.get(NAIVE, 0.0)) for p in schema.pieces)  # kept in any case: the density
-    joined = [one.structure for one in kept if one.structure.name != NAIVE]
-    others = tuple(replace(p, power=by_name[structure.name]) for structure in joined for p in structure.pieces)
-    pieces = (*plain, *others)
-    pool = tuple((one.tried.name, one.tried.settings, float(b)) for one, b in zip(kept, beta, strict=True))
-    taken = replace(schema, pieces=pieces, n_plain=len(plain), lapse=lapse)
-    return taken, Selection(tuple(tried), pool, lapse, loss)
+        rows = held.tell.part(0, len(held.tell))
+        more = [(one, np.concatenate([one.scores, one.besides()])) for one in (*kept, best[0])]
+        (kept, found), alone = _worth(more[:-1], log_prior, rows, found), more[-1]
+        scores = [s for one, s in more[:-1] if one in kept]
+    naive = pooled([alone[1]], log_prior, *rows)
+    kept, scores, found = _hedged((kept, scores, found), (alone, naive), log_prior, rows)
+    none = Pooled(np.zeros(0), 0.0, float(-rows[1] @ log_prior[rows[0]] / rows[1].sum()))
+    n = float(rows[1].sum())
+    pools = [
+        (expected_loss(found, len(tried), n), kept, scores, found),
+        (expected_loss(naive, 1, n), best[:1], [alone[1]], naive),
+        (none.loss, [], [], none),
+    ]
+    pools.sort(key=lambda pool: round(pool[0], 9))
+    pools = pools[: 1 + next(i for i, pool in enumerate(pools) if not pool[1])]  # nothing is worse than no evidence
+    dense = _densest(best, held)
+    return [
+        Proposal(
+            _schema_of(schema, members, pool, dense),
+            _selection(members, pool, loss, log_prior, held, tuple(tried), dense.structure.name),
+            _posterior([s[: held.guarded] for s in some], log_prior, pool),
+        )
+        for loss, members, some, pool in pools
+    ]
+
+
+def _hedged(
+    pool: tuple[list[Candidate], list[Array], Pooled],
+    alone: tuple[tuple[Candidate, Array], Pooled],
+    log_prior: Array,
+    rows: tuple[Codes, Array],
+) -> tuple[list[Candidate], list[Array], Pooled]:
+    """A pool between that found and the naive structure: nearer to this, the less surely it is better.
+
+    With a gain of z standard errors, powers of z²/(z² + 4) of the pool's and the rest of the naive structure's own.
+    """
+    (members, scores, found), ((naive, own), plain) = pool, alone
+    each = np.arange(len(rows[0]))
+    gain = np.log(_posterior(scores, log_prior, found) / _posterior([own], log_prior, plain))[each, rows[0]]
+    total = float(rows[1].sum())
+    mean = float(rows[1] @ gain) / total
+    error = math.sqrt(float(rows[1] @ (gain - mean) ** 2)) / total
+    if mean <= 0 or (naive is members[0] and len(members) == 1):
+        return [naive], [own], plain
+    share = mean**2 / (mean**2 + HEDGED * error**2)
+    if naive not in members:
+        members, scores, found = [naive, *members], [own, *scores], found._replace(powers=np.append(0.0, found.powers))
+    powers = share * found.powers + np.where([one is naive for one in members], (1 - share) * plain.powers[0], 0.0)
+    mixed = Pooled(powers, share * found.lapse + (1 - share) * plain.lapse, 0.0)
+    loss = -float(rows[1] @ np.log(_posterior(scores, log_prior, mixed)[each, rows[0]])) / total
+    return members, scores, mixed._replace(loss=loss)
+
+
+def _selection(
+    members: list[Candidate], pool: Pooled, expected: float, log_prior: Array, held: Held, tried: tuple[Tried, ...],
+    density: str,
+) -> Selection:  # fmt: skip
+    """What is said of a pool.  A row whose class has no other row is none that it can explain."""
+    named = tuple((one.tried.name, one.tried.settings, float(b)) for one, b in zip(members, pool.powers, strict=True))
+    codes, weights = held.few.part(0, len(held.few))
+    single = weights * (held.tell.part(0, len(held.tell))[1] <= 0)
+    share = float(single.sum() / weights.sum())
+    if share and members:
+        unexplained = -math.log(pool.lapse) - float(single @ log_prior[codes] / single.sum())
+        expected = (1 - share) * expected + share * unexplained
+    return Selection(tried, named, pool.lapse, expected, pool.loss, density)
+
+
+def _posterior(scores: Sequence[Array], log_prior: Array, pool: Pooled) -> Array:
+    """p(c | x) of rows left out, by the pool.  # → (n, K)"""
+    if not scores:
+        return np.zeros((0, len(log_prior)))
+    joint = log_prior + sum(b * s for b, s in zip(pool.powers, scores, strict=True))
+    return lapsed(softmax(joint, axis=1), log_prior, pool.lapse)
+
+
+def _densest(best: list[Candidate], held: Held) -> Candidate:
+    """The structure whose density explains rows left out best; the naive one, if no other surely does."""
+    weights = held.tell.part(0, held.compared)[1]
+    naive = best[0]
+    found, most = naive, 0.0
+    for one in best[1:]:
+        if one.log_density is None or naive.log_density is None:
+            continue
+        gain = np.clip(one.log_density - naive.log_density, -SAYABLE, SAYABLE)
+        mean = float(weights @ gain / weights.sum())
+        error = math.sqrt(float(weights @ (gain - mean) ** 2)) / float(weights.sum())
+        if mean > max(most, SURELY * error):
+            found, most = one, mean
+    return found
+
+
+def _schema_of(schema: Schema, members: list[Candidate], pool: Pooled, dense: Candidate) -> Schema:
+    """The pieces of the density first, then those of the pool; a piece that serves both is there once."""
+    assert dense.dense is not None
+    powers = [(one.structure.pieces, float(b)) for one, b in zip(members, pool.powers, strict=True)]
+    own = next((b for pieces, b in powers if pieces == dense.dense), 0.0)
+    plain = tuple(replace(p, power=own) for p in dense.dense)
+    others = tuple(replace(p, power=b) for pieces, b in powers if pieces != dense.dense for p in pieces)
+    supports = tuple(p for p in schema.pieces if p.lenient)
+    return replace(schema, pieces=(*plain, *others), n_plain=len(plain), lapse=pool.lapse, supports=supports)
 
 
 def _worth(
     kept: list[tuple[Candidate, Array]], log_prior: Array, rows: tuple[Codes, Array], start: Any
 ) -> tuple[list[Candidate], Pooled]:
-    """Powers of candidates with these scores, without those that have next to none."""
+    """Powers of candidates with these scores, without those that are not worth a number of their own."""
 
     def fit(some: list[tuple[Candidate, Array]], start: Any) -> Pooled:
         return pooled([scores for _, scores in some], log_prior, *rows, start=start)
@@ -300,8 +462,13 @@ def _worth(
     if alone.loss < found.loss:  # wild scores of another have led the search astray: begin without them
         again = fit(kept, alone._replace(powers=np.where(np.arange(len(kept)) == first, alone.powers, 0.0)))
         found = min(found, again, key=lambda one: one.loss)
-    while len(kept) > 1 and found.powers.min() < WORTH:
-        weak = int(np.argmin(found.powers))
-        kept = [k for m, k in enumerate(kept) if m != weak]
-        found = fit(kept, found._replace(powers=np.delete(found.powers, weak)))
+    price = WORTH / float(rows[1].sum())
+    size = np.array([float(rows[1] @ np.abs(s - s.mean(axis=1, keepdims=True)).mean(axis=1)) for _, s in kept])
+    while len(kept) > 1:
+        weak = int(np.argmin(found.powers * size))
+        fewer = kept[:weak] + kept[weak + 1 :]
+        without = fit(fewer, found._replace(powers=np.delete(found.powers, weak)))
+        if without.loss > found.loss + price:
+            break
+        kept, found, size = fewer, without, np.delete(size, weak)
     return [one for one, _ in kept], found

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .families import Bernoulli, Binned, Categorical, Gamma, Gaussian, LogNormal, Poisson
 from .families.elementwise import Elementwise
+from .families.gaussian import PRIOR_ROWS
 from .family import Family, family_named
 from .family_choice import BIC, CRITERIA, LOO, compared
 from .frame import Frame
@@ -31,10 +32,10 @@ SURELY = 10.0  # by how much a family's log-likelihood, less its price, must exc
 
 DROP, AS_ASKED = "drop", "as asked"
 
-BERNOULLI, CATEGORICAL, POISSON, GAUSSIAN = Bernoulli(), Categorical(), Poisson(), Gaussian(smoothing=1e-9)
+BERNOULLI, CATEGORICAL, POISSON, GAUSSIAN = Bernoulli(), Categorical(), Poisson(), Gaussian(prior_rows=PRIOR_ROWS)
 GAMMA = Gamma()
 CANDIDATES: dict[str, Family] = {"gaussian": GAUSSIAN, "poisson": POISSON, "categorical": CATEGORICAL}  # of whole ones
-RIVALS: dict[str, Elementwise] = {"log-normal": LogNormal(smoothing=1e-9), "gamma": GAMMA}  # of positive numbers
+RIVALS: dict[str, Elementwise] = {"log-normal": LogNormal(prior_rows=PRIOR_ROWS), "gamma": GAMMA}  # of positive numbers
 
 SHOWN = {id(f): shown(f) for f in (BERNOULLI, *CANDIDATES.values(), *RIVALS.values())}
 
@@ -181,7 +182,7 @@ def _wished(family: Family | str, name: str, kind: str) -> Family:
     """The family of a wish; refused for values it cannot have."""
     if isinstance(family, str):
         made = family_named(family)
-        family = made(smoothing=1e-9) if issubclass(made, Gaussian) else made()
+        family = made(prior_rows=PRIOR_ROWS) if issubclass(made, Gaussian) else made()
     if kind in (NESTED, MIXED, DATE):
         raise unreadable(name, kind, _dropped(name))
     if kind == LEVEL_KIND and not isinstance(family, Categorical):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from .families import Binned, Gaussian, MultivariateGaussian
 from .families.binned import Edges, SortedColumns
+from .families.gaussian import PRIOR_ROWS, prior_variances
 from .families.left_out_holes import PartsLeftOut
 from .families.left_out_nearly import NearlyLeftOut
 from .families.matrix import divided, moments_by_column
@@ -30,6 +31,7 @@ Places = NDArray[np.int64]
 
 FOLDS = 5
 MOST_COMPARED = 500  # of these, rows that settings are compared on, and powers fitted
+MOST_GUARDED = 128  # of these, rows that a fitted model must explain as well as those without them did
 MOST_LOOKED_AT = 2_000  # rows that powers are fitted on where those are too few to tell, or there are very many
 
 
@@ -64,7 +66,7 @@ class Joint:
     """Scores of rows under settings of a joint piece that has not seen them."""
 
     piece: Piece  # with the scales of its numbers
-    left_out: Callable[[MultivariateGaussian, slice], Array]  # of some of the rows looked at  # → (n, K)
+    left_out: Callable[[MultivariateGaussian, slice], LeftOut]  # log p(x | c) of some of the rows looked at
     together: float  # rows that have both of a pair of columns, on average over the pairs
 
 
@@ -78,9 +80,10 @@ class Held:
         compared = rows.some(looked_at).weighty(MOST_COMPARED)
         self.look = np.concatenate([looked_at[compared], np.delete(looked_at, compared)])  # each against all other rows
         self.compared = len(compared)  # the first ones
+        self.guarded = min(self.compared, MOST_GUARDED)  # of these: a fitted model is held to what they show
         self.few = rows.some(self.look)
         self.tell = self._telling()
-        self._kept: dict[Any, Array] = {}
+        self._kept: dict[Any, LeftOut] = {}
         self._learned: dict[Any, tuple[Any, Model]] = {}
         self._sorted: dict[tuple[str, ...], SortedColumns] = {}
         self._edges: dict[tuple[str, ...], tuple[Edges, ...]] = {}  # of bins chosen by all rows that are not looked at
@@ -116,18 +119,31 @@ class Held:
         """
         total = np.zeros((len(self.look[some]), len(self.rows.classes)))
         for piece in pieces:
-            key = (piece.family, piece.columns, piece.reads, some.start)
-            if key not in self._kept:
-                self._kept[key] = bounded(self._left_out(piece, some))
-            total += self._kept[key]
+            total += bounded(self._known(piece, some))
         return total
+
+    def log_density(self, pieces: Iterable[Piece]) -> Array:
+        """log p(x_i | y_i) of the rows compared, each under the sums of all others.  # → (n,)"""
+        codes, total = self.few.codes[: self.compared], np.zeros(self.compared)
+        for piece in pieces:
+            left, each = self._known(piece, slice(0, self.compared)), np.arange(self.compared)
+            total += left.log_density[each, codes]
+            if left.impossible is not None:
+                total[left.impossible[each, codes] > 0] = -np.inf
+        return total
+
+    def _known(self, piece: Piece, some: slice) -> LeftOut:
+        key = (piece.family, piece.columns, piece.reads, some.start)
+        if key not in self._kept:
+            self._kept[key] = self._left_out(piece, some)
+        return self._kept[key]
 
     def _left_out(self, piece: Piece, some: slice) -> LeftOut:
         key = (piece.family, piece.columns, piece.reads)
         if isinstance(piece.family, Binned):
             if key not in self._kept:  # of all rows at once
-                self._kept[key] = self._of_others(piece.family, piece.columns)
-            return LeftOut(self._kept[key][some])
+                self._kept[key] = LeftOut(self._of_others(piece.family, piece.columns))
+            return LeftOut(self._kept[key].log_density[some])
         if key not in self._learned:
             X = piece.matrix(self.frame)
             self._learned[key] = X, Model.empty(piece.family, piece.names).learn(X, self.rows)
@@ -140,18 +156,22 @@ class Held:
         family, X = piece.family, piece.matrix(self.frame)
         assert isinstance(family, MultivariateGaussian)
         piece, stats, scale = _scaled(piece, family.collect(X, self.rows, piece.names))
+        family = piece.family
+        assert isinstance(family, MultivariateGaussian)
         self.sums[piece.columns, piece.codings] = stats
         x, rows = X[self.look] / scale, self.few.one_of_each()
         holes = "pair_n" in stats.sums
         of_rows = family.parts_left_out(stats) if holes else partial(NearlyLeftOut, family.scatter(stats))
         parts: dict[int | None, NearlyLeftOut | PartsLeftOut] = {}
 
-        def left_out(family: MultivariateGaussian, some: slice) -> Array:
+        there = ~np.isnan(x)
+
+        def left_out(family: MultivariateGaussian, some: slice) -> LeftOut:
             if some.start not in parts:
                 codes, weights = rows.part(0, len(rows))
                 parts[some.start] = of_rows(x[some], codes[some], weights[some])
             density = parts[some.start].log_density(family.tie, family.shrinkage, family.freedom)
-            return bounded(LeftOut(density))
+            return LeftOut(density - (there[some] @ np.log(scale))[:, None])
 
         return Joint(piece, left_out, _seen_together(stats))
 
@@ -177,10 +197,17 @@ class Held:
 
 
 def _scaled(piece: Piece, stats: Stats) -> tuple[Piece, Stats, Array]:
-    """A joint piece whose numbers have variance 1 within the classes, its sums, and what numbers are divided by."""
+    """A joint piece whose numbers have variance 1 within the classes, its sums, and what numbers are divided by.
+
+    With a prior of one row, so that no column is without variance.
+    """
     n, x, squares = moments_by_column(stats)
-    variance = Gaussian(tie=1.0).solved_moments(n, x, squares, np.asarray(stats.origin))[1][0]
+    family, origin = Gaussian(tie=1.0, prior_rows=PRIOR_ROWS), np.asarray(stats.origin)
+    variance = family.solved_moments(n, x, squares, origin)[1][0]
     scale = np.sqrt(np.where(variance > 0, variance, 1.0))
+    prior = np.where(variance > 0, prior_variances(n, x, squares, origin) / scale**2, 1.0)
+    assert isinstance(piece.family, MultivariateGaussian)
+    piece = replace(piece, family=replace(piece.family, prior=tuple(prior.tolist())))
     ends = np.cumsum([0, *(c.width for c in piece.codings)])
     each = [tuple(scale[a:b].tolist()) for a, b in pairwise(ends)]
     codings = tuple(replace(c, scales=s) for c, s in zip(piece.codings, each, strict=True))

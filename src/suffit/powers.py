@@ -40,6 +40,16 @@ class Pooled(NamedTuple):
     loss: float
 
 
+def expected_loss(found: Pooled, settings: int, rows: float) -> float:
+    """The log-loss to expect on new rows: that of rows left out, and what choosing on so many rows has cost.
+
+    A number fitted on n rows (a power, the lapse) costs about 1/n on others, taking the best of m settings log(m)/n,
+    and beyond the exceptions that the rows show, ε allows for ½ more of them (Jeffreys), which cost −log ε.
+    """
+    fitted = int((found.powers > 0).sum()) + 1
+    return found.loss + (fitted + math.log(settings) - PSEUDO_LAPSES * math.log(found.lapse)) / rows
+
+
 def pooled(scores: Sequence[Array], log_prior: Array, codes: Codes, weights: Array, start: Any = None) -> Pooled:
     """The β in [0, 2] and the ε that minimise the log-loss of (1 − ε)·softmax(log prior + Σ_m β_m·scores_m) + ε·prior.
 

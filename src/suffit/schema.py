@@ -123,6 +123,11 @@ class Piece:
             return tuple(name for name, c in zip(self.columns, self.codings, strict=True) for _ in c.names(name))
         return self.columns
 
+    @property
+    def scales(self) -> tuple[float, ...]:
+        """What the numbers of the block's matrix were divided by; none: they are as they were."""
+        return tuple(s for c in self.codings for s in c.scales)
+
     def only(self, columns: Iterable[str]) -> Piece:
         """The same piece with some of its columns."""
         kept = set(columns)
@@ -153,6 +158,11 @@ def _impossible(family: Family, x: Array) -> NDArray[np.bool_]:
     if isinstance(family, Bernoulli):
         return np.isfinite(x) & (x != 0) & (x != 1)
     return family.outside(x)  # type: ignore[attr-defined, no-any-return]
+
+
+def _with_prior_rows(family: Family, share: float) -> Family:
+    rows = getattr(family, "prior_rows", 0.0)
+    return replace(family, prior_rows=rows * share) if rows else family  # type: ignore[type-var]
 
 
 def _coded(columns: Sequence[tuple[list[Hashable], NDArray[np.int32]]], n: int) -> Coded:
@@ -233,11 +243,12 @@ class Schema:
 
     pieces: tuple[Piece, ...]
     choices: tuple[Choice, ...]
-    n_plain: int | None = None  # how many pieces, the first ones, are the naive structure; None: all
+    n_plain: int | None = None  # how many pieces, the first ones, are the density; None: all
     lapse: float = 0.0  # the chance that the columns of a row say nothing of its class
+    supports: tuple[Piece, ...] = ()  # blocks that say which values a column can have, where they are no pieces
 
     def plain(self) -> Schema:
-        """The naive structure alone, which draws, densities and imputation rest on."""
+        """The structure that draws, densities and imputation rest on, alone."""
         return replace(self, pieces=self.pieces[: self.n_plain], lapse=0.0)
 
     @property
@@ -255,6 +266,15 @@ class Schema:
         """The same, in the order of the table."""
         return tuple(choice.column for choice in self.choices if choice.family != LEFT_OUT)
 
+    def with_prior_rows(self, share: float) -> Schema:
+        """The same where rows weigh so much on average: a prior worth one row weighs as much."""
+        if share == 1.0:
+            return self
+        return replace(self, pieces=tuple(replace(p, family=_with_prior_rows(p.family, share)) for p in self.pieces))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if k != "_bounded"}
+
     def keys(self) -> dict[str, str]:
         """The family of every column, by its name; of columns that are in several blocks, in the first."""
         blocks = [piece for piece in reversed(self.pieces) if piece.reads != "holes"]
@@ -262,7 +282,7 @@ class Schema:
 
     def family(self) -> Product:
         """The product of the blocks' families."""
-        return Product(tuple(Block(piece.family, piece.names, piece.power) for piece in self.pieces), self.lapse)
+        return Product(tuple(Block(p.family, p.names, p.power, p.scales) for p in self.pieces), self.lapse)
 
     def rows(self, frame: Frame) -> TableRows:
         """A table's rows, as the model reads them."""
@@ -292,7 +312,7 @@ class Schema:
     @cached_property
     def _bounded(self) -> tuple[Piece, ...]:
         """The blocks whose families, chosen by what the values were, leave some out."""
-        return tuple(p for p in self.pieces if p.lenient and type(p.family) is not Gaussian)
+        return tuple(p for p in self.supports or self.pieces if p.lenient and type(p.family) is not Gaussian)
 
     def left_out(self) -> tuple[Choice, ...]:
         """The columns that the model does not use."""
@@ -318,9 +338,8 @@ def shown(family: Family) -> str:
     parts = []
     for field in fields(family):  # type: ignore[arg-type]
         value = getattr(family, field.name)
-        if field.name in ("every_whole",) or (
-            not isinstance(value, tuple | list | np.ndarray) and value == field.default
-        ):
+        same = value is field.default or (not isinstance(value, tuple | list | np.ndarray) and value == field.default)
+        if same or field.name == "every_whole":
             continue
         parts.append(f"{field.name}={value!r}")
     return f"{defaults.__name__}({', '.join(parts)})"

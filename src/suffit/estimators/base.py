@@ -17,7 +17,7 @@ from ..calibrate import Calibration, calibrated
 from ..decide import MOST_STEPS, SETTLED, Decisions, Rule, shifted_prior, whole_number
 from ..explain import Explanation
 from ..frame import table_form
-from ..model import RowsLeftOut
+from ..model import Model, RowsLeftOut
 from ..stats import Array
 from ..summary import Summary
 from ..table import InputError, Matrix, Rows
@@ -42,7 +42,7 @@ class GenerativeEstimator(Predictor):
         given once, with the weights that they had; where it shows that they are not, they are refused.  A class of
         which a row is the only one has log-probability −∞ for that row.
         """
-        return self._left_out(X, y, sample_weight).log_joint()
+        return self._left_out(X, y, sample_weight, self._density_model()).log_joint()
 
     def loo_predict_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """p(class | x) of learned rows, each under the model without it: honest scores, with no rows held out."""
@@ -67,13 +67,17 @@ class GenerativeEstimator(Predictor):
     def _check_rows_can_go(self) -> None:
         """Refuse where the sums are not those of the rows alone."""
 
-    def _left_out(self, X: Any, y: Any, sample_weight: Any) -> RowsLeftOut:
+    def _density_model(self) -> Model:
+        """The sums whose densities are those of ``predict_joint_log_proba``."""
+        return self._fitted.model
+
+    def _left_out(self, X: Any, y: Any, sample_weight: Any, model: Model | None = None) -> RowsLeftOut:
         self._check_rows_can_go()
         data, _, rows = self._read(X, y, sample_weight, self._read_X_known)
         fitted = self._fitted
         fitted.solution.scorer.check(data)
         fitted.model.check_learned(data, rows)
-        return fitted.model.left_out(data, rows, self._prior_without)
+        return (model or fitted.model).left_out(data, rows, self._prior_without)
 
     def _prior_without(self, n: Array) -> Array:
         """The log prior of predictions for class counts n; a class without rows has none.  # (n, K) → (n, K)"""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..choose import Selection, select
+from ..choose import Proposal, Proposals, Selection, select
 from ..columns import apart, choose
 from ..families.product import LIKE_THE_FIRST
 from ..families.tuning import Tuning
@@ -26,7 +26,7 @@ from ..schema import LEFT_OUT, LeftOutWarning, Schema, TableRows
 from ..selective import columns_that_help
 from ..series import ArrayColumn, as_objects
 from ..solution import Solution
-from ..stats import Array
+from ..stats import Array, Bundle
 from ..table import Coded, InputError, Parts, Rows
 from .base import GenerativeEstimator
 from .fitted import Fitted
@@ -117,7 +117,7 @@ class GenerativeClassifier(GenerativeEstimator):
     _accept_sparse = False
     _template: Template
     _seen: Schema  # all pieces of the model
-    _plain: Schema  # those of the naive structure, which come first
+    _plain: Schema  # those of the density, which come first
     _selection: Any
 
     def __init__(
@@ -261,30 +261,57 @@ class GenerativeClassifier(GenerativeEstimator):
             self._seen, self._selection = columns_that_help(self._seen.plain(), frame, alike)
         self._plain = self._seen.plain()
         self._asked = {name: getattr(self, name) for name in SETTLED}
-        known: dict[int, Any] = {}
+        found = Proposals(())
         open_structure = self.structure == "auto" and isinstance(self.columns, str)
         if open_structure and not solve and len(rows) < FEW_FIRST:
             self._say_few(len(rows))
         elif open_structure and len(rows.classes) > 1:
-            self._seen, structures, known = select(self._plain, frame, alike)
-            self._selection = replace(structures, columns=self._selection)
+            found = select(self._plain, frame, alike)
         self._template = frame.like
         self._names_in = frame.names
         self.__dict__.pop("_said_extra", None)
         if isinstance(self.columns, Schema):
             self._say_columns(frame)
-        data = TableRows(self._seen, frame, known=known if rows.weights is None else {})
-        model = Model.empty(self._seen.family(), self._seen.columns, declared).learn(data, rows)
         self._pending = None
         self.n_features_in_ = len(frame.names)
-        self.__dict__.pop("feature_names_in_", None)
         if frame.like.form != "array":
             self.feature_names_in_ = np.array(frame.names, dtype=object)
-        self._adopt(model, labels.dtype, np.dtype(np.float64), anew=True)
+        else:
+            self.__dict__.pop("feature_names_in_", None)
+        data = self._learn_as_proposed(found, frame, rows, labels.dtype, declared)
         self._say_left_out()
         if solve:
             self._density_solution()  # what is to be said of the columns is said at fit; the pool waits for predictions
         return data, rows
+
+    def _learn_as_proposed(
+        self, found: Proposals, frame: Frame, rows: Rows, labels: np.dtype[Any], classes: Any
+    ) -> TableRows:
+        """Learn the rows by the first schema whose model does what leave-one-out has promised of it."""
+        chosen_before, share = self._selection, rows.counts().sum() / rows.as_rows().counts().sum()
+        for proposal in found.each or (None,):
+            if proposal is not None:
+                self._seen = proposal.schema
+                self._selection = replace(proposal.selection, columns=chosen_before)
+            if not isinstance(self.columns, Schema):
+                self._seen = self._seen.with_prior_rows(float(share))
+            self._plain = self._seen.plain()
+            data = TableRows(self._seen, frame, known=found.known(self._seen) if rows.weights is None else {})
+            model = Model.empty(self._seen.family(), self._seen.columns, classes).learn(data, rows)
+            self._adopt(model, labels, np.dtype(np.float64), anew=True)
+            if proposal is None or proposal is found.each[-1] or self._keeps(proposal, found, data):
+                break
+        return data
+
+    def _keeps(self, proposal: Proposal, found: Proposals, data: TableRows) -> bool:
+        """Whether the model, fitted, explains rows as well as its leave-one-out posteriors did."""
+        if not len(found.places):
+            return True
+        with np.errstate(divide="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            prior = np.log(self._model.counts["n"] / self._model.counts["n"].sum())
+            posterior = self._solved.under(prior).posterior(data[found.places])
+        return proposal.kept(posterior, found.codes, found.weights)
 
     def _say_few(self, n: int) -> None:
         warnings.warn(
@@ -363,8 +390,20 @@ class GenerativeClassifier(GenerativeEstimator):
         self._fitted  # noqa: B018
         return self._selection
 
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """log p(x, class) under the density, ``selection_.density``, as in ``score_samples``.
+
+        Where structures are pooled, ``predict_proba`` is that of the pool, which is no density.
+        """
+        return self._density_solution().log_joint(self._read_X_known(X))
+
+    def _density_model(self) -> Model:
+        model, n = self._model, len(self._plain.pieces)
+        family = model.family.as_density(n)  # type: ignore[attr-defined]
+        return replace(model, family=family, columns=self._plain.columns, stats=Bundle(model.sums.parts[:n]))
+
     def _density_solution(self) -> Solution:
-        """The naive structure at full power."""
+        """The structure of the density at full power."""
         solution = self._solved
         scorer = solution.scorer.as_density(len(self._plain.pieces))
         return Solution(solution.classes, solution.log_prior, scorer, self._plain.columns)
@@ -475,7 +514,7 @@ class GenerativeClassifier(GenerativeEstimator):
             if piece.reads == "holes":
                 continue
             for j, name in enumerate(piece.columns):
-                found[name] = _decoded(part, j)
+                found[name] = part[:, j] * piece.scales[j] if piece.scales else _decoded(part, j)
         kinds = {choice.column: choice.kind for choice in self._seen.choices}
         return {name: _of_kind(found[name], kinds[name]) for name in self._seen.used}
 

@@ -36,6 +36,7 @@ from .running import RunningMoments, label_table
 
 LOOKED_AT = 256  # rows that are looked at for missing values
 FIRST_ROWS = 64  # the origin of a class is the mean of its first so many values
+PRIOR_ROWS = 1.0  # worth of the prior on variances in tables: what does not vary in n rows may, once in n
 LEAST_SHARE = 1e-9  # variance a class is given where it has none, as a share of the column's total variance
 FAIR_RANGE = 1e6  # columns whose variances lie within this factor of the largest share one floor
 Flags = NDArray[np.bool_]
@@ -120,6 +121,39 @@ def settle_equal(n: Array, x: Array, xx: Array, origin: Array, before: Array) ->
     return np.where(still, 0.0, x), np.where(still, 0.0, xx), np.where(still, value, origin)
 
 
+def _about_means(n: Array, x: Array, xx: Array, origin: Array) -> tuple[Array, Array, Array]:
+    """Means, Σ(x − mean)² of each class and the variance of all rows together.  # (…, K, p), (…, K, p), (…, 1, p)"""
+    shift = np.divide(x, n, out=np.zeros_like(x), where=n > 0)
+    means = origin + shift
+    ss = xx - shift * x
+    ss = np.where(ss > ROUNDING * xx, ss, 0.0)
+    N = n.sum(axis=-2, keepdims=True)
+    middle = np.divide((n * means).sum(axis=-2, keepdims=True), N, out=np.zeros_like(N), where=N > 0)
+    means = np.where(n > 0, means, middle)
+    between = apart(means, middle, origin)
+    total = np.divide((ss + n * between).sum(axis=-2, keepdims=True), N, out=np.zeros_like(N), where=N > 0)
+    return means, ss, total
+
+
+def prior_variance(squares: Array, degrees: Array, total: Array) -> Array:
+    """The variance within classes that a prior puts: the total one, or less where rows that vary allow no more.
+
+    ``squares`` are those about the means of the classes, with so many degrees of freedom.
+    """
+    from ..kernels.normal import variance_limit
+
+    degrees = np.broadcast_to(np.maximum(degrees, np.finfo(float).tiny), squares.shape)
+    with np.errstate(over="ignore"):
+        limit = squares / degrees * np.asarray(variance_limit(degrees))  # type: ignore[no-untyped-call]
+    return np.where(squares > 0, np.minimum(total, limit), total)
+
+
+def prior_variances(n: Array, x: Array, xx: Array, origin: Array) -> Array:
+    """The variance within classes that a prior puts for each column.  # (K, p) → (p,)"""
+    _, ss, total = _about_means(n, x, xx, origin)
+    return prior_variance(ss.sum(axis=0), np.maximum(n - 1, 0.0).sum(axis=0), total[0])
+
+
 @register
 @dataclass(frozen=True)
 class Gaussian(Elementwise):
@@ -129,6 +163,11 @@ class Gaussian(Elementwise):
     of the largest column's; ``"bounded"``: of the largest, but no more than a million times the column's own).
     ``tie`` moves the variances from each class's own (0) to one shared by all (1); ``spherical`` makes them equal
     across columns; ``unbiased`` divides by n − 1 (shared: N − k).
+
+    ``prior_rows`` r is a prior of so many rows: σ² = (Σ_c Σ(x − μ_c)² + r·v)/(N + r) of all classes together, and
+    σ_c² = (Σ(x − μ_c)² + r·σ²)/(n_c + r) of each.  v is the column's total variance, or the largest variance within
+    classes that their rows allow (``variance_limit``), where they vary and that is less.  So n rows that do not vary
+    show a variance of about 1/n of the total, not 0, and a class of one row has that of all classes.
     """
 
     smoothing: float = 0.0
@@ -137,6 +176,7 @@ class Gaussian(Elementwise):
     spherical: bool = False
     unbiased: bool = False
     shrinkage: float = 0.0
+    prior_rows: float = 0.0
 
     key: ClassVar[str] = "gaussian"
     speaks: ClassVar[bool] = True
@@ -149,6 +189,7 @@ class Gaussian(Elementwise):
         least(self, "smoothing", self.smoothing, 0.0)
         least(self, "tie", self.tie, 0.0, 1.0)
         least(self, "shrinkage", self.shrinkage, 0.0, 1.0)
+        least(self, "prior_rows", self.prior_rows, 0.0)
         if self.floor not in ("own", "bounded", "largest"):
             raise ValueError(f"{type(self).__name__}(floor={self.floor!r}): 'own', 'bounded' or 'largest'")
 
@@ -288,15 +329,7 @@ class Gaussian(Elementwise):
 
     def solved_moments(self, n: Array, x: Array, xx: Array, origin: Array) -> tuple[Array, Array, Flags, Flags]:
         """Means and variances (…, K, p), which columns say nothing (…, p), and which variances had to be made up."""
-        shift = np.divide(x, n, out=np.zeros_like(x), where=n > 0)
-        means = origin + shift
-        ss = xx - shift * x
-        ss = np.where(ss > ROUNDING * xx, ss, 0.0)  # Σ(x − mean)²
-        N = n.sum(axis=-2, keepdims=True)
-        middle = np.divide((n * means).sum(axis=-2, keepdims=True), N, out=np.zeros_like(N), where=N > 0)
-        means = np.where(n > 0, means, middle)
-        between = apart(means, middle, origin)
-        total = np.divide((ss + n * between).sum(axis=-2, keepdims=True), N, out=np.zeros_like(N), where=N > 0)
+        means, ss, total = _about_means(n, x, xx, origin)
         variances = self._variances(n, ss, total)
         stuck = (variances <= 0) & (total > 0)
         variances = np.where(stuck, LEAST_SHARE * total, variances)
@@ -305,11 +338,15 @@ class Gaussian(Elementwise):
 
     def _variances(self, n: Array, ss: Array, total: Array) -> Array:
         """Tie, pool and floor the sums of squares into variances.  # (…, K, p), total (…, 1, p) → (…, K, p)"""
-        s, d = ss, n - (n > 0) if self.unbiased else n
+        s, d, r, v = ss, n - (n > 0) if self.unbiased else n, self.prior_rows, total
         if self.spherical:
             s, d = s.sum(axis=-1, keepdims=True), d.sum(axis=-1, keepdims=True)
-        if self.tie:
-            s, d = ((1 - self.tie) * a + self.tie * a.sum(axis=-2, keepdims=True) for a in (s, d))
+            r, v = r * total.shape[-1], total.mean(axis=-1, keepdims=True)
+        if self.tie or r:
+            together, rows = s.sum(axis=-2, keepdims=True), d.sum(axis=-2, keepdims=True) + r
+            together = together + r * prior_variance(together, np.maximum(n - 1, 0.0).sum(axis=-2, keepdims=True), v)
+            s, d = s + r * together / np.maximum(rows, r or 1.0), d + r
+            s, d = (1 - self.tie) * s + self.tie * together, (1 - self.tie) * d + self.tie * rows
         var = np.divide(s, d, out=np.zeros_like(s), where=d > 0)
         var = np.where(d > 0, var, total)  # no rows to tell: as varied as all rows together
         if self.shrinkage:
@@ -353,7 +390,8 @@ class Gaussian(Elementwise):
     def _ordinary(self, n: Array, x: Array, xx: Array, origin: Array) -> Ordinary:
         shift = np.divide(x, n, out=np.zeros_like(x), where=n > 0)
         squares = xx - shift * x
-        return Ordinary.of(n, xx, origin + shift, np.where(squares > ROUNDING * xx, squares, 0.0), self.smoothing)
+        squares = np.where(squares > ROUNDING * xx, squares, 0.0)
+        return Ordinary.of(n, xx, origin + shift, squares, self.smoothing, self.prior_rows, prior_variance)
 
     def _solved_without(
         self, x: Array, codes: Codes, weights: Array, n: Array, sx: Array, sxx: Array, origin: Array

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ class Ordinary:
     """Columns that vary within the classes, with values in every class; variances with a floor of their own.
 
     Leaving a row of weight w out takes w·n/(n − w)·(x − mean)² from the squares of its class, and likewise from those
-    of all rows, a share of which is the floor.
+    of all rows, a share of which is the floor; and from those of all classes together, which a prior draws each to.
     """
 
     columns: NDArray[np.bool_]  # of those asked for, which are ordinary
@@ -28,31 +29,38 @@ class Ordinary:
     mean: Array
     squares: Array  # Σ(x − mean)² of each class
     variance: Array  # with the floor
-    total: Array  # (3, q): rows, mean and squares of all classes
+    total: Array  # (6, q): rows, mean and squares of all classes; of all about their own means: squares, variance, df
     smoothing: float
+    prior_rows: float
 
     @classmethod
-    def of(cls, n: Array, xx: Array, mean: Array, squares: Array, smoothing: float) -> Ordinary:
+    def of(
+        cls, n: Array, xx: Array, mean: Array, squares: Array, smoothing: float, prior_rows: float, prior_variance: Any
+    ) -> Ordinary:
         """From numbers of rows, squares about an origin, means and squares about these.  # (K, p)"""
         N = n.sum(axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):
             middle = (n * mean).sum(axis=0) / N
             total = (squares + n * (mean - middle) ** 2).sum(axis=0)
-            variance = squares / n + smoothing * total / N
-            ordinary = (n > 0).all(axis=0) & (squares.sum(axis=0) > FEW_DIGITS * xx.sum(axis=0))
+            within = squares.sum(axis=0)
+            degrees = np.maximum(n - 1, 0.0).sum(axis=0)
+            together = (within + prior_rows * prior_variance(within, degrees, total / N)) / (N + prior_rows)
+            variance = (squares + prior_rows * together) / (n + prior_rows) + smoothing * total / N
+            ordinary = (n > 0).all(axis=0) & (within > FEW_DIGITS * xx.sum(axis=0))
             least = np.where(squares > 0, squares / n, total / N).min(axis=0)
             ordinary &= (variance > 0).all(axis=0) & (least > FAR_FROM_0 * np.abs(mean).max(axis=0) ** 2)
         n, mean, squares, variance = (freeze(a[:, ordinary].T) for a in (n, mean, squares, variance))
-        everything = freeze(np.stack([N, middle, total])[:, ordinary])
-        return cls(ordinary, n, mean, squares, variance, everything, smoothing)
+        everything = freeze(np.stack([N, middle, total, within, together, degrees])[:, ordinary])
+        return cls(ordinary, n, mean, squares, variance, everything, smoothing, prior_rows)
 
     def scores(self, x: Array, codes: Codes, weights: Array) -> tuple[Array, NDArray[np.bool_]]:
         """log p(x | c) of rows of the ordinary columns, and which rows need a closer look.  # → (n, K), (n,)"""
         from ..kernels.normal import normal_left_out
 
         out, odd = np.zeros((len(x), self.n.shape[1])), np.zeros(len(x), bool)
-        steady = freeze(self.smoothing * self.total[2] / self.total[0] < STEADY * self.variance.min(axis=1))
+        steady = self.smoothing * self.total[2] / self.total[0] < STEADY * self.variance.min(axis=1)
+        steady = freeze(steady & (self.prior_rows == 0))
         scale, peak = freeze(1 / self.variance), freeze(np.log(2 * np.pi * self.variance))
         laid_out = (self.n, self.mean, self.squares, self.variance, scale, peak, self.total, steady)
-        normal_left_out(freeze(x), codes, weights, *laid_out, self.smoothing, FEW_DIGITS, out, odd)
+        normal_left_out(freeze(x), codes, weights, *laid_out, self.smoothing, self.prior_rows, FEW_DIGITS, out, odd)
         return out, odd

@@ -36,6 +36,8 @@ class Scatter:
     sums: dict[str, Array]  # the moments of z = x − origin that they come from, with the classes first
     origin: Array  # (K, p)
     keep: NDArray[np.int64]  # the columns that vary
+    prior_rows: float = 0.0  # whose squares are in own and shared, too,
+    prior_trace: float = 0.0  # and how large those in shared are
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Downdates:
         self.grown = np.divide(before, left, out=np.ones_like(before), where=some)  # g
         a = np.where(some, weights * self.grown, 0.0)
         count = np.maximum(n - (n > 0), 0.0) if blend.unbiased else n
-        self.over = (1 - t) * count + t * count.sum(axis=1, keepdims=True)  # m, (n, K)
+        self.over = (1 - t) * count + t * count.sum(axis=1, keepdims=True) + scatter.prior_rows  # m, (n, K)
         own = np.zeros_like(n)
         own[rows, codes] = a
         self.taken = (1 - t) * own + t * a[:, None]  # b, (n, K)

@@ -39,6 +39,7 @@ class Whole:
     means: Array  # (K, p)
     own: Array  # (K, p, p) sums of squares, or (0, p, p)
     shared: Array  # (p, p)
+    prior_rows: float = 0.0  # whose squares are in own and shared, too
 
 
 class PartsLeftOut:
@@ -140,7 +141,7 @@ class Matrix:
         """Of one class; NaN where it is singular."""
         p = len(whole.shared)
         M = whole.shared if tie == 1.0 else (1 - tie) * whole.own[k] + tie * whole.shared
-        over = float((1 - tie) * whole.n[k] + tie * whole.n.sum())
+        over = float((1 - tie) * whole.n[k] + tie * whole.n.sum()) + whole.prior_rows
         alpha = (1 - shrinkage) / over
         cov = (alpha * M).astype(precision, copy=False)
         cov.flat[:: p + 1] += shrinkage * np.trace(M) / (p * over)

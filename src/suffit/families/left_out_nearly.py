@@ -34,7 +34,7 @@ class NearlyLeftOut:
         if len(keep) < self.columns:
             own, shared = own[:, keep[:, None], keep], shared[keep[:, None], keep]
         self.own, self.shared = freeze(own), freeze(shared)
-        self.n = scatter.sums["n"]
+        self.n, self.prior_rows, self.prior_trace = scatter.sums["n"], scatter.prior_rows, scatter.prior_trace
         before = self.n[self.codes]
         left = without(before, weights)
         some = left > 0
@@ -60,7 +60,7 @@ class NearlyLeftOut:
         """d² and log det of the covariances.  # → (n, K), (n, K)"""
         squares, log_det = self._squares(tie, shrinkage)
         over = (1 - tie) * self.n + tie * self.n.sum() - np.where(self.mine, 1.0, tie) * self.lost[:, None]
-        over /= 1 - shrinkage
+        over = (over + self.prior_rows) / (1 - shrinkage)
         return squares * over, log_det - len(self.means) * np.log(over)
 
     def _squares(self, tie: float, shrinkage: float) -> tuple[Array, Array]:
@@ -90,4 +90,4 @@ class NearlyLeftOut:
     def _usual(self, tie: float) -> float:
         """What a row of any class takes of the trace of another's matrix, on average."""
         lost = float(self.lost.mean())
-        return tie * float(np.trace(self.shared)) * lost / (float(self.n.sum()) - lost)
+        return tie * (float(np.trace(self.shared)) - self.prior_trace) * lost / (float(self.n.sum()) - lost)

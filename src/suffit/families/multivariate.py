@@ -18,7 +18,7 @@ from ..family import Family, LeftOut, Scorer, least, register
 from ..stats import CLASS, PATTERN, Array, Index, Stats
 from ..table import Codes, InputError, Matrix, Rows, block, is_sparse
 from .completion import FEW_ROWS, completed, spread_out
-from .gaussian import ROUNDING, SingularClassWarning, apart
+from .gaussian import PRIOR_ROWS, ROUNDING, SingularClassWarning, apart
 from .gaussian_scores import OwnScorer, SharedScorer
 from .heavy_scores import HeavyScorer
 from .holes import (
@@ -59,6 +59,10 @@ class MultivariateGaussian(JointMoments):
     instead, which take less room and time and are less exact.  They also take the place of EM, with a warning, where
     patterns are too many: their sums more than 2²⁴ numbers, or a hundred steps more than 2·10¹⁰ products.
 
+    ``prior`` (v_1 … v_p), for columns in units of their deviation within classes, is a prior of r = ``prior_rows``:
+    S + r·diag(v) over N + r rows for all classes together, S_c + r·I over n_c + r for each.  n rows that do not vary in
+    some direction then show a variance of about v/n in it, not 0.
+
     ``freedom`` ν gives the multivariate t density with these means and scale matrices, whose tails are heavier: a row
     far from all classes says less of them.
     """
@@ -73,6 +77,8 @@ class MultivariateGaussian(JointMoments):
     target: str = "identity"
     holes: str = "em"
     freedom: float = np.inf
+    prior: tuple[float, ...] = ()
+    prior_rows: float = PRIOR_ROWS
     tuning: Tuning | None = field(default=None, compare=False, repr=False)
 
     key: ClassVar[str] = "multivariate_gaussian"
@@ -273,8 +279,10 @@ class MultivariateGaussian(JointMoments):
     def scatter(self, stats: Stats) -> Scatter:
         """Means and sums of squares about them, before they are tied or shrunk."""
         means, own, S, total = self._scatters(stats)[:4]
+        own, S = self._with_prior(own, S)
         sums = {k: stats[k] for k in ("n", "x", "xx", "xxy", "xxyy") if k in stats.sums}
-        return Scatter(means, own, S, sums, np.asarray(stats.origin), varying(total, self.ridge))
+        prior = self._prior_rows, self._prior_rows * sum(self.prior)
+        return Scatter(means, own, S, sums, np.asarray(stats.origin), varying(total, self.ridge), *prior)
 
     def parts_left_out(
         self, stats: Stats, precision: Any = np.float32
@@ -286,10 +294,11 @@ class MultivariateGaussian(JointMoments):
         pairs = pair_covariances(stats)
         done = Stats(self._layout(), {**stats.axes, PATTERN: Index(())}, completed_pairs(stats, pairs), stats.origin)
         means, own, shared, total, _ = self._scatters(done)
+        own, shared = self._with_prior(own, shared)
         keep = varying(total, self.ridge)
         weight, cells = pair_weights(stats, pairs), cells_of_pairs(stats)[0][:, keep]
         square = (..., keep[:, None], keep)
-        whole = Whole(done["n"], cells, weight[square], means[:, keep], own[square], shared[square])
+        whole = Whole(done["n"], cells, weight[square], means[:, keep], own[square], shared[square], self._prior_rows)
         return lambda x, codes, weights: PartsLeftOut(
             whole, np.ascontiguousarray(x[:, keep]), codes, weights, precision
         )
@@ -322,16 +331,16 @@ class MultivariateGaussian(JointMoments):
         means, own, S, total, shift = self._scatters(stats)
         n, xx = stats["n"], stats["xx"]
         less = (n > 0).astype(np.float64) if self.unbiased else np.zeros_like(n)
-        own, S = self._shrunk(stats, own, S, shift)
-        d = np.maximum(n - less, 0.0)
-        shared = S / (d.sum() or 1.0)
+        own, S = self._with_prior(*self._shrunk(stats, own, S, shift))
+        d, D = np.maximum(n - less, 0.0) + self._prior_rows, np.maximum(n - less, 0.0).sum() + self._prior_rows
+        shared = S / (D or 1.0)
         if self.pool is not None and xx.ndim == 3:
             share = np.asarray(self.pool)[:, None, None]
             shared = (share * np.divide(own, d[:, None, None], out=np.zeros_like(own), where=d[:, None, None] > 0)).sum(
                 0
             )
         if self.tie < 1.0:
-            denominator = (1 - self.tie) * d + self.tie * d.sum()
+            denominator = (1 - self.tie) * d + self.tie * D
             scatter = (1 - self.tie) * own + self.tie * S
             own = np.divide(
                 scatter,
@@ -340,6 +349,16 @@ class MultivariateGaussian(JointMoments):
                 where=denominator[:, None, None] > 0,
             )
         return means, self._regular(own), self._regular(shared), total
+
+    @property
+    def _prior_rows(self) -> float:
+        return self.prior_rows if self.prior else 0.0
+
+    def _with_prior(self, own: Array, S: Array) -> tuple[Array, Array]:
+        """Scatter matrices with the squares of the prior's rows."""
+        if not self.prior:
+            return own, S
+        return own + self._prior_rows * np.eye(S.shape[-1]), S + self._prior_rows * np.diag(self.prior)
 
     def _shrunk(self, stats: Stats, own: Array, S: Array, shift: Array) -> tuple[Array, Array]:
         """Scatter matrices shrunk class by class where the amount is chosen from the data."""

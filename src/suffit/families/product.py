@@ -15,7 +15,7 @@ from ..family import Family, LeftOut, Scorer, Terms
 from ..forms import Impossible, LogisticForm
 from ..kernels.threads import SMALL_MATRIX, one_blas_thread, row_blocks
 from ..stats import CLASS, Array, Bundle
-from ..table import Codes, Parts, Rows, check_finite, rows_from
+from ..table import Codes, Matrix, Parts, Rows, check_finite, rows_from
 
 ROWS_AT_ONCE = 1 << 16  # rows of a table that are made matrices together,
 CELLS_AT_ONCE = 1 << 21  # fewer of a wide one,
@@ -25,11 +25,21 @@ LIKE_THE_FIRST = "fit the second like the first, with GenerativeClassifier(colum
 
 @dataclass(frozen=True)
 class Block:
-    """Columns that have a family to themselves; a power below 1 lets their evidence count for less."""
+    """Columns that have a family to themselves; a power below 1 lets their evidence count for less.
+
+    ``scales`` are what the columns were divided by, where they were.
+    """
 
     family: Family
     columns: tuple[str, ...]
     power: float = 1.0
+    scales: tuple[float, ...] = ()
+
+    def log_jacobian(self, X: Matrix) -> Array:
+        """−Σ log scale over the values that are there: densities are of the columns as they were.  # → (n,)"""
+        if not self.scales:
+            return np.zeros(X.shape[0])
+        return np.asarray(-(~np.isnan(X) @ np.log(self.scales)))
 
 
 @dataclass(frozen=True)
@@ -116,16 +126,20 @@ class Product(Family):
         """Every block, solved when it is asked for."""
         return ProductScorer(Solved(self.blocks, stats), self.blocks)
 
+    def as_density(self, blocks: int) -> Product:
+        """The first blocks alone, at full power: a density, where the whole is a decision rule."""
+        return Product(tuple(b if b.power == 1.0 else replace(b, power=1.0) for b in self.blocks[:blocks]))
+
     def left_out(self, X: Any, rows: Rows, stats: Bundle, columns: Sequence[str]) -> LeftOut:  # type: ignore[override]
         """Σ_b power_b · log p(x_b | c), every block without the row."""
         found = [
-            (b.power, b.family.left_out(X.part(i), rows, part, b.columns))
+            (b.power, b.family.left_out(X.part(i), rows, part, b.columns), b.log_jacobian(X.part(i)))
             for i, (b, part) in enumerate(zip(self.blocks, stats.parts, strict=True))
             if b.power
         ]
         nothing = np.zeros((len(rows), len(stats.axes[CLASS])))
-        never = [one.impossible for _, one in found if one.impossible is not None]
-        density = nothing + sum(power * one.log_density for power, one in found)
+        never = [one.impossible for _, one, _ in found if one.impossible is not None]
+        density = nothing + sum(power * (one.log_density + base[:, None]) for power, one, base in found)
         return LeftOut(density, np.asarray(np.sum(never, axis=0)) if never else None)
 
 
@@ -203,9 +217,8 @@ class ProductScorer(Scorer):
                         check_finite(part, block.columns)
 
     def as_density(self, blocks: int) -> ProductScorer:
-        """The first blocks alone, at full power: a density, where the whole is a decision rule."""
-        some = tuple(b if b.power == 1.0 else replace(b, power=1.0) for b in self.blocks_of[:blocks])
-        return ProductScorer(self.scorers[:blocks], some)
+        """The scorers of the first blocks at full power."""
+        return ProductScorer(self.scorers[:blocks], Product(self.blocks_of).as_density(blocks).blocks)
 
     def _each(self, X: Any) -> Iterator[tuple[Scorer, Any]]:
         """Every block's scorer, and its columns of these rows."""
@@ -213,8 +226,8 @@ class ProductScorer(Scorer):
 
     def log_base(self, X: Any) -> Array:
         """Σ_b power_b · log h(x_b)."""
-        powers = [b.power for b in self.blocks_of]
-        parts = [p * s.log_base(part) for p, (s, part) in zip(powers, self._each(X), strict=True) if p]
+        each = zip(self.blocks_of, self._each(X), strict=True)
+        parts = [b.power * (s.log_base(part) + b.log_jacobian(part)) for b, (s, part) in each if b.power]
         return np.asarray(np.sum(parts, axis=0)) if parts else np.zeros(len(X))
 
     @cached_property
