@@ -22,9 +22,10 @@ from .families import Binned, Categorical, MultivariateGaussian
 from .families.holes import patterns_of
 from .families.tuning import Tuning
 from .frame import Frame
-from .held_rows import Held, folds_of
+from .held_rows import Held
 from .kernels.threads import one_blas_thread
 from .powers import Pooled, pooled
+from .row_sample import keyed, some_rows
 from .schema import Coding, Piece, Schema
 from .series import LEVEL_KIND, NUMBER, WHOLE
 from .stats import Array, Stats
@@ -96,12 +97,13 @@ class Structure:
 
 def structures(schema: Schema, held: Held) -> list[Structure]:
     """Naive, naive with bins, numbers joint, everything joint, everything joint with bins: those that make sense."""
-    frame, rows = held.frame, held.rows
+    frame = held.frame
     kinds = {c.column: c.kind for c in schema.choices}
     plain = {n: p for p in schema.pieces if p.reads != "holes" for n in p.columns}
     holes = tuple(p for p in schema.pieces if p.reads == "holes")
-    levels = [n for n in schema.used if isinstance(plain[n].family, Categorical) and kinds[n] == LEVEL_KIND]
-    numeric = [n for n in schema.used if kinds[n] in (NUMBER, WHOLE) and plain[n].family.key != "bernoulli"]
+    used = held.keyed.in_order(schema.used)
+    levels = [n for n in used if isinstance(plain[n].family, Categorical) and kinds[n] == LEVEL_KIND]
+    numeric = [n for n in used if kinds[n] in (NUMBER, WHOLE) and plain[n].family.key != "bernoulli"]
     found = [Structure(NAIVE, schema.pieces)]
     rest = tuple(n for n in schema.used if n not in numeric)
     if numeric:
@@ -110,7 +112,7 @@ def structures(schema: Schema, held: Held) -> list[Structure]:
     if len(numeric) > 1 and len(rest) * FEW_OTHERS >= len(numeric):
         joint = Piece(_joint(), tuple(numeric), "codings", (Coding(),) * len(numeric))
         found.append(Structure("numbers joint", (*_only(schema, rest), joint, *holes), len(_only(schema, rest))))
-    codings = {n: _level_coding(frame, n, rows) if n in levels else Coding() for n in schema.used}
+    codings = {n: _level_coding(held, n) if n in levels else Coding() for n in used}
     edges = _quantiles(held, numeric)
     binned = {n: replace(c, edges=edges.get(n, ())) for n, c in codings.items()}
     for name, coding in (("all joint", codings), ("all joint, binned", binned if numeric else {})):
@@ -141,12 +143,13 @@ def _joint() -> MultivariateGaussian:
     return MultivariateGaussian(tie=1.0, shrinkage=SHRINKAGE, holes="pairs", freedom=FREEDOM)
 
 
-def _level_coding(frame: Frame, name: str, rows: Rows) -> Coding:
-    values, codes = frame.columns[name].levels()
-    weights = rows.part(0, len(rows))[1]
+def _level_coding(held: Held, name: str) -> Coding:
+    values, codes = held.frame.columns[name].levels()
+    weights = held.rows.part(0, len(held.rows))[1]
     count = np.bincount(codes[codes >= 0], weights[codes >= 0], minlength=len(values))
     often = [v for v, n in zip(values, count, strict=True) if n >= SEEN_OFTEN]
-    return Coding(levels=tuple(sorted(often, key=str)))
+    marks = held.keyed.of_categories[name]
+    return Coding(levels=tuple(sorted(often, key=lambda v: marks[v])))
 
 
 def _quantiles(held: Held, names: Sequence[str]) -> dict[str, tuple[float, ...]]:
@@ -177,14 +180,14 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Selection,
 
     And the sums of pieces that all rows were added up for, by the place of the piece.
     """
-    look = rows.weighty(MOST_ROWS)
-    every_row = len(look) == frame.n_rows
+    look = some_rows(rows, MOST_ROWS)
+    every_row, counts = len(look) == frame.n_rows, rows.counts()
     if not every_row:
-        frame, rows = frame.rows(look), rows.some(look).with_weight()
-    counts = rows.counts()
+        frame, rows = frame.rows(look), rows.some(look)
+        rows, counts = rows.with_weight(), counts[rows.counts() > 0]
     with np.errstate(divide="ignore"):
         log_prior = np.log(counts / counts.sum())
-    held = Held(frame, rows, folds_of(frame, schema, rows))
+    held = Held(frame, rows, keyed(frame, schema.used, rows), counts)
     if not held.tell.counts().any():
         return schema, Selection((), ((NAIVE, "", 1.0),), 0.0, np.nan), {}
     tried: list[Tried] = []
@@ -213,7 +216,7 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
     alone = [p for i, p in enumerate(structure.pieces) if i != structure.joint]
     compared, besides = slice(0, held.compared), slice(held.compared, None)
     rest = held.scores(alone, compared)
-    told = held.tell.part(0, held.compared)
+    told = held.told(held.compared)
     lately: Pooled | None = None  # what was found last
 
     def tried(settings: str, scores: Array) -> Tried:
@@ -270,11 +273,11 @@ def _pooled(
     On the rows compared; and on all that are looked at, where those are too few to tell how rare a lapse is.
     """
     start: Any = np.array([one.tried.power for one in best]) / len(best)
-    kept, found = _worth([(one, one.scores) for one in best], log_prior, held.tell.part(0, held.compared), start)
+    kept, found = _worth([(one, one.scores) for one in best], log_prior, held.told(held.compared), start)
     many = len(held.rows) > VERY_MANY or found.lapse * held.compared < FEW_LAPSES
     if many and held.compared < len(held.look):
         more = [(one, np.concatenate([one.scores, one.besides()])) for one in kept]
-        kept, found = _worth(more, log_prior, held.tell.part(0, len(held.tell)), found)
+        kept, found = _worth(more, log_prior, held.told(len(held.tell)), found)
     beta, lapse, loss = found
     by_name = {one.structure.name: float(b) for one, b in zip(kept, beta, strict=True)}
     plain = tuple(replace(p, power=by_name.get(NAIVE, 0.0)) for p in schema.pieces)  # kept in any case: the density

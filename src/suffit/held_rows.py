@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,7 +9,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .families import Binned, Gaussian, MultivariateGaussian
 from .families.binned import Edges, SortedColumns
@@ -21,42 +19,13 @@ from .family import LeftOut
 from .frame import Frame
 from .model import Model
 from .powers import bounded
-from .schema import Piece, Schema
-from .series import NUMBER, WHOLE
+from .row_sample import FOLDS, Keyed, drawn, reweighted
+from .schema import Piece
 from .stats import Array, Stats
-from .table import Rows
+from .table import Codes, Rows
 
-Places = NDArray[np.int64]
-
-FOLDS = 5
 MOST_COMPARED = 500  # of these, rows that settings are compared on, and powers fitted
 MOST_LOOKED_AT = 2_000  # rows that powers are fitted on where those are too few to tell, or there are very many
-
-
-def folds_of(frame: Frame, schema: Schema, rows: Rows) -> Places:
-    """A fold for every row, from its values and its label.  # → (n,)"""
-    mixed = np.zeros(frame.n_rows, np.uint64)
-    with np.errstate(over="ignore"):
-        for name in schema.used:
-            column = frame.columns[name]
-            if column.kind() in (NUMBER, WHOLE):
-                x = column.numbers() + 0.0
-                bits = np.where(np.isnan(x), np.nan, x).view(np.uint64)
-            else:
-                values, codes = column.levels()
-                each = np.array([zlib.crc32(repr(v).encode()) for v in values] + [0], np.uint64)
-                bits = each[codes]
-            mixed += _scrambled(bits + np.uint64(0x9E3779B97F4A7C15))  # the same for columns in any order
-        label = np.array([zlib.crc32(repr(c).encode()) for c in rows.classes.labels], np.uint64)
-        mixed = _scrambled(mixed + label[rows.codes])
-    return np.asarray((mixed >> np.uint64(11)) % np.uint64(FOLDS)).astype(np.int64)
-
-
-def _scrambled(bits: Any) -> Any:
-    """Mix the bits of whole numbers well (the finaliser of SplitMix64)."""
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
 
 
 @dataclass(frozen=True)
@@ -71,11 +40,12 @@ class Joint:
 class Held:
     """Scores of some rows under models that have not seen them, for one piece after another."""
 
-    def __init__(self, frame: Frame, rows: Rows, folds: Places) -> None:
-        self.frame, self.rows, self.folds = frame, rows, folds
+    def __init__(self, frame: Frame, rows: Rows, keyed: Keyed, counts: Array) -> None:
+        self.frame, self.rows, self.keyed, self.counts = frame, rows, keyed, counts
+        self.folds = keyed.folds()
         half = len(rows) // 2 if len(rows) > 2 * MOST_COMPARED else len(rows)  # others are left, to choose bins by
-        looked_at = rows.weighty(min(MOST_LOOKED_AT, half))
-        compared = rows.some(looked_at).weighty(MOST_COMPARED)
+        looked_at = drawn(keyed.keys, rows, min(MOST_LOOKED_AT, half))
+        compared = drawn(keyed.keys[looked_at], rows.some(looked_at), MOST_COMPARED)
         self.look = np.concatenate([looked_at[compared], np.delete(looked_at, compared)])  # each against all other rows
         self.compared = len(compared)  # the first ones
         self.few = rows.some(self.look)
@@ -85,6 +55,11 @@ class Held:
         self._sorted: dict[tuple[str, ...], SortedColumns] = {}
         self._edges: dict[tuple[str, ...], tuple[Edges, ...]] = {}  # of bins chosen by all rows that are not looked at
         self.sums: dict[Any, Stats] = {}  # of the columns and codings of joint pieces, over all rows
+
+    def told(self, first: int) -> tuple[Codes, Array]:
+        """Codes and weights of the first of the rows looked at: every class by its share of all rows."""
+        some = self.tell.some(np.arange(first))
+        return some.codes, reweighted(some, self.counts)
 
     def _telling(self) -> Rows:
         """The rows with the weights they are compared by: none for a row whose class no other fold has."""
@@ -97,8 +72,7 @@ class Held:
     def sorted(self, columns: tuple[str, ...]) -> SortedColumns:
         """Columns of numbers, sorted once for all bins that are made of them."""
         if columns not in self._sorted:
-            numbers = [self.frame.columns[n].numbers() for n in columns]
-            self._sorted[columns] = SortedColumns.of(np.column_stack(numbers))
+            self._sorted[columns] = self.keyed.sorted(columns)
         return self._sorted[columns]
 
     def cut(self, piece: Piece) -> Piece:
