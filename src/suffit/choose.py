@@ -33,12 +33,10 @@ from .table import Codes, Rows
 
 NAIVE = "naive"
 MOST_ROWS = 20_000  # rows whose sums structures are compared by, where there are more
-VERY_MANY = 10_000  # rows: to look at more of them costs little beside reading them
-FEW_LAPSES = 2.0  # exceptions among the rows compared: a lapse that is rarer is not told by them
 MOST_COLUMNS = 250  # numbers in a joint block; more levels than make these are left to themselves
 MOST_ROOM = 1 << 23  # numbers that the sums of a joint block may take
 MOST_WORK = 1e10  # products that factoring a joint block may take, for all ways in which rows have holes
-SEEN_OFTEN = 3  # rows a level needs to have a number of its own in a joint block
+SEEN_OFTEN = 2.5  # rows a level needs more than, for a number of its own in a joint block: no sum of weights is near
 BINS = 8  # of the numbers in a joint block; fewer where that would make too many columns
 TIES = (1.0, 0.3, 0.0)
 SHRINKAGE = 0.1  # tried with every tie; with the best, more or less of it
@@ -147,7 +145,7 @@ def _level_coding(held: Held, name: str) -> Coding:
     values, codes = held.frame.columns[name].levels()
     weights = held.rows.part(0, len(held.rows))[1]
     count = np.bincount(codes[codes >= 0], weights[codes >= 0], minlength=len(values))
-    often = [v for v, n in zip(values, count, strict=True) if n >= SEEN_OFTEN]
+    often = [v for v, n in zip(values, count, strict=True) if n > SEEN_OFTEN]
     marks = held.keyed.of_categories[name]
     return Coding(levels=tuple(sorted(often, key=lambda v: marks[v])))
 
@@ -270,12 +268,11 @@ def _pooled(
 ) -> tuple[Schema, Selection]:
     """Powers for the best of every structure together; those that add nothing are left out.
 
-    On the rows compared; and on all that are looked at, where those are too few to tell how rare a lapse is.
+    Those that the rows compared show to be worth it, on all rows looked at: few do not tell how rare a lapse is.
     """
     start: Any = np.array([one.tried.power for one in best]) / len(best)
     kept, found = _worth([(one, one.scores) for one in best], log_prior, held.told(held.compared), start)
-    many = len(held.rows) > VERY_MANY or found.lapse * held.compared < FEW_LAPSES
-    if many and held.compared < len(held.look):
+    if held.compared < len(held.look):
         more = [(one, np.concatenate([one.scores, one.besides()])) for one in kept]
         kept, found = _worth(more, log_prior, held.told(len(held.tell)), found)
     beta, lapse, loss = found

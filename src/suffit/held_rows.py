@@ -19,13 +19,14 @@ from .family import LeftOut
 from .frame import Frame
 from .model import Model
 from .powers import bounded
-from .row_sample import FOLDS, Keyed, drawn, reweighted
+from .row_sample import Keyed, drawn, folds_of, reweighted
 from .schema import Piece
 from .stats import Array, Stats
 from .table import Codes, Rows
 
-MOST_COMPARED = 500  # of these, rows that settings are compared on, and powers fitted
-MOST_LOOKED_AT = 2_000  # rows that powers are fitted on where those are too few to tell, or there are very many
+FOLDS, FEW_ROWS = 5, 1_000  # in so many folds bins are chosen by others, of so many rows; else in two
+MOST_COMPARED = 1_500  # of these, rows that settings are compared on, and powers fitted
+MOST_LOOKED_AT = 4_000  # rows that the powers of the pool are fitted on
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,9 @@ class Held:
 
     def __init__(self, frame: Frame, rows: Rows, keyed: Keyed, counts: Array) -> None:
         self.frame, self.rows, self.keyed, self.counts = frame, rows, keyed, counts
-        self.folds = keyed.folds()
-        half = len(rows) // 2 if len(rows) > 2 * MOST_COMPARED else len(rows)  # others are left, to choose bins by
-        looked_at = drawn(keyed.keys, rows, min(MOST_LOOKED_AT, half))
+        self.n_folds = FOLDS if len(rows) <= FEW_ROWS else 2
+        self.folds = folds_of(keyed.keys, rows, self.n_folds)
+        looked_at = drawn(keyed.keys, rows, MOST_LOOKED_AT)
         compared = drawn(keyed.keys[looked_at], rows.some(looked_at), MOST_COMPARED)
         self.look = np.concatenate([looked_at[compared], np.delete(looked_at, compared)])  # each against all other rows
         self.compared = len(compared)  # the first ones
@@ -64,7 +65,7 @@ class Held:
     def _telling(self) -> Rows:
         """The rows with the weights they are compared by: none for a row whose class no other fold has."""
         codes, weights = self.rows.part(0, len(self.rows))
-        by_fold = np.zeros((FOLDS, len(self.rows.classes)))
+        by_fold = np.zeros((self.n_folds, len(self.rows.classes)))
         np.add.at(by_fold, (self.folds, codes), weights)
         elsewhere = (by_fold.sum(axis=0) - by_fold)[self.folds, codes] > 0
         return Rows(self.rows.classes, codes, np.where(elsewhere, weights, 0.0)).some(self.look)
@@ -137,7 +138,7 @@ class Held:
         compared = np.zeros(len(self.rows), bool)
         compared[self.look] = True
         many = 2 * len(self.look) <= len(self.rows)
-        apart = [compared] if many else [self.folds == f for f in range(FOLDS)]
+        apart = [compared] if many else [self.folds == f for f in range(self.n_folds)]
         scores, columns = np.zeros((len(self.look), len(self.rows.classes))), self.sorted(names)
         for held in apart:
             here = np.flatnonzero(held[self.look])

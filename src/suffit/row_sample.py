@@ -23,8 +23,8 @@ from .table import Rows, freeze
 Places = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 
-FOLDS = 5
 LEAST_OF_CLASS = 100  # rows of a class that a sample holds, where there are as many and not too many classes
+MOST_KEYED = 20_000  # rows of a table whose keys are found
 SALT = np.uint64(0)  # another one draws other rows
 
 
@@ -45,10 +45,6 @@ class Keyed:
     def in_order(self, names: Iterable[str]) -> list[str]:
         """Columns in an order that depends on their values alone, so that rounding is the same under other names."""
         return sorted(names, key=lambda name: self.marks.get(name, 0))
-
-    def folds(self) -> Places:
-        """A fold for every row; rows that are equal are in the same one."""
-        return np.asarray((self.keys >> np.uint64(11)) % np.uint64(FOLDS)).astype(np.int64)
 
 
 def keyed(frame: Frame, names: Iterable[str], rows: Rows) -> Keyed:
@@ -81,28 +77,60 @@ def keyed(frame: Frame, names: Iterable[str], rows: Rows) -> Keyed:
     return Keyed(keys, numbers, columns, dict(zip([*numbers, *other], marks.tolist(), strict=True)), of_categories)
 
 
-def drawn(keys: Keys, rows: Rows, most: int) -> Places:
+def folds_of(keys: Keys, rows: Rows, folds: int) -> Places:
+    """A fold for every row: those of a class in turn, by their keys; rows that are equal are in the same one."""
+    order = _by_class(keys, rows)
+    sizes = np.bincount(rows.codes, minlength=len(rows.classes))
+    another = np.diff(keys[order], prepend=keys[order[:1]]) != 0
+    rank = np.cumsum(another)
+    firsts = np.cumsum(sizes) - sizes
+    rank -= np.repeat(rank[np.minimum(firsts, len(rank) - 1)], sizes)
+    out = np.empty(len(rows), np.int64)
+    out[order] = rank % folds
+    return out
+
+
+def sample(frame: Frame, names: Iterable[str], rows: Rows, most: int) -> Places:
+    """The rows that weigh anything; of more than ``most``, so many, of every class by its share.
+
+    By their keys; of very many rows, by their places.
+    """
+    heavy = rows.weighty(MOST_KEYED)
+    if len(heavy) <= most:
+        return heavy
+    if len(heavy) == MOST_KEYED:
+        return rows.weighty(most)
+    few = rows.some(heavy)
+    return heavy[drawn(keyed(frame.rows(heavy), names, few).keys, few, most, least=1)]
+
+
+def drawn(keys: Keys, rows: Rows, most: int, least: int = LEAST_OF_CLASS) -> Places:
     """The rows of the least keys, ``most`` of them, of every class as many as allotted.  # → (most,), in order"""
     if len(rows) <= most:
         return np.arange(len(rows))
-    order = np.argsort(keys) if rows.weights is None else np.lexsort((rows.weights, keys))
-    codes = rows.codes[order]
-    by_class = order[np.argsort(codes.astype(np.uint16) if len(rows.classes) <= 1 << 16 else codes, kind="stable")]
+    order = _by_class(keys, rows)
     sizes = np.bincount(rows.codes, minlength=len(rows.classes))
     within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    taken = np.zeros(len(rows), bool)
-    taken[by_class[within < np.repeat(allotted(sizes, most), sizes)]] = True
-    taken[order[~taken[order]][: most - np.count_nonzero(taken)]] = True  # what rounding down has left
-    return np.flatnonzero(taken)
+    chosen = within < np.repeat(allotted(sizes, most, least), sizes)
+    rest = order[~chosen]
+    left = most - (len(rows) - len(rest))  # rounding down has left some
+    return np.sort(np.concatenate([order[chosen], rest[np.argsort(keys[rest], kind="stable")[:left]]]))
 
 
-def allotted(sizes: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+def _by_class(keys: Keys, rows: Rows) -> Places:
+    """The places of the rows by class, key and weight."""
+    order = np.argsort(keys) if rows.weights is None else np.lexsort((rows.weights, keys))
+    codes = rows.codes[order]
+    return order[np.argsort(codes.astype(np.uint16) if len(rows.classes) <= 1 << 16 else codes, kind="stable")]
+
+
+def allotted(sizes: NDArray[np.int64], most: int, least: int = LEAST_OF_CLASS) -> NDArray[np.int64]:
     """How many rows of each class to look at: by its share, and enough of a rare one.
 
     >>> allotted(np.array([10, 300, 9690]), 1000)
     array([ 10, 116, 873])
     """
-    enough = np.minimum(sizes, min(LEAST_OF_CLASS, most // (2 * max(1, int((sizes > 0).sum())))))
+    enough = np.minimum(sizes, min(least, most // (2 * max(1, int((sizes > 0).sum())))))
     beyond = sizes - enough
     share = max(0, most - int(enough.sum())) / max(1, int(beyond.sum()))
     return np.asarray(enough + np.floor(np.minimum(share, 1.0) * beyond).astype(np.int64))
