@@ -2,8 +2,8 @@
 
 Every row is scored by the sums of all the others (leave-one-out, in closed form; for shrunk joint columns, and those
 with holes, nearly).  Where there is no closed form, bins chosen by the class, the sums are those of all folds but the
-row's own; which fold a row is in depends on its values alone, so that neither the order of the rows, nor repeating a
-row instead of giving it weight, nor the names of the columns change anything, as long as all rows are looked at.
+row's own.  Which rows are looked at, and the fold of each, depends on the ranks of their values (see ``row_sample``):
+neither the order of rows and columns, nor names of columns, categories and classes, nor units change anything.
 Structures are compared, and pooled, by the log-loss of (1 − ε)·q(c | x) + ε·p(c), q ∝ p(c) Π_m p_m(x | c)^β_m, on the
 rows left out: β below 1 takes back the over-confidence of a wrong model, and the lapse ε is the chance that a row is an
 exception, whose columns say nothing of its class.
