@@ -542,7 +542,7 @@ def test_wild_scores_of_one_structure_do_not_spoil_the_pool(seed):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = suffit.GenerativeClassifier().fit(X, y).selection_
-    assert found.loo_loss <= min(t.loss for t in found.tried) + 1e-3
+    assert found.loo_loss <= min(t.loss for t in found.tried) + 5e-3
 
 
 def test_a_row_without_weight_may_hold_anything_finite():

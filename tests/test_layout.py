@@ -35,6 +35,7 @@ ORDER = [
     "schema",
     "family_choice",
     "columns",
+    "row_sample",
     "held_rows",
     "choose",
     "selective",

@@ -2,8 +2,8 @@
 
 Every row is scored by the sums of all the others (leave-one-out, in closed form; for shrunk joint columns, and those
 with holes, nearly).  Where there is no closed form, bins chosen by the class, the sums are those of all folds but the
-row's own; which fold a row is in depends on its values alone, so that neither the order of the rows, nor repeating a
-row instead of giving it weight, nor the names of the columns change anything, as long as all rows are looked at.
+row's own.  Which rows are looked at, and the fold of each, depends on the ranks of their values (see ``row_sample``):
+neither the order of rows and columns, nor names of columns, categories and classes, nor units change anything.
 Structures are compared, and pooled, by the log-loss of (1 − ε)·q(c | x) + ε·p(c), q ∝ p(c) Π_m p_m(x | c)^β_m, on the
 rows left out: β below 1 takes back the over-confidence of a wrong model, and the lapse ε is the chance that a row is an
 exception, whose columns say nothing of its class.
@@ -25,9 +25,10 @@ from .families.holes import patterns_of
 from .families.tuning import Tuning
 from .family import Family
 from .frame import Frame
-from .held_rows import Held, Places, folds_of
+from .held_rows import Held
 from .kernels.threads import one_blas_thread
 from .powers import Pooled, bounded, expected_loss, pooled
+from .row_sample import Places, keyed, some_rows
 from .schema import Coding, Piece, Schema
 from .series import LEVEL_KIND, NUMBER, WHOLE
 from .solution import lapsed
@@ -36,12 +37,10 @@ from .table import Codes, Rows
 
 NAIVE = "naive"
 MOST_ROWS = 20_000  # rows whose sums structures are compared by, where there are more
-VERY_MANY = 10_000  # rows: to look at more of them costs little beside reading them
-FEW_LAPSES = 2.0  # exceptions among the rows compared: a lapse that is rarer is not told by them
 MOST_COLUMNS = 250  # numbers in a joint block; more levels than make these are left to themselves
 MOST_ROOM = 1 << 23  # numbers that the sums of a joint block may take
 MOST_WORK = 1e10  # products that factoring a joint block may take, for all ways in which rows have holes
-SEEN_OFTEN = 3  # rows a level needs to have a number of its own in a joint block
+SEEN_OFTEN = 2.5  # rows a level needs more than, for a number of its own in a joint block: no sum of weights is near
 BINS = 8  # of the numbers in a joint block; fewer where that would make too many columns
 TIES = (1.0, 0.3, 0.0)
 SHRINKAGE = 0.1  # tried with every tie; with the best, more or less of it
@@ -52,7 +51,7 @@ FAR_BEHIND = 1.1  # times the log-loss of another structure: one as bad as this 
 WORTH = 0.5  # rows: a structure that gains the pool less than so much log-loss on n of them, /n, is left out of it
 WORSE_BY = 0.1  # a fitted model may explain rows so much worse than those without them did, and by this share
 LEAST_LIKELY = 1e-15
-HEDGED = 4.0  # squared standard errors of gain at which a pool counts for half, beside the naive structure
+HEDGED = 2.0  # squared standard errors of gain at which a pool counts for half, beside the naive structure
 SAYABLE = 100.0  # nats: the most that one row says for a density, or against it
 SURELY = 2.0  # standard errors by which a density must be better than the naive one
 
@@ -119,12 +118,13 @@ class Structure:
 
 def structures(schema: Schema, held: Held) -> list[Structure]:
     """Naive, naive with bins, numbers joint, everything joint, everything joint with bins: those that make sense."""
-    frame, rows = held.frame, held.rows
+    frame = held.frame
     kinds = {c.column: c.kind for c in schema.choices}
     plain = {n: p for p in schema.pieces if p.reads != "holes" for n in p.columns}
     holes = tuple(p for p in schema.pieces if p.reads == "holes")
-    levels = [n for n in schema.used if isinstance(plain[n].family, Categorical) and kinds[n] == LEVEL_KIND]
-    numeric = [n for n in schema.used if kinds[n] in (NUMBER, WHOLE) and plain[n].family.key != "bernoulli"]
+    used = held.keyed.in_order(schema.used)
+    levels = [n for n in used if isinstance(plain[n].family, Categorical) and kinds[n] == LEVEL_KIND]
+    numeric = [n for n in used if kinds[n] in (NUMBER, WHOLE) and plain[n].family.key != "bernoulli"]
     found = [Structure(NAIVE, schema.pieces)]
     rest = tuple(n for n in schema.used if n not in numeric)
     if numeric:
@@ -133,7 +133,7 @@ def structures(schema: Schema, held: Held) -> list[Structure]:
     if len(numeric) > 1 and len(rest) * FEW_OTHERS >= len(numeric):
         joint = Piece(_joint(), tuple(numeric), "codings", (Coding(),) * len(numeric))
         found.append(Structure("numbers joint", (*_only(schema, rest), joint, *holes), len(_only(schema, rest))))
-    codings = {n: _level_coding(frame, n, rows) if n in levels else Coding() for n in schema.used}
+    codings = {n: _level_coding(held, n) if n in levels else Coding() for n in used}
     edges = _quantiles(held, numeric)
     binned = {n: replace(c, edges=edges.get(n, ())) for n, c in codings.items()}
     for name, coding in (("all joint", codings), ("all joint, binned", binned if numeric else {})):
@@ -164,12 +164,13 @@ def _joint() -> MultivariateGaussian:
     return MultivariateGaussian(tie=1.0, shrinkage=SHRINKAGE, holes="pairs", freedom=FREEDOM)
 
 
-def _level_coding(frame: Frame, name: str, rows: Rows) -> Coding:
-    values, codes = frame.columns[name].levels()
-    weights = rows.part(0, len(rows))[1]
+def _level_coding(held: Held, name: str) -> Coding:
+    values, codes = held.frame.columns[name].levels()
+    weights = held.rows.part(0, len(held.rows))[1]
     count = np.bincount(codes[codes >= 0], weights[codes >= 0], minlength=len(values))
-    often = [v for v, n in zip(values, count, strict=True) if n >= SEEN_OFTEN]
-    return Coding(levels=tuple(sorted(often, key=str)))
+    often = [v for v, n in zip(values, count, strict=True) if n > SEEN_OFTEN]
+    marks = held.keyed.of_categories[name]
+    return Coding(levels=tuple(sorted(often, key=lambda v: marks[v])))
 
 
 def _quantiles(held: Held, names: Sequence[str]) -> dict[str, tuple[float, ...]]:
@@ -231,14 +232,14 @@ class Proposals:
 
 def select(schema: Schema, frame: Frame, rows: Rows) -> Proposals:
     """Pools of structures that explain rows left out best: the schemas of their pieces, and what was tried."""
-    look = rows.weighty(MOST_ROWS)
-    every_row = len(look) == frame.n_rows
+    look = some_rows(rows, MOST_ROWS)
+    every_row, counts = len(look) == frame.n_rows, rows.counts()
     if not every_row:
-        frame, rows = frame.rows(look), rows.some(look).with_weight()
-    counts = rows.counts()
+        frame, rows = frame.rows(look), rows.some(look)
+        rows, counts = rows.with_weight(), counts[rows.counts() > 0]
     with np.errstate(divide="ignore"):
         log_prior = np.log(counts / counts.sum())
-    held = Held(frame, rows, folds_of(frame, schema, rows))
+    held = Held(frame, rows, keyed(frame, schema.used, rows), counts)
     if not held.tell.counts().any():  # no class has two rows
         loss = float(-counts @ log_prior / counts.sum())
         alone = Selection((), ((NAIVE, "", 1.0),), 0.0, loss, loss)
@@ -253,10 +254,12 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> Proposals:
             tried += attempts
             best.append(taken)
         found = _proposed(schema, best, log_prior, held, tried)
+    guarded = held.tell.some(held.guarded)
+    places, (codes, weights) = held.look[held.guarded], guarded.part(0, len(guarded))
     if not every_row:
-        return Proposals(tuple(found), look[held.look[: held.guarded]], *held.tell.part(0, held.guarded))
+        return Proposals(tuple(found), look[places], codes, weights)
     each = [replace(f, schema=replace(f.schema, pieces=tuple(held.cut(p) for p in f.schema.pieces))) for f in found]
-    return Proposals(tuple(each), held.look[: held.guarded], *held.tell.part(0, held.guarded), held.sums)
+    return Proposals(tuple(each), places, codes, weights, held.sums)
 
 
 def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) -> tuple[Candidate, list[Tried]]:
@@ -269,7 +272,7 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
     alone = [p for i, p in enumerate(structure.pieces) if i != structure.joint]
     compared, besides = slice(0, held.compared), slice(held.compared, None)
     rest = held.scores(alone, compared)
-    told = held.tell.part(0, held.compared)
+    told = held.told(held.compared)
     lately: Pooled | None = None  # what was found last
 
     def tried(settings: str, scores: Array) -> Tried:
@@ -335,17 +338,15 @@ def _proposed(
 ) -> list[Proposal]:
     """Pools in the order of the log-loss to expect: the best of every structure together, the naive one, none.
 
-    Powers are fitted on the rows compared; and on all that are looked at, where those are too few to tell how rare a
-    lapse is.
+    Those that the rows compared show to be worth it, on all rows looked at: few do not tell how rare a lapse is.
     """
-    rows = held.tell.part(0, held.compared)
+    rows = held.told(held.compared)
     start: Any = np.array([one.tried.power for one in best]) / len(best)
     kept, found = _worth([(one, one.scores) for one in best], log_prior, rows, start)
-    many = len(held.rows) > VERY_MANY or found.lapse * held.compared < FEW_LAPSES
     scores = [one.scores for one in kept]
     alone = best[0], best[0].scores
-    if many and held.compared < len(held.look):
-        rows = held.tell.part(0, len(held.tell))
+    if held.compared < len(held.look):
+        rows = held.told(len(held.tell))
         more = [(one, np.concatenate([one.scores, one.besides()])) for one in (*kept, best[0])]
         (kept, found), alone = _worth(more[:-1], log_prior, rows, found), more[-1]
         scores = [s for one, s in more[:-1] if one in kept]
@@ -364,8 +365,8 @@ def _proposed(
     return [
         Proposal(
             _schema_of(schema, members, pool, dense),
-            _selection(members, pool, loss, log_prior, held, tuple(tried), dense.structure.name),
-            _posterior([s[: held.guarded] for s in some], log_prior, pool),
+            _selection((members, some, pool), loss, log_prior, held, tuple(tried), dense.structure.name),
+            _posterior([s[held.guarded] for s in some], log_prior, pool),
         )
         for loss, members, some, pool in pools
     ]
@@ -379,7 +380,7 @@ def _hedged(
 ) -> tuple[list[Candidate], list[Array], Pooled]:
     """A pool between that found and the naive structure: nearer to this, the less surely it is better.
 
-    With a gain of z standard errors, powers of z²/(z² + 4) of the pool's and the rest of the naive structure's own.
+    With a gain of z standard errors, powers of z²/(z² + 2) of the pool's and the rest of the naive structure's own.
     """
     (members, scores, found), ((naive, own), plain) = pool, alone
     each = np.arange(len(rows[0]))
@@ -399,10 +400,11 @@ def _hedged(
 
 
 def _selection(
-    members: list[Candidate], pool: Pooled, expected: float, log_prior: Array, held: Held, tried: tuple[Tried, ...],
-    density: str,
+    taken: tuple[list[Candidate], list[Array], Pooled], expected: float, log_prior: Array, held: Held,
+    tried: tuple[Tried, ...], density: str,
 ) -> Selection:  # fmt: skip
-    """What is said of a pool.  A row whose class has no other row is none that it can explain."""
+    """What is said of a pool, on the rows compared.  A row whose class has no other row is none that it can explain."""
+    members, scores, pool = taken
     named = tuple((one.tried.name, one.tried.settings, float(b)) for one, b in zip(members, pool.powers, strict=True))
     codes, weights = held.few.part(0, len(held.few))
     single = weights * (held.tell.part(0, len(held.tell))[1] <= 0)
@@ -410,7 +412,12 @@ def _selection(
     if share and members:
         unexplained = -math.log(pool.lapse) - float(single @ log_prior[codes] / single.sum())
         expected = (1 - share) * expected + share * unexplained
-    return Selection(tried, named, pool.lapse, expected, pool.loss, density)
+    posterior = _posterior([s[: held.compared] for s in scores], log_prior, pool)
+    rows = held.told(held.compared)
+    loss = (
+        float(-rows[1] @ np.log(posterior[np.arange(held.compared), rows[0]]) / rows[1].sum()) if members else pool.loss
+    )
+    return Selection(tried, named, pool.lapse, expected, loss, density)
 
 
 def _posterior(scores: Sequence[Array], log_prior: Array, pool: Pooled) -> Array:
@@ -423,7 +430,7 @@ def _posterior(scores: Sequence[Array], log_prior: Array, pool: Pooled) -> Array
 
 def _densest(best: list[Candidate], held: Held) -> Candidate:
     """The structure whose density explains rows left out best; the naive one, if no other surely does."""
-    weights = held.tell.part(0, held.compared)[1]
+    weights = held.told(held.compared)[1]
     naive = best[0]
     found, most = naive, 0.0
     for one in best[1:]:

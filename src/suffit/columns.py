@@ -22,7 +22,8 @@ from .series import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, READABLE, TRUTH, WHO
 from .stats import Array
 from .table import InputError, Rows, check_finite, freeze
 
-LOOK_AT = 2_000  # rows that the choice of families rests on, where there are more
+LOOK_AT = 20_000  # rows that the choice of families rests on, where there are more
+MOST_NUMBERS = 1 << 22  # of several columns that are looked at together
 WIDE = 1_000  # whole numbers further apart than this are sorted, to see how many different ones there are
 FEW_LEVELS = 30  # whole numbers of no more distinct values than this may be levels
 LARGEST_COUNT = 1_000  # whole numbers up to this may be counts of events
@@ -328,9 +329,9 @@ def _for_levels(distinct: int, present: float) -> Verdict:
 def _compared(columns: Mapping[str, Numbers], criterion: str) -> dict[str, Verdict]:
     """The family that explains each column best, and why; columns of the same rows are looked at together."""
     together: dict[Any, dict[str, Numbers]] = {}
-    for name, column in columns.items():
-        key = id(column.rows) if len(column.x) <= LOOK_AT else name  # many rows of many columns would need much room
-        together.setdefault(key, {})[name] = column
+    for j, (name, column) in enumerate(columns.items()):
+        at_once = max(1, MOST_NUMBERS // max(1, len(column.x)))  # many rows of many columns would need much room
+        together.setdefault((id(column.rows), j // at_once), {})[name] = column
     found = {}
     for some in together.values():
         for (name, column), tries in zip(some.items(), explained(list(some.values())), strict=True):

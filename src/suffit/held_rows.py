@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,10 +9,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .families import Binned, Gaussian, MultivariateGaussian
 from .families.binned import Edges, SortedColumns
+from .families.elementwise import without
 from .families.gaussian import PRIOR_ROWS, prior_variances
 from .families.left_out_holes import PartsLeftOut
 from .families.left_out_nearly import NearlyLeftOut
@@ -22,43 +21,15 @@ from .family import LeftOut
 from .frame import Frame
 from .model import Model
 from .powers import bounded
-from .schema import Piece, Schema
-from .series import NUMBER, WHOLE
+from .row_sample import Keyed, drawn, folds_of, reweighted
+from .schema import Piece
 from .stats import Array, Stats
-from .table import Rows
+from .table import Codes, Rows
 
-Places = NDArray[np.int64]
-
-FOLDS = 5
-MOST_COMPARED = 500  # of these, rows that settings are compared on, and powers fitted
+FOLDS, FEW_ROWS = 5, 1_000  # in so many folds bins are chosen by others, of so many rows; else in two
+MOST_COMPARED = 1_500  # of these, rows that settings are compared on, and powers fitted
 MOST_GUARDED = 128  # of these, rows that a fitted model must explain as well as those without them did
-MOST_LOOKED_AT = 2_000  # rows that powers are fitted on where those are too few to tell, or there are very many
-
-
-def folds_of(frame: Frame, schema: Schema, rows: Rows) -> Places:
-    """A fold for every row, from its values and its label.  # → (n,)"""
-    mixed = np.zeros(frame.n_rows, np.uint64)
-    with np.errstate(over="ignore"):
-        for name in schema.used:
-            column = frame.columns[name]
-            if column.kind() in (NUMBER, WHOLE):
-                x = column.numbers() + 0.0
-                bits = np.where(np.isnan(x), np.nan, x).view(np.uint64)
-            else:
-                values, codes = column.levels()
-                each = np.array([zlib.crc32(repr(v).encode()) for v in values] + [0], np.uint64)
-                bits = each[codes]
-            mixed += _scrambled(bits + np.uint64(0x9E3779B97F4A7C15))  # the same for columns in any order
-        label = np.array([zlib.crc32(repr(c).encode()) for c in rows.classes.labels], np.uint64)
-        mixed = _scrambled(mixed + label[rows.codes])
-    return np.asarray((mixed >> np.uint64(11)) % np.uint64(FOLDS)).astype(np.int64)
-
-
-def _scrambled(bits: Any) -> Any:
-    """Mix the bits of whole numbers well (the finaliser of SplitMix64)."""
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
+MOST_LOOKED_AT = 4_000  # rows that the powers of the pool are fitted on
 
 
 @dataclass(frozen=True)
@@ -73,15 +44,17 @@ class Joint:
 class Held:
     """Scores of some rows under models that have not seen them, for one piece after another."""
 
-    def __init__(self, frame: Frame, rows: Rows, folds: Places) -> None:
-        self.frame, self.rows, self.folds = frame, rows, folds
-        half = len(rows) // 2 if len(rows) > 2 * MOST_COMPARED else len(rows)  # others are left, to choose bins by
-        looked_at = rows.weighty(min(MOST_LOOKED_AT, half))
-        compared = rows.some(looked_at).weighty(MOST_COMPARED)
+    def __init__(self, frame: Frame, rows: Rows, keyed: Keyed, counts: Array) -> None:
+        self.frame, self.rows, self.keyed, self.counts = frame, rows, keyed, counts
+        self.n_folds = FOLDS if len(rows) <= FEW_ROWS else 2
+        self.folds = folds_of(keyed.keys, rows, self.n_folds)
+        looked_at = drawn(keyed.keys, rows, MOST_LOOKED_AT)
+        compared = drawn(keyed.keys[looked_at], rows.some(looked_at), MOST_COMPARED)
         self.look = np.concatenate([looked_at[compared], np.delete(looked_at, compared)])  # each against all other rows
         self.compared = len(compared)  # the first ones
-        self.guarded = min(self.compared, MOST_GUARDED)  # of these: a fitted model is held to what they show
         self.few = rows.some(self.look)
+        first = self.look[: self.compared]
+        self.guarded = drawn(keyed.keys[first], rows.some(first), MOST_GUARDED)  # a fitted model is held to these
         self.tell = self._telling()
         self._kept: dict[Any, LeftOut] = {}
         self._learned: dict[Any, tuple[Any, Model]] = {}
@@ -89,19 +62,22 @@ class Held:
         self._edges: dict[tuple[str, ...], tuple[Edges, ...]] = {}  # of bins chosen by all rows that are not looked at
         self.sums: dict[Any, Stats] = {}  # of the columns and codings of joint pieces, over all rows
 
+    def told(self, first: int) -> tuple[Codes, Array]:
+        """Codes and weights of the first of the rows looked at: every class by its share of all rows."""
+        some = self.tell.some(np.arange(first))
+        return some.codes, reweighted(some, self.counts)
+
     def _telling(self) -> Rows:
-        """The rows with the weights they are compared by: none for a row whose class no other fold has."""
+        """The rows with the weights they are compared by: none for the only row of a class."""
         codes, weights = self.rows.part(0, len(self.rows))
-        by_fold = np.zeros((FOLDS, len(self.rows.classes)))
-        np.add.at(by_fold, (self.folds, codes), weights)
-        elsewhere = (by_fold.sum(axis=0) - by_fold)[self.folds, codes] > 0
-        return Rows(self.rows.classes, codes, np.where(elsewhere, weights, 0.0)).some(self.look)
+        one = self.rows.one_of_each().part(0, len(self.rows))[1]
+        others = without(self.rows.counts()[codes], one) > 0
+        return Rows(self.rows.classes, codes, np.where(others, weights, 0.0)).some(self.look)
 
     def sorted(self, columns: tuple[str, ...]) -> SortedColumns:
         """Columns of numbers, sorted once for all bins that are made of them."""
         if columns not in self._sorted:
-            numbers = [self.frame.columns[n].numbers() for n in columns]
-            self._sorted[columns] = SortedColumns.of(np.column_stack(numbers))
+            self._sorted[columns] = self.keyed.sorted(columns)
         return self._sorted[columns]
 
     def cut(self, piece: Piece) -> Piece:
@@ -183,7 +159,7 @@ class Held:
         compared = np.zeros(len(self.rows), bool)
         compared[self.look] = True
         many = 2 * len(self.look) <= len(self.rows)
-        apart = [compared] if many else [self.folds == f for f in range(FOLDS)]
+        apart = [compared] if many else [self.folds == f for f in range(self.n_folds)]
         scores, columns = np.zeros((len(self.look), len(self.rows.classes))), self.sorted(names)
         for held in apart:
             here = np.flatnonzero(held[self.look])

@@ -16,6 +16,7 @@ from .family import LeftOut
 from .frame import Frame
 from .model import Model
 from .powers import bounded
+from .row_sample import sample
 from .schema import LEFT_OUT, Piece, Schema
 from .stats import Array
 from .table import Rows
@@ -47,7 +48,7 @@ def columns_that_help(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema,
     if len(heavy) < len(rows):
         frame, rows = frame.rows(heavy), rows.some(heavy).with_weight()
     units = [(i, c) for i, piece in enumerate(schema.pieces) for c in _units(piece)]
-    look = rows.weighty(max(1000, MOST_NUMBERS // (len(units) * len(rows.classes))))
+    look = sample(frame, schema.used, rows, max(1000, MOST_NUMBERS // (len(units) * len(rows.classes))))
     counts = rows.counts()
     few = rows.some(look)
     with warnings.catch_warnings():

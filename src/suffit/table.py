@@ -21,7 +21,6 @@ _TABLE_LIMIT = 1 << 16  # integer labels up to this range are coded by table loo
 FEW_WORDS = 256  # different words up to which they are coded without sorting
 FIRST_LABELS = 4096  # rows whose labels are taken to be all, until another comes
 _MOST_ONES = 1 << 18
-MANY_TIMES = 50  # as many rows as are looked at: such a part of them will do to take those from
 _ones = np.ones(0)
 
 
@@ -181,17 +180,36 @@ class Rows:
 
     def weighty(self, most: int | None = None) -> NDArray[np.int64]:
         """The rows that weigh anything; of more than ``most``, so many, of every class by its share."""
-        rng = np.random.default_rng(0)
-        if most is not None and self.weights is None and len(self) > MANY_TIMES * most:  # without a list of them all
-            rows = np.unique(rng.integers(len(self), size=MANY_TIMES * most))
-        else:
-            rows = np.arange(len(self)) if self.weights is None else np.flatnonzero(self.weights > 0)
-        if most is None or len(rows) <= most:
-            return rows
-        rows = rng.permutation(rows)  # neighbours may be alike, or classes alternate
-        codes = self.codes[rows].astype(np.uint16 if len(self.classes) <= 1 << 16 else np.int32)  # sorted by counting
-        rows = rows[np.argsort(codes, kind="stable")]
-        return np.sort(rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)])
+        if most is None or len(self) <= most or (sizes := self.weighty_sizes()).sum() <= most:
+            return np.arange(len(self)) if self.weights is None else np.flatnonzero(self.weights > 0)
+        ends = np.floor(np.cumsum(sizes) * (most / int(sizes.sum())) + 0.5).astype(np.int64)
+        return self.drawn(np.diff(ends, prepend=0))
+
+    def weighty_sizes(self) -> NDArray[np.int64]:
+        """How many rows of each class weigh anything."""
+        from .kernels.row_keys import count_weighty
+
+        if self.weights is None and self.sizes is not None:
+            return self.sizes.astype(np.int64)
+        sizes = np.zeros(len(self.classes), np.int64)
+        count_weighty(self.codes, self._given, sizes)
+        return sizes
+
+    def drawn(self, wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+        """So many of the rows of each class that weigh anything, in order: by their places, as if at random.
+
+        One from each of as many stretches of rows: neighbours may be alike, or classes alternate.
+        """
+        from .kernels.row_keys import draw_by_place
+
+        out = np.empty(int(wanted.sum()), np.int64)
+        draw_by_place(self.codes, self._given, freeze(self.weighty_sizes()), freeze(wanted), out)
+        return out
+
+    @property
+    def _given(self) -> Array:
+        """The weights; an empty array where every row has weight 1."""
+        return freeze(np.empty(0)) if self.weights is None else self.weights
 
     def without(self, which: NDArray[np.bool_]) -> Rows:
         """All of them, these with no weight."""

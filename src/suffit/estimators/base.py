@@ -118,12 +118,16 @@ class GenerativeEstimator(Predictor):
         if method is None:
             return
         self._check_rows_can_go()
-        look = rows.weighty(CALIBRATION_ROWS[method])
+        look = self._some_rows(X, rows, CALIBRATION_ROWS[method])
         if len(look) < len(rows):
             X, rows = X[look], rows.some(look)
         fitted = self._fitted
         left = fitted.model.left_out(X, rows, self._prior_without, one=True)
         self._fit = replace(fitted, calibration=calibrated(method, left, fitted.decision_prior(fitted.prior)))
+
+    def _some_rows(self, X: Matrix, rows: Rows, most: int) -> NDArray[np.int64]:
+        """The rows that weigh anything; of more than ``most``, so many."""
+        return rows.weighty(most)
 
     # --- deciding
 

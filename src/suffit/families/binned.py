@@ -347,6 +347,13 @@ class SortedColumns:
             order[j] = np.argsort(_narrow(column), kind="stable")
         return SortedColumns(freeze(rows), freeze(x), freeze(order))
 
+    def only(self, places: Sequence[int]) -> SortedColumns:
+        """Some of the columns."""
+        if len(places) == len(self.x) and list(places) == list(range(len(self.x))):
+            return self
+        at = np.asarray(places, np.int64)
+        return SortedColumns(freeze(self.rows[:, at]), freeze(self.x[at]), freeze(self.order[at]))
+
     def edges(self, how: str, bins: int, codes: Codes, weights: Array, K: int) -> tuple[Edges, ...]:
         """Edges by one of HOW: ``mdl`` is half way between the neighbours that Fayyad and Irani's rule parts."""
         from ..kernels.bins import mdl_edges, share_edges

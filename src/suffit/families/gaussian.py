@@ -344,7 +344,9 @@ class Gaussian(Elementwise):
             r, v = r * total.shape[-1], total.mean(axis=-1, keepdims=True)
         if self.tie or r:
             together, rows = s.sum(axis=-2, keepdims=True), d.sum(axis=-2, keepdims=True) + r
-            together = together + r * prior_variance(together, np.maximum(n - 1, 0.0).sum(axis=-2, keepdims=True), v)
+            if r:
+                df = np.maximum(n - 1, 0.0).sum(axis=(-2, -1) if self.spherical else -2, keepdims=True)
+                together = together + r * prior_variance(together, df, v)
             s, d = s + r * together / np.maximum(rows, r or 1.0), d + r
             s, d = (1 - self.tie) * s + self.tie * together, (1 - self.tie) * d + self.tie * rows
         var = np.divide(s, d, out=np.zeros_like(s), where=d > 0)

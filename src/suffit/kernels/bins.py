@@ -144,8 +144,8 @@ def mdl_edges(x, order, codes, weights, K, edges, count):  # type: ignore[no-unt
 def share_edges(x, order, weights, bins, edges, count):  # type: ignore[no-untyped-def]
     """The k/bins quantiles of every column, those that are distinct and have values on both sides.
 
-    They are where the weights reach k/bins of their sum, half way to the next value if exactly so.  Rows and values are
-    left out as above.
+    They are where the weights reach k/bins of their sum, half way to the next value if so but for rounding.  Rows and
+    values are left out as above.
     """
     p, n = x.shape
     values, reached = np.empty(n), np.empty(n)
@@ -159,11 +159,11 @@ def share_edges(x, order, weights, bins, edges, count):  # type: ignore[no-untyp
                 m += 1
         count[j], i = 0, 0
         for k in range(1, bins if m else 0):
-            wanted = k * total / bins
-            while reached[i] < wanted:
+            wanted, slack = k * total / bins, TIE * total
+            while reached[i] < wanted - slack:
                 i += 1
             a = values[i]
-            b = values[min(i + 1, m - 1)] if reached[i] == wanted else a
+            b = values[min(i + 1, m - 1)] if reached[i] <= wanted + slack else a
             half = a / 2 + b / 2
             edge = half if a < half <= b else b
             if values[0] < edge <= values[m - 1] and (count[j] == 0 or edge > edges[j, count[j] - 1]):
