@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "suffit"
 # What each part may import (itself aside): everything to its left.
 ORDER = [
+    "remarks",
     "kernels",
     "stats",
     "table",
@@ -34,6 +35,7 @@ ORDER = [
     "calibrate",
     "schema",
     "family_choice",
+    "lookalikes",
     "columns",
     "held_rows",
     "choose",

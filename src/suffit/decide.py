@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .remarks import remark
 from .stats import Array, Index
 
 MOST_STEPS = 100  # of the search for a shifted prior
@@ -245,10 +245,9 @@ class Rule:
         """
         most = min(self.cost.max(axis=0).min(), self.cost.mean(axis=1).max())
         if self.reject is not None and self.reject >= most:
-            warnings.warn(
-                f"reject={self.reject:g} rejects no row: the least expected cost is never above {most:g}",
+            remark(
                 UserWarning,
-                stacklevel=4,
+                f"reject={self.reject:g} rejects no row: the least expected cost is never above {most:g}",
             )
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -18,6 +17,7 @@ from ..decide import MOST_STEPS, SETTLED, Decisions, Rule, shifted_prior, whole_
 from ..explain import Explanation
 from ..frame import table_form
 from ..model import RowsLeftOut
+from ..remarks import remark
 from ..stats import Array
 from ..summary import Summary
 from ..table import InputError, Matrix, Rows
@@ -62,7 +62,8 @@ class GenerativeEstimator(Predictor):
         model = clone(self).fit(X, y, sample_weight=sample_weight)
         data, labels, rows = model._read(X, y, sample_weight, model._read_X_known)
         model._check_rows_can_go()
-        return cross_validated(model, data, rows, check_cv(cv, labels, classifier=True).split(data, labels, groups))
+        with model._fitted.remarks.collected():
+            return cross_validated(model, data, rows, check_cv(cv, labels, classifier=True).split(data, labels, groups))
 
     def _check_rows_can_go(self) -> None:
         """Refuse where the sums are not those of the rows alone."""
@@ -72,8 +73,9 @@ class GenerativeEstimator(Predictor):
         data, _, rows = self._read(X, y, sample_weight, self._read_X_known)
         fitted = self._fitted
         fitted.solution.scorer.check(data)
-        fitted.model.check_learned(data, rows)
-        return fitted.model.left_out(data, rows, self._prior_without)
+        with fitted.remarks.collected():
+            fitted.model.check_learned(data, rows)
+            return fitted.model.left_out(data, rows, self._prior_without)
 
     def _prior_without(self, n: Array) -> Array:
         """The log prior of predictions for class counts n; a class without rows has none.  # (n, K) → (n, K)"""
@@ -207,11 +209,10 @@ class GenerativeEstimator(Predictor):
         P = flat.posterior(data) if fitted.calibration is None else fitted.calibration.posterior(flat, data)
         prior, gap = shifted_prior(P, w, fitted.prior, steps)
         if gap > SETTLED:
-            warnings.warn(
+            remark(
+                ConvergenceWarning,
                 f"adapt_prior: after {steps} steps the mean log-likelihood may still be {gap:.1g} below its maximum; "
                 "raise max_steps",
-                ConvergenceWarning,
-                stacklevel=2,
             )
         return self.with_prior(prior)
 

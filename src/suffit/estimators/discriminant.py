@@ -198,13 +198,13 @@ class WithCovarianceEstimator(GaussianEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add up the sums of these rows, forgetting everything learned before."""
         if self.covariance_estimator is None:
-            with self._unchanged_on_error():
+            with self._unchanged_on_error(anew=True):
                 self._total = None
                 return super().fit(X, y, sample_weight)
         self._validate_params()
         if sample_weight is not None:
             raise ValueError("covariance_estimator takes no sample_weight; leave one of the two out")
-        with self._unchanged_on_error():
+        with self._unchanged_on_error(anew=True):
             data, labels, rows = self._read(X, y, None, self._read_X)
             dense = np.asarray(data.toarray() if hasattr(data, "toarray") else data)
             model = Model.empty(self._family(dense.shape[1]), column_names(X, dense.shape[1]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,6 +20,7 @@ from sklearn.utils.validation import validate_data
 from ..decide import number
 from ..family import Family
 from ..model import Model
+from ..remarks import DataWarning, Remarks, current_remarks, remark
 from ..solution import Solution
 from ..stats import Array, Index
 from ..table import InputError, Matrix, Rows
@@ -56,6 +56,10 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _prior(self) -> Prior:
         """The class prior set by the user: by label or in class order, "uniform", or None for the class shares."""
         return None
+
+    def _unsaid(self) -> tuple[str, ...]:
+        """Remarks on the data that the settings make superfluous."""
+        return ()
 
     # --- reading input
 
@@ -98,10 +102,14 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # --- changing the model: whole or not at all
 
     @contextmanager
-    def _unchanged_on_error(self) -> Iterator[None]:
+    def _unchanged_on_error(self, anew: bool = False) -> Iterator[None]:
+        """Change the state as a whole or not at all; what there is to say is said at the end, once for each fit."""
         before = dict(self.__dict__)
+        fitted: Fitted | None = None if anew else before.get("_fit")
+        remarks = Remarks(self._unsaid()) if fitted is None else fitted.remarks
         try:
-            yield
+            with remarks.collected():
+                yield
         except BaseException:
             self.__dict__.update(before)
             for name in self.__dict__.keys() - before.keys():
@@ -120,14 +128,14 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.n_features_in_ = len(model.columns)
         calibration = None if old is None else old.calibration
         if old is not None and calibration is not None and old.model.classes != model.classes:
-            warnings.warn(
+            remark(
+                DataWarning,
                 f"the classes are now {list(model.classes)[:10]}: the calibration, of {list(old.model.classes)[:10]}, "
                 "is gone; recalibrate(X, y) fits another",
-                UserWarning,
-                stacklevel=4,
             )
             calibration = None
-        self._fit = Fitted(model, prior, given, labels, floats, self._decision_prior, calibration)
+        remarks = current_remarks() if old is None else old.remarks
+        self._fit = Fitted(model, prior, given, labels, floats, self._decision_prior, calibration, remarks)
         self._settings = self._current_settings()
 
     def _adopt_as_before(self, model: Model) -> None:
@@ -198,7 +206,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         """
         self._check_settings_once()
-        with self._unchanged_on_error():
+        with self._unchanged_on_error(anew=True):
             data, labels, rows = self._read(X, y, sample_weight, self._read_X)
             family = self._settled_family(data.shape[1])
             model = Model.empty(family, self._names(X, data.shape[1])).learn(data, rows)

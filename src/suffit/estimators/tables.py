@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -15,14 +14,24 @@ from sklearn.utils import column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..choose import Selection, select
-from ..columns import apart, choose
+from ..columns import AS_ASKED, CONSTANT, apart, choose
+from ..families.holes import ABSENT
 from ..families.product import LIKE_THE_FIRST
 from ..families.tuning import Tuning
 from ..family import Family
 from ..family_choice import CRITERIA
 from ..frame import Frame, Template, read_frame, unmasked
+from ..lookalikes import IGNORED, LOOK_AT, UNKNOWN, some_rows, unknown_values
 from ..model import Model
-from ..schema import LEFT_OUT, LeftOutWarning, Schema, TableRows
+from ..remarks import (
+    DataWarning,
+    LeftOutWarning,
+    TextColumnWarning,
+    UnknownCategoryWarning,
+    no_remarks,
+    remark,
+)
+from ..schema import LEFT_OUT, Schema, TableRows
 from ..selective import columns_that_help
 from ..series import ArrayColumn, as_objects
 from ..solution import Solution
@@ -35,6 +44,7 @@ from .predicting import generator
 from .reading import Prior, common_dtype, read_labels, read_weight
 
 FEW_FIRST = 40  # rows of a first batch below which no structure is chosen by them, as later rows could not undo it
+KEEP_TEXT = "; or say that it holds categories: columns={name: 'categorical'}"
 SETTLED = ("columns", "structure", "criterion", "select", "missing", "unknown")  # what the first rows settle
 
 
@@ -93,7 +103,7 @@ class GenerativeClassifier(GenerativeEstimator):
     >>> model = GenerativeClassifier().fit(table, ["a", "a", "a", "b", "b", "b"])
     >>> model.schema_
     column  kind       family                    reason
-    height  number     Gaussian(smoothing=1e-09) numbers (nothing else surely better by log-likelihood less price)
+    height  number     Gaussian(smoothing=1e-09) continuous (no alternative better by 10 nats, BIC)
     smoker  yes or no  Bernoulli()               yes or no
     city    level      Categorical()             3 levels
     >>> model.predict({"height": [1.60, 1.95], "smoker": [None, None], "city": ["Bern", "Chur"]}).tolist()
@@ -159,6 +169,9 @@ class GenerativeClassifier(GenerativeEstimator):
     def _family(self, n_features: int) -> Family:
         return self._seen.family()
 
+    def _unsaid(self) -> tuple[str, ...]:
+        return (ABSENT,) if self.missing == "informative" else ()
+
     def _read_table(self, X: Any, y: Any, sample_weight: Any) -> tuple[Frame, NDArray[Any], Rows]:
         frame = read_frame(X)
         y, kept = self._read_target(y)
@@ -196,7 +209,24 @@ class GenerativeClassifier(GenerativeEstimator):
     def _read_X_known(self, X: Any) -> TableRows:
         """A table for the fitted model: its columns by name, in any order; absent ones are missing."""
         self._fitted  # noqa: B018
-        return self._seen.rows(self._named(read_frame(X)))
+        frame = self._named(read_frame(X))
+        self._say_unknown(frame)
+        return self._seen.rows(frame)
+
+    def _say_unknown(self, frame: Frame) -> None:
+        """Warn where many categories of a column are none that were learned, and are left out like missing values."""
+        said, looked_at = [], None
+        for i, piece in enumerate(self._plain.pieces):
+            if piece.reads != "levels" or piece.family.unknown not in (None, "ignore"):  # type: ignore[attr-defined]
+                continue
+            if looked_at is None:
+                looked_at = frame if frame.n_rows <= LOOK_AT else frame.rows(some_rows(frame.n_rows))
+            known = self._solved.scorer.scorers[i].positions
+            each = zip(piece.columns, known, strict=True)
+            said += [unknown_values(c, looked_at.columns[c], k) for c, k in each if c in looked_at.columns]
+        things = [text for text in said if text]
+        if things:
+            remark(UnknownCategoryWarning, UNKNOWN, things, f"{IGNORED}, or refuse them with unknown='error'")
 
     def _named(self, frame: Frame) -> Frame:
         """A table with the names of the model: columns without names are taken by their place."""
@@ -220,15 +250,15 @@ class GenerativeClassifier(GenerativeEstimator):
         absent = [name for name in self._seen.used if name not in here]
         if len(absent) == len(self._seen.used):
             raise InputError(
-                f"none of the model's columns is there: it knows {list(self._seen.used)[:10]}, the table has "
+                f"X has none of the model's columns: the model has {list(self._seen.used)[:10]}, X has "
                 f"{list(frame.names)[:10]}"
             )
         extra = [name for name in frame.names if name not in self._names_in]
         if absent:
-            warnings.warn(f"columns {absent[:10]} are not there and are taken as missing", UserWarning, stacklevel=4)
+            remark(DataWarning, f"columns missing from X: {absent[:10]}; treated as missing values")
         if extra and not self.__dict__.get("_said_extra"):
             self._said_extra = True
-            warnings.warn(f"columns {extra[:10]} were not there at fit and are ignored", UserWarning, stacklevel=4)
+            remark(DataWarning, f"columns of X that fit has not seen: {extra[:10]}; they are ignored")
 
     # --- learning
 
@@ -243,7 +273,7 @@ class GenerativeClassifier(GenerativeEstimator):
 
         """
         self._validate_params()
-        with self._unchanged_on_error():
+        with self._unchanged_on_error(anew=True):
             self._after_fit(*self._learn_first(X, y, sample_weight, solve=True))
         return self
 
@@ -258,7 +288,8 @@ class GenerativeClassifier(GenerativeEstimator):
         frame = self._seen.possible(frame)
         self._selection = None
         if self.select == "loo" and len(rows.classes) > 1:
-            self._seen, self._selection = columns_that_help(self._seen.plain(), frame, alike)
+            with no_remarks():
+                self._seen, self._selection = columns_that_help(self._seen.plain(), frame, alike)
         self._plain = self._seen.plain()
         self._asked = {name: getattr(self, name) for name in SETTLED}
         known: dict[int, Any] = {}
@@ -266,7 +297,8 @@ class GenerativeClassifier(GenerativeEstimator):
         if open_structure and not solve and len(rows) < FEW_FIRST:
             self._say_few(len(rows))
         elif open_structure and len(rows.classes) > 1:
-            self._seen, structures, known = select(self._plain, frame, alike)
+            with no_remarks():  # of structures that are tried
+                self._seen, structures, known = select(self._plain, frame, alike)
             self._selection = replace(structures, columns=self._selection)
         self._template = frame.like
         self._names_in = frame.names
@@ -287,18 +319,23 @@ class GenerativeClassifier(GenerativeEstimator):
         return data, rows
 
     def _say_few(self, n: int) -> None:
-        warnings.warn(
+        remark(
+            DataWarning,
             f"a first batch of {n} rows is too small to choose a structure by: columns are taken as independent given "
             f"the class, for all batches; begin with {FEW_FIRST} rows or more, or set structure='naive'",
-            UserWarning,
-            stacklevel=4,
         )
 
     def _say_left_out(self) -> None:
-        odd = [c for c in self._seen.left_out() if not c.reason.startswith("as asked")]
+        """Name the columns that were dropped, and text that may have been meant as numbers; in words that stay the same
+        from one part of a table to the next.
+        """
+        odd = [c for c in self._seen.left_out() if not c.hint and not c.reason.startswith((AS_ASKED, CONSTANT))]
         if odd:
-            shown = "; ".join(f"{c.column!r}: {c.reason}" for c in odd[:10])
-            warnings.warn(f"left out of the model: {shown}", LeftOutWarning, stacklevel=4)
+            things = [f"{c.column!r}: {c.reason.partition(' (')[0]}" for c in odd]
+            remark(LeftOutWarning, "columns dropped from the model: ", things)
+        hints = [c.hint for c in self._seen.choices if c.hint]
+        if hints:
+            remark(TextColumnWarning, "text taken as categories, or dropped as identifiers: ", hints, KEEP_TEXT)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add the sums of a batch.  The first one decides on families and structure; later ones are read as it was.
