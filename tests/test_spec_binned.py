@@ -347,7 +347,7 @@ def test_N7_smoothing_may_change_and_the_edges_stay():
     model.set_params(family=Binned(how="mdl", alpha=0.1)).partial_fit(X[200:], y[200:])
     assert model.family_ == Binned(first, alpha=0.1)
     assert_same(model, NaiveBayes(Binned(first, alpha=0.1)).fit(X, y))
-    with pytest.raises(InputError, match="settings have changed what the sums mean"):
+    with pytest.raises(InputError, match="this model has binned sums and cannot take a binned batch"):
         model.set_params(family=Binned(how="width")).partial_fit(X, y)
 
 

@@ -17,6 +17,7 @@ from .family import Family, family_named
 from .family_choice import BIC, CRITERIA, LOO, compared
 from .frame import Frame
 from .lookalikes import way_out
+from .remarks import DataWarning, remark
 from .schema import LEFT_OUT, Choice, Piece, Schema, shown
 from .series import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, READABLE, TRUTH, WHOLE, Column, unreadable
 from .stats import Array
@@ -31,6 +32,7 @@ OWN_VALUE = 0.5  # a column of levels with more distinct values than this share 
 SURELY = 10.0  # by how much a family's log-likelihood, less its price, must exceed the Gaussian's
 
 DROP, AS_ASKED, CONSTANT = "drop", "as asked", "every value is"
+NO_COLUMN = "no column is left to learn from, so that the class shares are all there is to predict: "
 IDENTIFIER = "an identifier rather than a feature"
 
 BERNOULLI, CATEGORICAL, POISSON, GAUSSIAN = Bernoulli(), Categorical(), Poisson(), Gaussian(smoothing=1e-9)
@@ -155,10 +157,11 @@ def choose(
         Piece(f, _in_order(names, by_name), reads, lenient=lenient) for f, reads, lenient, names in grouped.values()
     ]
     pieces.sort(key=lambda piece: min(piece.columns))  # so that models of tables in another order can be merged
-    if not pieces:
-        why = "; ".join(f"{c.column!r}: {c.reason}" for c in choices[:5])
-        raise InputError(f"no column is left to learn from ({why}); columns={{name: family}} sets a family by hand")
-    if missing == "informative":
+    if not pieces:  # a block of no columns has sums and scores, too: those of nothing
+        why = [f"{c.column!r}: {c.reason.partition(' (')[0]}" for c in choices]
+        remark(DataWarning, NO_COLUMN, why, "; columns={name: family} sets a family by hand")
+        pieces.append(Piece(Gaussian(tie=1.0), (), "numbers"))
+    elif missing == "informative":
         used = tuple(sorted(c.column for c in choices if c.family != LEFT_OUT))
         pieces.append(Piece(Bernoulli(threshold=None), used, "holes"))
     return Schema(tuple(pieces), tuple(choices))

@@ -23,7 +23,7 @@ from ..summary import Summary
 from ..table import InputError, Matrix, Rows
 from .fitted import log_prior
 from .held_out import CrossValidation, cross_validated
-from .predicting import Predictor
+from .predicting import Predictor, generator
 from .reading import Prior, checked_prior, read_weight
 
 CALIBRATION_ROWS = {"temperature": 2000, "isotonic": 5000}  # left out to fit a calibration on, where there are more
@@ -195,13 +195,13 @@ class GenerativeEstimator(Predictor):
         >>> model.adapt_prior([[0.2], [8.1], [8.5], [8.6]]).predict_proba([[np.nan]]).round(3)
         array([[0.25, 0.75]])
         """
+        fitted = self._fitted
         self._needs_prior("adapt_prior")
         steps = whole_number(max_steps, "adapt_prior: max_steps", 1)
         data = self._read_X_known(X)
         if not data.shape[0]:
             raise InputError("adapt_prior: X has no rows to learn the class prior from")
         weight = read_weight(sample_weight, np.empty((data.shape[0], 0)))
-        fitted = self._fitted
         even = log_prior((fitted.prior > 0).astype(np.float64))  # a class of prior 0 explains no row
         solution = fitted.solution
         flat = solution.under(even)
@@ -236,8 +236,8 @@ class GenerativeEstimator(Predictor):
         """
         from ..explain import explain_rows
 
-        columns, owners = self._columns_of_model()
         fitted, data = self._fitted, self._read_X_known(X)
+        columns, owners = self._columns_of_model()
         maps = fitted.posterior if fitted.maps else None
         return explain_rows(fitted.solution, data, classes, columns, owners, table_form(X), maps)
 
@@ -249,7 +249,7 @@ class GenerativeEstimator(Predictor):
             X = np.asarray(X)[None]
         explanation = self.explain(X, classes)
         if len(explanation.total) != 1:
-            raise ValueError(f"why: one row, please, found {len(explanation.total)}; explain(X).why(i) tells of row i")
+            raise ValueError(f"why() takes one row, got {len(explanation.total)}; use explain(X).why(i)")
         return explanation.why(0, n)
 
     def nomogram(self, X: Any = None, classes: Any = None, most: int = 12) -> Any:
@@ -265,14 +265,21 @@ class GenerativeEstimator(Predictor):
         solution, labels = self._solved, self._model.classes
         pair = labels[:2] if classes is None else classes
         pair_of(pair, labels, "nomogram")
-        data = self._read_X_known(self.sample(DRAWS, random_state=0)[0] if X is None else X)
         columns, owners = self._columns_of_model()
+        if not len(columns):
+            raise InputError("nomogram: the model has no columns; see schema_ for why they were dropped")
+        data = self._drawn_rows(DRAWS) if X is None else self._read_X_known(X)
 
         def explain(rows: Any) -> Explanation:
             read = self._read_X_known(rows) if isinstance(rows, dict) else rows
             return explain_rows(solution, read, pair, columns, owners, "dict")
 
         return picture(explain, getattr(data, "frame", data), solution.scorer.additive, most)
+
+    def _drawn_rows(self, n: int) -> Matrix:
+        """Rows drawn from the model, as it reads them."""
+        solution, rng = self._density_solution(), generator(0)
+        return solution.sample(solution.draw_classes(n, rng), rng)
 
     def summary(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Summary:
         """Classes, parameters, fit, and how well each column tells the classes apart, on one page.

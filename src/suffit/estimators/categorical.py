@@ -105,7 +105,9 @@ class CategoricalNB(SmoothedNB):
             X = _cells(X)
         if getattr(X, "dtype", None) is not None and X.dtype.kind in "OUS":
             if X.ndim != 2 or 0 in X.shape:
-                check_array(np.zeros(X.shape), estimator=self, input_name="X")  # the usual words for a wrong shape
+                check_array(
+                    X, dtype=None, ensure_all_finite=False, estimator=self, input_name="X"
+                )  # the usual words for a wrong shape
             _check_cells(X, column_names(given, X.shape[1]))
             return X
         X = check_array(X, dtype=None, accept_sparse=False, ensure_all_finite=False, estimator=self, input_name="X")

@@ -195,7 +195,7 @@ class WithCovarianceEstimator(GaussianEstimator):
     shrinkage: Any
     _total: Array | None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add up the sums of these rows, forgetting everything learned before."""
         if self.covariance_estimator is None:
             with self._unchanged_on_error(anew=True):
@@ -228,7 +228,7 @@ class WithCovarianceEstimator(GaussianEstimator):
         tags.input_tags.allow_nan = self.covariance_estimator is None
         return tags
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add the sums of a batch.  Any batches, in any order, equal one ``fit`` on all their rows."""
         if self.covariance_estimator is not None:
             raise ValueError("covariance_estimator needs all rows at once: use fit, or shrinkage instead")

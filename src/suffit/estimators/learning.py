@@ -19,6 +19,7 @@ from sklearn.utils.validation import validate_data
 
 from ..decide import number
 from ..family import Family
+from ..frame import table_form
 from ..model import Model
 from ..remarks import DataWarning, Remarks, current_remarks, remark
 from ..solution import Solution
@@ -47,6 +48,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _fit: Fitted
     _pending: Pending | None  # batches that are not yet part of the model
     n_features_in_: int
+    _text_way_out = "encode it as numbers or drop it, or use GenerativeClassifier, which takes categories"
 
     # --- what a subclass provides
 
@@ -67,7 +69,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "fiub" and X.size:
             return X  # what check_array would return after some 40 µs
         X = check_array(
-            as_numbers(X),
+            as_numbers(X, self._text_way_out),
             accept_sparse=self._accept_sparse,
             dtype="numeric",
             ensure_all_finite=False,
@@ -193,7 +195,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return "_fit" in self.__dict__
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add up the sums of these rows, forgetting everything learned before.
 
         Parameters
@@ -229,14 +231,19 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _check_fit(self, X: Matrix, rows: Rows, model: Model) -> None:
         """Conditions that hold for a fit but not for a first batch."""
 
+    def _table_form(self) -> str:
+        """The kind of table that was learned first."""
+        return self.__dict__.get("_form", "array")
+
     def _remember_columns(self, X: Any, data: Matrix) -> None:
+        self._form = table_form(X)
         if type(X) is np.ndarray:  # has no names to remember
             self.n_features_in_ = data.shape[1]
             self.__dict__.pop("feature_names_in_", None)
             return
         validate_data(self, X if not isinstance(X, list) else data, reset=True, skip_check_array=True)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add the sums of a batch.  Any batches, in any order, equal one ``fit`` on all their rows.
 
         New classes may come at any time.  ``classes`` is not needed; where given, it declares classes that may come
@@ -254,7 +261,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if known:
                 old = self._fitted
                 family = family.settled_as(old.model.family)
-                self._check_statistic(family, old.model.family)
+                self._check_statistic(family, old.model.family, old.model.columns)
                 columns = self._names(X, data.shape[1]) if self._grows else old.model.columns
                 model = replace(old.model, family=family, columns=columns).learn(data, rows)
                 self._adopt(model, common_dtype(old.labels, labels.dtype), old.floats)
@@ -315,11 +322,11 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._pending = None
 
     @staticmethod
-    def _check_statistic(new: Family, old: Family) -> None:
+    def _check_statistic(new: Family, old: Family, columns: Sequence[str]) -> None:
         if new.statistic != old.statistic:
             raise InputError(
-                f"the settings have changed what the sums mean, from {old.statistic} to {new.statistic}; set them "
-                "back, or use fit to begin anew"
+                f"this model has {old.key} sums and cannot take a {new.key} batch ({old.difference(new, columns)}); "
+                "set the settings back, or use fit to begin anew"
             )
 
     def _declared(self, classes: Any, rows: Rows) -> tuple[Hashable, ...]:
@@ -340,7 +347,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return tuple(declared)
 
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Take rows out again, as if they had never been learned.
 
         A class left without rows goes with them.  Rows that cannot have been learned are refused where it shows.
@@ -377,6 +384,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def merge(self, *others: Learner) -> Self:
         """A new estimator that has learned the rows of this one and of all the others."""
+        self._fitted  # noqa: B018
         merged = copy.copy(self)
         for other in others:
             if not isinstance(other, Learner):

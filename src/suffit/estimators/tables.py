@@ -193,7 +193,7 @@ class GenerativeClassifier(GenerativeEstimator):
         elif hasattr(y, "to_pylist"):
             y = as_objects(y.to_pylist())
         if self.missing_target == "error" or y is None:
-            y = read_labels(y, who)
+            y = read_labels(y, who, "drop these rows, or set missing_target='drop'")
             return y, np.ones(len(y), bool)
         if not isinstance(y, np.ndarray):
             cells = column_or_1d(y) if hasattr(y, "columns") else y  # a frame of one column
@@ -248,7 +248,7 @@ class GenerativeClassifier(GenerativeEstimator):
         """Warn of columns that are absent or unknown; refuse a table that has none of the model's."""
         here = set(frame.names)
         absent = [name for name in self._seen.used if name not in here]
-        if len(absent) == len(self._seen.used):
+        if absent and len(absent) == len(self._seen.used):
             raise InputError(
                 f"X has none of the model's columns: the model has {list(self._seen.used)[:10]}, X has "
                 f"{list(frame.names)[:10]}"
@@ -262,7 +262,7 @@ class GenerativeClassifier(GenerativeEstimator):
 
     # --- learning
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Choose a family for every column and add up the sums of these rows, forgetting everything learned before.
 
         Parameters
@@ -287,7 +287,8 @@ class GenerativeClassifier(GenerativeEstimator):
         self._seen = choose(frame, alike, self.columns, X, self.missing, self.unknown, self.criterion)
         frame = self._seen.possible(frame)
         self._selection = None
-        if self.select == "loo" and len(rows.classes) > 1:
+        choice = bool(self._seen.used) and len(rows.classes) > 1  # whether there is anything to choose by
+        if self.select == "loo" and choice:
             with no_remarks():
                 self._seen, self._selection = columns_that_help(self._seen.plain(), frame, alike)
         self._plain = self._seen.plain()
@@ -296,7 +297,7 @@ class GenerativeClassifier(GenerativeEstimator):
         open_structure = self.structure == "auto" and isinstance(self.columns, str)
         if open_structure and not solve and len(rows) < FEW_FIRST:
             self._say_few(len(rows))
-        elif open_structure and len(rows.classes) > 1:
+        elif open_structure and choice:
             with no_remarks():  # of structures that are tried
                 self._seen, structures, known = select(self._plain, frame, alike)
             self._selection = replace(structures, columns=self._selection)
@@ -330,14 +331,14 @@ class GenerativeClassifier(GenerativeEstimator):
         from one part of a table to the next.
         """
         odd = [c for c in self._seen.left_out() if not c.hint and not c.reason.startswith((AS_ASKED, CONSTANT))]
-        if odd:
+        if odd and self._seen.used:  # else it has been said that none is left
             things = [f"{c.column!r}: {c.reason.partition(' (')[0]}" for c in odd]
             remark(LeftOutWarning, "columns dropped from the model: ", things)
         hints = [c.hint for c in self._seen.choices if c.hint]
         if hints:
             remark(TextColumnWarning, "text taken as categories, or dropped as identifiers: ", hints, KEEP_TEXT)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add the sums of a batch.  The first one decides on families and structure; later ones are read as it was.
 
         So it had better be large, with rows of all classes: under forty rows no structure is chosen, and columns are
@@ -406,12 +407,19 @@ class GenerativeClassifier(GenerativeEstimator):
         scorer = solution.scorer.as_density(len(self._plain.pieces))
         return Solution(solution.classes, solution.log_prior, scorer, self._plain.columns)
 
+    def _table_form(self) -> str:
+        return self._template.form
+
+    def _drawn_rows(self, n: int) -> TableRows:
+        return self._read_X_known(self.sample(n, random_state=0)[0])
+
     def _columns_of_model(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
         at = {name: j for j, name in enumerate(self._seen.used)}
         return self._seen.used, np.array([at[name] for name in self._seen.owners], np.int64)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """The columns that the model uses."""
+        self._fitted  # noqa: B018
         return np.array(self._seen.used, dtype=object)
 
     # --- backwards
