@@ -860,7 +860,7 @@ def test_C8_mean_cost_of_labels():
     assert mean_cost(["a", "a"], ["a", "b"], cost=[[0, 4, 4], [4, 0, 4], [4, 4, 0]], labels=["a", "b", "c"]) == 2
     with pytest.raises(ValueError, match="1 rows are rejected; give reject"):
         mean_cost([1, 2], [1, None])
-    with pytest.raises(ValueError, match="2 true labels and 1 decisions"):
+    with pytest.raises(ValueError, match="y_true has 2 labels and y_pred 1"):
         mean_cost([1, 2], [1])
     with pytest.raises(ValueError, match=r"3 is not among labels=\[1, 2\]"):
         mean_cost([1, 3], [1, 2], labels=[1, 2])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .series import Column
 
 FEW_CODES = 30  # whole numbers as text, of no more distinct values than this, may be codes of categories
-LOOK_AT = 5_000  # rows that are looked at for unknown values
+LOOK_AT = 1_000  # rows that are looked at for unknown values
 VALUES = 300  # distinct values that are looked at for numbers and dates
 UNKNOWN = "categories that were not there at fit: "
 IGNORED = "; they are ignored like missing values: convert them"

@@ -124,7 +124,8 @@ class CategoricalNB(SmoothedNB):
         if scorer.low is None or read.dtype.kind not in "iu":  # integers among integers are quick, and rarely misread
             few = read[some_rows(len(read))] if len(read) > LOOK_AT else read
             each = zip(self._model.columns, few.T, scorer.positions, strict=True)
-            said = [unknown_values(name, ArrayColumn(x), known) for name, x, known in each]
+            odd = [(name, x, known) for name, x, known in each if not known.keys() >= set(x.tolist())]
+            said = [unknown_values(name, ArrayColumn(x), known) for name, x, known in odd]
             if any(said):
                 remark(UnknownCategoryWarning, UNKNOWN, [text for text in said if text], IGNORED)
         return read

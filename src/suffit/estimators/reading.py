@@ -99,7 +99,7 @@ def prior_in_order(prior: Prior, classes: tuple[Hashable, ...]) -> Array | None:
         unknown, absent = [c for c in prior if c not in classes], [c for c in classes if c not in prior]
         if unknown or absent:
             what = f"unknown class {unknown[0]!r}" if unknown else f"class {absent[0]!r} is missing"
-            raise ValueError(f"prior: {what}; it must name every class once: {list(classes)}")
+            raise ValueError(f"prior: {what}; name every class once: the classes are {list(classes)}")
         prior = [prior[c] for c in classes]
     p = np.array(prior, dtype=np.float64).reshape(-1)
     if len(p) != len(classes):

@@ -79,13 +79,14 @@ class GenerativeClassifier(GenerativeEstimator):
         other rows, which needs the rows and has no price.  Both look at the rows of ``fit``, or of the first batch, at
         most 2,000 of them; the reasons in ``schema_`` say which decided.
     select : {"loo"} or None, default None
-        "loo": columns without which rows left out are told apart better are left out of the (naive) model, one by one.
+        "loo": columns whose removal lowers the leave-one-out loss of the (naive) model are dropped, one by one.
         ``schema_`` names them, and ``selection_`` shows the steps.
     missing : {"ignore", "informative"}, default "ignore"
         Whether a hole is left out, or is evidence too (a yes-or-no column of its own for every column).
     unknown : {"ignore", "novel", "error"}, default "ignore"
-        What becomes of a level never seen in training: left out, given the prior's share in every class, or refused.
-        Predictions go by what it was at ``fit``.
+        What becomes of a category never seen in training: ignored like a missing value (with a warning where many of a
+        column's values are), given the prior's share in every class, or refused.  Predictions go by what it was at
+        ``fit``.
     missing_target : {"error", "drop"}, default "error"
         What to do with rows whose label is missing.
     priors : array-like, dict or "uniform", optional
