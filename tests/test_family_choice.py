@@ -162,7 +162,7 @@ def test_the_choice_is_the_same_for_weights_and_repetitions():
     assert repr(weighted) == repr(repeated)
 
 
-@pytest.mark.parametrize(("criterion", "by"), [("bic", "log-likelihood less price"), ("loo", "rows left out")])
+@pytest.mark.parametrize(("criterion", "by"), [("bic", "BIC"), ("loo", "leave-one-out")])
 def test_the_reason_says_which_criterion_decided(criterion, by):
     table = {name: PLANTED[name][0] for name in ("normal and positive", "log-normal", "gamma", "counts", "levels")}
     model = Generative(criterion=criterion, structure="naive").fit(table, CLASS)
@@ -187,7 +187,7 @@ def test_a_schema_and_families_set_by_hand_need_no_criterion():
     np.testing.assert_allclose(first.predict_proba(table), again.predict_proba(table), rtol=1e-12)
     by_hand = Generative({"x": "gamma", "n": "auto"}, criterion="loo").fit(table, Y)
     assert by_hand.schema_.choices[0].reason == "as asked"
-    assert "rows left out" in by_hand.schema_.choices[1].reason
+    assert "leave-one-out" in by_hand.schema_.choices[1].reason
 
 
 def test_a_table_of_few_rows_and_single_rows_of_a_class():

@@ -797,10 +797,10 @@ def test_whole_numbers_that_are_one_as_floats_are_told_apart(form, structure):
     model = suffit.GenerativeClassifier(structure=structure).fit({"a": form(cells), "z": np.arange(60) % 7}, y)
     assert model.schema_.choices[0].reason == "whole numbers that are all 4.61169e+18 as float64; 2 levels"
     assert (model.predict({"a": form(cells), "z": [None] * 60}) == y).all()
-    with pytest.warns(suffit.LeftOutWarning, match="every value is 4.61169e"):
-        suffit.GenerativeClassifier().fit({"a": form([2**62 + 1] * 60), "z": np.arange(60) % 7}, y)
+    same = suffit.GenerativeClassifier().fit({"a": form([2**62 + 1] * 60), "z": np.arange(60) % 7}, y)
+    assert same.schema_.choices[0].reason == "every value is 4.61169e+18"
     names = [2**62 + i for i in range(60)]
-    with pytest.warns(suffit.LeftOutWarning, match="it names the rows"):
+    with pytest.warns(suffit.LeftOutWarning, match="an identifier rather than a feature"):
         suffit.GenerativeClassifier().fit({"a": form(names), "z": np.arange(60) % 7}, y)
 
 
@@ -874,7 +874,7 @@ def test_values_that_a_column_cannot_have_are_missing_in_every_block(structure, 
     hole[name] = None
     expected = model.predict_proba(hole)
     for value in values:
-        with pytest.warns(UserWarning, match=f"column '{name}': {value:g} cannot be, by the family chosen for it"):
+        with pytest.warns(UserWarning, match=f"column '{name}': {value:g} is impossible under .*treated as missing"):
             found = model.predict_proba(X.head(1).astype({name: float}).assign(**{name: value}))
         np.testing.assert_array_equal(found, expected)
     with pytest.raises(ValueError, match="inf"):
@@ -893,7 +893,7 @@ def test_values_that_a_column_cannot_have_are_imputed(form):
     table = {"pandas": odd, "polars": pl.from_pandas(odd), "pyarrow": pa.Table.from_pandas(odd), "dict": dict(odd)}[
         form
     ]
-    with pytest.warns(UserWarning, match="'flag': 2 cannot be"):
+    with pytest.warns(UserWarning, match="'flag': 2 is impossible"):
         made = model.impute(table)
     flags = made["flag"].to_pylist() if form == "pyarrow" else list(made["flag"])
     assert flags[1] in (0, 1)

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "suffit"
 # What each part may import (itself aside): everything to its left.
 ORDER = [
+    "remarks",
     "kernels",
     "stats",
     "table",
@@ -34,6 +36,7 @@ ORDER = [
     "calibrate",
     "schema",
     "family_choice",
+    "lookalikes",
     "columns",
     "row_sample",
     "held_rows",
@@ -91,6 +94,7 @@ PAGES = [
     ("README.md", 10),
     ("docs/deciding.md", 25),
     ("docs/explaining.md", 12),
+    ("docs/first-steps.md", 12),
     ("docs/tables.md", 7),
     ("docs/tuning.md", 20),
 ]
@@ -101,6 +105,17 @@ def test_pages_run_as_written(page: str, least: int):
     result = doctest.testfile(str(ROOT / page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert result.attempted >= least
     assert result.failed == 0
+
+
+def test_a_source_distribution_has_what_its_tests_and_scripts_need():
+    """Every folder that a script runs and every page that a test reads, as far as git has them."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    packed = set(settings["tool"]["hatch"]["build"]["targets"]["sdist"]["include"])
+    needed = {"src", "tests", "docs", "scripts", "README.md", "CONTRIBUTING.md"}
+    for script in (ROOT / "scripts").iterdir():
+        needed |= set(re.findall(r"python (?:-m )?(\w+)/\w+\.py", script.read_text(encoding="utf-8")))
+    assert "bench" in needed
+    assert needed <= packed
 
 
 def test_the_family_in_contributing_works_as_written():

@@ -658,7 +658,7 @@ def test_C4_a_class_without_any_value_of_a_feature_is_as_the_warning_says():
     X[:, 1] = 1.0
     X[y == "bee", 1] = NaN
     model = BernoulliNB().fit(X, y)
-    with pytest.warns(MissingValuesWarning, match="the prior stands in for it there"):
+    with pytest.warns(MissingValuesWarning, match="the prior stands in there"):
         model.predict(X)
     assert np.exp(model.feature_log_prob_)[1, 1] == 0.5
 
@@ -729,7 +729,7 @@ def test_C4_all_rows_incomplete(make):
 def test_C4_a_class_of_one_row_with_holes(make):
     X, y = normal_rows(22)
     X, y = np.concatenate([X, [[NaN, 5.0, NaN]]]), np.concatenate([y, [7]])
-    with pytest.warns(MissingValuesWarning, match=r"class 7 \(and 1 more such cells\)"):
+    with pytest.warns(MissingValuesWarning, match=r"'x0' is missing in every row of class 7; column 'x2'"):
         model = make().fit(X, y)
     answers(model, X)
     assert model.means_[3, 1] == 5.0
@@ -1021,7 +1021,7 @@ def test_C4_too_many_patterns_are_warned_of_and_answered_by_pairs(monkeypatch, t
     X, y = normal_rows(35, n=30_000, offset=1000.0)
     best = GDA(tie=tie).fit(X, y)
     monkeypatch.setattr(holes, "ROOM", 20)
-    with pytest.warns(MissingValuesWarning, match=r"too many patterns .*\(30000 rows, 3 columns\)"):
+    with pytest.warns(MissingValuesWarning, match="too many patterns of missing values to keep sums"):
         model = GDA(tie=tie).fit(X, y)
     assert "pair_n" in model._model.stats.sums
     np.testing.assert_allclose(model.means_, best.means_, atol=0.02)
@@ -1034,7 +1034,7 @@ def test_C4_too_much_work_is_warned_of_and_answered_by_pairs(monkeypatch, make):
     X, y = normal_rows(35, n=3000)
     best = make().fit(X, y)
     monkeypatch.setattr(completion_module, "MOST_WORK", 1e3)
-    with pytest.warns(MissingValuesWarning, match=r"complete each at every step of EM \(3000 rows, 3 columns\)"):
+    with pytest.warns(MissingValuesWarning, match="complete each at every step of EM"):
         model = make().fit(X, y)
     p = model.predict_proba(X)
     assert "part_n" in model._model.stats.sums  # the sums are what they were, and can be added to

@@ -1,5 +1,7 @@
 """Loops over the stored entries of sparse rows, against the same with dense arrays."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import suffit
+from suffit import BernoulliNB, GaussianNB, MultinomialNB, PoissonNB
 from suffit.families import elementwise_scores, simplex
 from suffit.kernels import sparse_rows
 from suffit.kernels.sparse_rows import csr_class_sums, csr_linear_scores
@@ -97,3 +100,35 @@ def test_words_solved_in_portions_are_those_solved_at_once(make, alpha, monkeypa
         monkeypatch.setattr(module, "SOLVED_CELLS", 1 << 30)
     for a, b in zip(portions, answers(), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+
+
+READING = [
+    "predict",
+    "predict_proba",
+    "predict_log_proba",
+    "predict_joint_log_proba",
+    "explain",
+    "adapt_prior",
+    "decide",
+]
+LABELLED = ["fit", "partial_fit", "loo_log_joint", "loo_predict_proba", "recalibrate", "cross_val", "summary", "score"]
+
+
+@pytest.mark.parametrize("make", [GaussianNB, BernoulliNB, MultinomialNB, PoissonNB])
+@pytest.mark.parametrize("method", READING + LABELLED)
+def test_the_rows_of_the_user_stay_in_the_order_they_came_in(make, method):
+    rng = np.random.default_rng(0)
+    X = sparse.random(40, 30, 0.3, "csr", random_state=1)
+    X.data = np.ceil(4 * X.data)
+    for a, b in pairwise(X.indptr):
+        order = rng.permutation(b - a)
+        X.indices[a:b], X.data[a:b] = X.indices[a:b][order], X.data[a:b][order]
+    X.has_sorted_indices = False
+    y = np.arange(40) % 2
+    before = X.indices.copy(), X.data.copy()
+    model = make().fit(X.copy(), y)
+    expected = make().fit(X.toarray(), y).predict_proba(X.toarray())
+    getattr(model, method)(*((X, y) if method in LABELLED else (X,)))
+    np.testing.assert_array_equal(before[0], X.indices)
+    np.testing.assert_array_equal(before[1], X.data)
+    np.testing.assert_allclose(make().fit(X, y).predict_proba(X), expected, rtol=1e-9)

@@ -38,9 +38,12 @@ _HOME = {
     "MultivariateGaussian": "families",
     "Poisson": "families",
     "VonMises": "families",
-    "SingularClassWarning": "families",
-    "MissingValuesWarning": "families.holes",
-    "LeftOutWarning": "schema",
+    "DataWarning": "remarks",
+    "LeftOutWarning": "remarks",
+    "MissingValuesWarning": "remarks",
+    "SingularClassWarning": "remarks",
+    "TextColumnWarning": "remarks",
+    "UnknownCategoryWarning": "remarks",
     "Assumptions": "assumptions",
     "check_assumptions": "assumptions",
     "Explanation": "explain",
@@ -73,6 +76,7 @@ __all__ = [
     "Categorical",
     "CategoricalNB",
     "ComplementNB",
+    "DataWarning",
     "Decision",
     "Decisions",
     "Explanation",
@@ -102,6 +106,8 @@ __all__ = [
     "SingularClassWarning",
     "Stats",
     "Summary",
+    "TextColumnWarning",
+    "UnknownCategoryWarning",
     "VonMises",
     "check_assumptions",
     "mean_cost",
@@ -136,15 +142,20 @@ if TYPE_CHECKING:
         Multinomial,
         MultivariateGaussian,
         Poisson,
-        SingularClassWarning,
         VonMises,
     )
-    from .families.holes import MissingValuesWarning
     from .family import Family, register
     from .forms import LogisticForm
     from .kernels.threads import set_threads
     from .model import Model
-    from .schema import LeftOutWarning
+    from .remarks import (
+        DataWarning,
+        LeftOutWarning,
+        MissingValuesWarning,
+        SingularClassWarning,
+        TextColumnWarning,
+        UnknownCategoryWarning,
+    )
     from .stats import Index, Stats
     from .summary import Summary
     from .table import InputError
@@ -164,4 +175,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted([*__all__, "__version__"])

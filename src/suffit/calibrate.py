@@ -238,8 +238,8 @@ def calibrated(method: str, without: RowsLeftOut, prior: Array) -> Calibration:
     tells = np.flatnonzero((weights > 0) & np.isfinite(without.log_prior[np.arange(len(codes)), codes]))
     if not len(tells):
         raise InputError(
-            f"calibrate={method!r} needs a class with at least two rows, found n_samples={len(codes)}, each of another "
-            "class; leave it out"
+            f"calibrate={method!r} needs a class with at least two rows, got n_samples={len(codes)}, each of another "
+            "class; fit without calibrate"
         )
     rows = bounded(without.left)[tells], without.log_prior[tells], codes[tells], weights[tells]
     trial = Trial(method, *rows, without.lapse)

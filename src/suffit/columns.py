@@ -17,6 +17,8 @@ from .families.gaussian import PRIOR_ROWS
 from .family import Family, family_named
 from .family_choice import BIC, CRITERIA, LOO, compared
 from .frame import Frame
+from .lookalikes import way_out
+from .remarks import DataWarning, remark
 from .schema import LEFT_OUT, Choice, Piece, Schema, shown
 from .series import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, READABLE, TRUTH, WHOLE, Column, unreadable
 from .stats import Array
@@ -31,7 +33,9 @@ EXACT = 2.0**53  # whole numbers from here on may be alike as float64
 OWN_VALUE = 0.5  # a column of levels with more distinct values than this share of its rows names the rows
 SURELY = 10.0  # by how much a family's log-likelihood, less its price, must exceed the Gaussian's
 
-DROP, AS_ASKED = "drop", "as asked"
+DROP, AS_ASKED, CONSTANT = "drop", "as asked", "every value is"
+NO_COLUMN = "no column is left to learn from, so that the class shares are all there is to predict: "
+IDENTIFIER = "an identifier rather than a feature"
 
 BERNOULLI, CATEGORICAL, POISSON, GAUSSIAN = Bernoulli(), Categorical(), Poisson(), Gaussian(prior_rows=PRIOR_ROWS)
 GAMMA = Gamma()
@@ -135,12 +139,12 @@ def choose(
     for name in frame.names:
         wish, (family, reason) = by_name.get(name), cast(Verdict, verdicts[name])
         if family is None:
-            choices.append(Choice(name, kinds[name], LEFT_OUT, reason))
+            choices.append(Choice(name, kinds[name], LEFT_OUT, reason, _hint(name, few.columns[name], reason)))
             continue
         key = id(family), reason == AS_ASKED, wish.columns if wish is not None and wish.joint else None
         if key not in alike:
             alike[key] = SHOWN.get(id(family)) or shown(family), family, []
-        choices.append(Choice(name, kinds[name], alike[key][0], reason))
+        choices.append(Choice(name, kinds[name], alike[key][0], reason, _hint(name, few.columns[name], reason)))
         alike[key][2].append(name)
     grouped: dict[Any, tuple[Family, str, bool, list[str]]] = {}
     for (_, asked, joint), (_, family, names) in alike.items():
@@ -155,13 +159,20 @@ def choose(
         Piece(f, _in_order(names, by_name), reads, lenient=lenient) for f, reads, lenient, names in grouped.values()
     ]
     pieces.sort(key=lambda piece: min(piece.columns))  # so that models of tables in another order can be merged
-    if not pieces:
-        why = "; ".join(f"{c.column!r}: {c.reason}" for c in choices[:5])
-        raise InputError(f"no column is left to learn from ({why}); columns={{name: family}} sets a family by hand")
-    if missing == "informative":
+    if not pieces:  # a block of no columns has sums and scores, too: those of nothing
+        why = [f"{c.column!r}: {c.reason.partition(' (')[0]}" for c in choices]
+        remark(DataWarning, NO_COLUMN, why, "; columns={name: family} sets a family by hand")
+        pieces.append(Piece(Gaussian(tie=1.0), (), "numbers"))
+    elif missing == "informative":
         used = tuple(sorted(c.column for c in choices if c.family != LEFT_OUT))
         pieces.append(Piece(Bernoulli(threshold=None), used, "holes"))
     return Schema(tuple(pieces), tuple(choices))
+
+
+def _hint(name: str, column: Column, reason: str) -> str:
+    """What to do with text that looks like numbers or dates, where the user has not said what it is."""
+    looked_at = column.kind() == LEVEL_KIND and not reason.startswith((AS_ASKED, CONSTANT))
+    return way_out(name, column.levels()[0]) if looked_at else ""
 
 
 def _in_order(names: list[str], wishes: Mapping[str, Wish]) -> tuple[str, ...]:
@@ -265,7 +276,7 @@ class Looked:
         if low == high:
             return self._equal(name, kind, low)
         if whole and _running(every, low, high, self.rows):
-            return None, "a running number: it names the rows rather than telling of them"
+            return None, f"{IDENTIFIER} (a running number)"
         if kind == TRUTH:
             return BERNOULLI, "yes or no"
         if whole and low == 0.0 and high == 1.0:
@@ -287,7 +298,7 @@ class Looked:
             if distinct > 1:
                 family, reason = _for_levels(distinct, present)
                 return family, f"whole numbers that are all {value:g} as float64; {reason}"
-        return None, f"every value is {value:g}"
+        return None, f"{CONSTANT} {value:g}"
 
 
 @cache
@@ -320,9 +331,9 @@ def _running(x: Array, low: float, high: float, rows: Rows) -> bool:
 
 def _for_levels(distinct: int, present: float) -> Verdict:
     if distinct <= 1:
-        return None, "every value is the same"
+        return None, f"{CONSTANT} the same"
     if distinct > max(FEW_LEVELS, OWN_VALUE * present):
-        return None, f"{distinct} distinct values in {present:g} rows: it names the rows rather than telling of them"
+        return None, f"{IDENTIFIER} ({distinct} distinct values in {present:g} rows)"
     return CATEGORICAL, f"{distinct} levels"
 
 
@@ -346,11 +357,11 @@ def _for_whole_numbers(column: Numbers, explained: Explained, criterion: str) ->
         found = compared(column.x, column.rows, {k: CANDIDATES[k] for k in tries}, whole=True)
         tries = {k: found.total(k) for k in tries}
     best = max(tries, key=lambda k: tries[k])
-    others = ", ".join([f"{k} {v - tries[best]:.0f}" for k, v in tries.items() if k != best])
+    others = ", ".join([f"{k} {v - tries[best]:.0f} nats" for k, v in tries.items() if k != best])
     what = {"poisson": "counts", "gaussian": "whole numbers"}
     if best == "categorical":
         what[best] = f"{explained.levels} whole numbers as levels"
-    return CANDIDATES[best], what[best] + (f" ({CRITERIA[criterion]}, beside: {others})" if others else "")
+    return CANDIDATES[best], what[best] + (f" (by {CRITERIA[criterion]}: {others})" if others else "")
 
 
 def _for_numbers(column: Numbers, explained: Explained, criterion: str) -> Verdict:
@@ -363,8 +374,9 @@ def _for_numbers(column: Numbers, explained: Explained, criterion: str) -> Verdi
         best = max(scores, key=lambda k: scores[k])
         surely = found.surely(best, "gaussian", SURELY)
     if surely:
-        return RIVALS[best], f"positive numbers, {best} by {scores[best] - base:.0f} of {CRITERIA[criterion]}"
-    return GAUSSIAN, f"numbers (nothing else surely better by {CRITERIA[criterion]})"
+        gain = scores[best] - base
+        return RIVALS[best], f"positive: {best} beats Gaussian by {gain:.0f} nats ({CRITERIA[criterion]})"
+    return GAUSSIAN, f"continuous (no alternative better by {SURELY:g} nats, {CRITERIA[criterion]})"
 
 
 class Explained(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .remarks import remark
 from .stats import Array, Index
 
 MOST_STEPS = 100  # of the search for a shifted prior
@@ -95,7 +95,7 @@ def _by_label(cost: Mapping[Any, Any], classes: Sequence[Hashable]) -> Array:
     if not said.all():
         true, decided = (classes[int(i)] for i in np.argwhere(~said)[0])
         raise ValueError(
-            f"cost says nothing of deciding {decided!r} where {true!r} is true; give cost[{true!r}][{decided!r}]"
+            f"cost[{true!r}][{decided!r}] is missing: what it costs to decide {decided!r} where {true!r} is true"
         )
     _check_finite(C, classes)
     return C
@@ -245,10 +245,9 @@ class Rule:
         """
         most = min(self.cost.max(axis=0).min(), self.cost.mean(axis=1).max())
         if self.reject is not None and self.reject >= most:
-            warnings.warn(
-                f"reject={self.reject:g} rejects no row: the least expected cost is never above {most:g}",
+            remark(
                 UserWarning,
-                stacklevel=4,
+                f"reject={self.reject:g} rejects no row: the least expected cost is never above {most:g}",
             )
 
     @property
@@ -325,7 +324,10 @@ def mean_cost(
     """
     true, decided = (np.asarray(y, dtype=object).tolist() for y in (y_true, y_pred))
     if len(true) != len(decided) or not true:
-        raise ValueError(f"mean_cost: {len(true)} true labels and {len(decided)} decisions; as many, and at least one")
+        raise ValueError(
+            f"mean_cost: y_true has {len(true)} labels and y_pred {len(decided)}; they must have the same length, "
+            "1 or more"
+        )
     check_reject_label(reject_label, ())
     rejected = np.array([d is None or d == reject_label for d in decided])
     if rejected.any() and reject is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from scipy import sparse
 from scipy.special import softmax
 
 from .family import Terms
-from .frame import Frame, Template
+from .frame import Frame, Template, form_to_read
 from .kernels.threads import row_blocks
 from .solution import Solution, lapsed
 from .stats import Array
@@ -91,8 +90,7 @@ class Explanation:
         parts = parts.toarray() if is_sparse(parts) else parts
         out |= {str(self.columns[j]): parts[:, i] for i, j in enumerate(places)}
         out[free("total")] = self.total
-        form = self.form if self.form != "array" else "pandas" if find_spec("pandas") else "dict"
-        return Template(form, {}).make(out)
+        return Template(form_to_read(self.form), {}).make(out)
 
     @property
     def table(self) -> Any:

@@ -10,6 +10,7 @@ so the posterior is logistic in T(x) whatever the family.
 
 from __future__ import annotations
 
+import textwrap
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -168,7 +169,7 @@ class Family(ABC):
 
     def difference(self, other: Family, columns: Sequence[str]) -> str:
         """In words, how the sums of two families differ whose ``statistic`` is not equal."""
-        return f"{self.statistic} and {other.statistic}"
+        return " and ".join(textwrap.shorten(repr(family), 100, placeholder="…") for family in (self, other))
 
     @property
     def is_settled(self) -> bool:

@@ -20,7 +20,7 @@ from .stats import Array, Index
 from .table import Matrix, Rows, freeze
 
 BIC, LOO = "bic", "loo"
-CRITERIA = {BIC: "log-likelihood less price", LOO: "log-likelihood of rows left out"}  # as reasons say it
+CRITERIA = {BIC: "BIC", LOO: "leave-one-out"}  # as reasons say it
 SAYABLE = -100.0  # the most that one row says against a family: else a few decide alone
 STANDARD_ERRORS = 2.0  # by how many a sum of differences must exceed 0 to be sure
 OWN_AND_REST = Index.of((0, 1))

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
+from importlib.util import find_spec
 from numbers import Real
 from typing import Any
 
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 from .cells import native_column
 from .series import ArrayColumn, Column, SeriesColumn, WordColumn, as_objects
 from .table import InputError, is_sparse
+
+WORDS = "scikit-learn's CountVectorizer makes word counts of texts: make_pipeline(CountVectorizer(), MultinomialNB())"
 
 
 @dataclass(frozen=True)
@@ -100,15 +103,23 @@ def table_form(X: Any) -> str:
     return library if library in ("pandas", "polars", "pyarrow") else "array"
 
 
+def form_to_read(form: str) -> str:
+    """The kind of a table that is made to be read: for plain arrays pandas where it is installed, else a dict."""
+    return form if form != "array" else "pandas" if find_spec("pandas") else "dict"
+
+
 def is_frame(X: Any) -> bool:
     """Whether X is a data frame of some library."""
     if isinstance(X, np.ndarray | list | tuple):
         return False
-    return hasattr(X, "columns") or hasattr(X, "column_names")
+    known = type(X)  # a lazy frame warns where it is itself asked for its columns
+    return hasattr(known, "columns") or hasattr(known, "column_names") or "columns" in getattr(X, "__dict__", ())
 
 
 def frame_names(X: Any) -> list[str]:
-    """The column names of a data frame."""
+    """The column names of a data frame, which must hold its rows."""
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a lazy frame, which holds no rows yet; collect it first")
     return list(map(str, X.column_names if hasattr(X, "column_names") else X.columns))
 
 
@@ -123,6 +134,10 @@ def read_frame(X: Any) -> Frame:
         return _from_dict(X)
     if is_frame(X):
         return _from_native(X)
+    if isinstance(X, list | tuple) and X and all(isinstance(row, Mapping) for row in X):
+        return _from_dict({name: [row.get(name) for row in X] for name in {key: None for row in X for key in row}})
+    if isinstance(X, np.ndarray) and X.dtype.names:
+        return _from_dict({name: X[name] for name in X.dtype.names})
     return _from_array(X)
 
 
@@ -228,6 +243,11 @@ def _from_array(X: Any) -> Frame:
         X = cells
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported: columns hold real numbers, levels or yes and no")
+    if X.ndim == 1 and len(X) and isinstance(X[0], str):
+        raise InputError(
+            f"Expected 2D array, got 1D array instead: X is a list of texts, the first {str(X[0])!r}; {WORDS}, or make "
+            "X[:, None] of them, where they are categories"
+        )
     if X.ndim != 2:
         raise ValueError(
             f"Expected 2D array, got {X.ndim}D array instead: array={X!r}.\nReshape your data either using "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -16,10 +15,10 @@ from numpy.typing import NDArray
 from .families.bernoulli import Bernoulli
 from .families.binned import bin_names
 from .families.gaussian import Gaussian
-from .families.holes import MissingValuesWarning
 from .families.product import Block, Product
 from .family import Family
 from .frame import Frame
+from .remarks import MissingValuesWarning, remark
 from .series import EMPTY, NUMBER, TRUTH, WHOLE, ArrayColumn
 from .stats import Array
 from .table import Coded, InputError, Matrix, check_finite, freeze
@@ -28,18 +27,18 @@ LEFT_OUT = "left out"
 UNSEEN = -2  # in place of a place among levels
 
 
-class LeftOutWarning(UserWarning):
-    """Columns of a table that the model does not use; the message says which and why."""
-
-
 @dataclass(frozen=True)
 class Choice:
-    """What became of one column: its kind, the family it got (or ``left out``), and why."""
+    """What became of one column: its kind, the family it got (or ``left out``), and why.
+
+    ``hint``: what to do with text that looks like numbers or dates.
+    """
 
     column: str
     kind: str
     family: str
     reason: str
+    hint: str = ""
 
 
 @dataclass(frozen=True)
@@ -282,7 +281,9 @@ class Schema:
 
     def family(self) -> Product:
         """The product of the blocks' families."""
-        return Product(tuple(Block(p.family, p.names, p.power, p.scales) for p in self.pieces), self.lapse)
+        plain = len(self.pieces) if self.n_plain is None else self.n_plain
+        blocks = [Block(p.family, p.names, p.power, p.scales, i >= plain) for i, p in enumerate(self.pieces)]
+        return Product(tuple(blocks), self.lapse)
 
     def rows(self, frame: Frame) -> TableRows:
         """A table's rows, as the model reads them."""
@@ -291,6 +292,7 @@ class Schema:
     def possible(self, frame: Frame) -> Frame:
         """The table with values that a column cannot have as missing, for every block; which is said."""
         columns = {}
+        said = []
         for piece in self._bounded:
             for name in piece.columns:
                 column = frame.columns.get(name)
@@ -300,13 +302,14 @@ class Schema:
                 bad = _impossible(piece.family, x)
                 if bad.any():
                     columns[name] = ArrayColumn(np.where(bad, np.nan, x))
-                    warnings.warn(
-                        f"column {name!r}: {x[bad][0]:g} cannot be, by the family chosen for it "
-                        f"({shown(piece.family)}), and is taken as missing; columns={{{name!r}: 'gaussian'}} takes any "
-                        "number",
-                        MissingValuesWarning,
-                        stacklevel=2,
-                    )
+                    said.append(f"column {name!r}: {x[bad][0]:g} is impossible under {shown(piece.family)}")
+        if said:
+            remark(
+                MissingValuesWarning,
+                "",
+                said,
+                ", which was chosen by the values at fit; treated as missing; columns={name: 'gaussian'} takes all",
+            )
         return replace(frame, columns={**frame.columns, **columns}) if columns else frame
 
     @cached_property

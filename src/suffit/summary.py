@@ -25,7 +25,7 @@ from .families.gaussian_scores import DiagonalScorer, OwnScorer, SharedScorer
 from .families.heavy_scores import HeavyScorer
 from .families.multinomial import GAP, MultinomialScorer
 from .families.product import ProductScorer
-from .frame import Template
+from .frame import Template, form_to_read
 from .kernels.threads import one_blas_thread
 from .stats import Array
 
@@ -282,12 +282,15 @@ class Summary:
         return float(np.log(self.n)) * self.n_parameters - 2.0 * self.log_likelihood
 
     def to_frame(self) -> Any:
-        """A data frame (or dict) of the columns: how far each separates the classes, and its mean in each class."""
+        """A data frame of the columns: how far each separates the classes, and its mean in each class.
+
+        Of the library the rows came from; for plain arrays pandas where it is installed, else a dict of arrays.
+        """
         out: dict[str, NDArray[Any]] = {"column": np.array(list(map(str, self.columns)), dtype=object)}
         out["separation"] = self.separation
         for label, means in zip(self.classes, [] if self.centres is None else self.centres, strict=False):
             out[f"mean in {label}"] = means
-        return Template(self.form, {}).make(out)
+        return Template(form_to_read(self.form), {}).make(out)
 
     def _class_rows(self) -> list[list[str]]:
         each = [None] * len(self.classes) if self.by_class is None else self.by_class

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -18,12 +17,13 @@ from ..decide import MOST_STEPS, SETTLED, Decisions, Rule, shifted_prior, whole_
 from ..explain import Explanation
 from ..frame import table_form
 from ..model import Model, RowsLeftOut
+from ..remarks import remark
 from ..stats import Array
 from ..summary import Summary
 from ..table import InputError, Matrix, Rows
 from .fitted import log_prior
 from .held_out import CrossValidation, cross_validated
-from .predicting import Predictor
+from .predicting import Predictor, generator
 from .reading import Prior, checked_prior, read_weight
 
 CALIBRATION_ROWS = {"temperature": 2000, "isotonic": 5000}  # left out to fit a calibration on, where there are more
@@ -62,7 +62,8 @@ class GenerativeEstimator(Predictor):
         model = clone(self).fit(X, y, sample_weight=sample_weight)
         data, labels, rows = model._read(X, y, sample_weight, model._read_X_known)
         model._check_rows_can_go()
-        return cross_validated(model, data, rows, check_cv(cv, labels, classifier=True).split(data, labels, groups))
+        with model._fitted.remarks.collected():
+            return cross_validated(model, data, rows, check_cv(cv, labels, classifier=True).split(data, labels, groups))
 
     def _check_rows_can_go(self) -> None:
         """Refuse where the sums are not those of the rows alone."""
@@ -76,8 +77,9 @@ class GenerativeEstimator(Predictor):
         data, _, rows = self._read(X, y, sample_weight, self._read_X_known)
         fitted = self._fitted
         fitted.solution.scorer.check(data)
-        fitted.model.check_learned(data, rows)
-        return (model or fitted.model).left_out(data, rows, self._prior_without)
+        with fitted.remarks.collected():
+            fitted.model.check_learned(data, rows)
+            return (model or fitted.model).left_out(data, rows, self._prior_without)
 
     def _prior_without(self, n: Array) -> Array:
         """The log prior of predictions for class counts n; a class without rows has none.  # (n, K) → (n, K)"""
@@ -201,13 +203,13 @@ class GenerativeEstimator(Predictor):
         >>> model.adapt_prior([[0.2], [8.1], [8.5], [8.6]]).predict_proba([[np.nan]]).round(3)
         array([[0.25, 0.75]])
         """
+        fitted = self._fitted
         self._needs_prior("adapt_prior")
         steps = whole_number(max_steps, "adapt_prior: max_steps", 1)
         data = self._read_X_known(X)
         if not data.shape[0]:
             raise InputError("adapt_prior: X has no rows to learn the class prior from")
         weight = read_weight(sample_weight, np.empty((data.shape[0], 0)))
-        fitted = self._fitted
         even = log_prior((fitted.prior > 0).astype(np.float64))  # a class of prior 0 explains no row
         solution = fitted.solution
         flat = solution.under(even)
@@ -215,11 +217,10 @@ class GenerativeEstimator(Predictor):
         P = flat.posterior(data) if fitted.calibration is None else fitted.calibration.posterior(flat, data)
         prior, gap = shifted_prior(P, w, fitted.prior, steps)
         if gap > SETTLED:
-            warnings.warn(
+            remark(
+                ConvergenceWarning,
                 f"adapt_prior: after {steps} steps the mean log-likelihood may still be {gap:.1g} below its maximum; "
                 "raise max_steps",
-                ConvergenceWarning,
-                stacklevel=2,
             )
         return self.with_prior(prior)
 
@@ -243,8 +244,8 @@ class GenerativeEstimator(Predictor):
         """
         from ..explain import explain_rows
 
-        columns, owners = self._columns_of_model()
         fitted, data = self._fitted, self._read_X_known(X)
+        columns, owners = self._columns_of_model()
         maps = fitted.posterior if fitted.maps else None
         return explain_rows(fitted.solution, data, classes, columns, owners, table_form(X), maps)
 
@@ -256,7 +257,7 @@ class GenerativeEstimator(Predictor):
             X = np.asarray(X)[None]
         explanation = self.explain(X, classes)
         if len(explanation.total) != 1:
-            raise ValueError(f"why: one row, please, found {len(explanation.total)}; explain(X).why(i) tells of row i")
+            raise ValueError(f"why() takes one row, got {len(explanation.total)}; use explain(X).why(i)")
         return explanation.why(0, n)
 
     def nomogram(self, X: Any = None, classes: Any = None, most: int = 12) -> Any:
@@ -272,14 +273,21 @@ class GenerativeEstimator(Predictor):
         solution, labels = self._solved, self._model.classes
         pair = labels[:2] if classes is None else classes
         pair_of(pair, labels, "nomogram")
-        data = self._read_X_known(self.sample(DRAWS, random_state=0)[0] if X is None else X)
         columns, owners = self._columns_of_model()
+        if not len(columns):
+            raise InputError("nomogram: the model has no columns; see schema_ for why they were dropped")
+        data = self._drawn_rows(DRAWS) if X is None else self._read_X_known(X)
 
         def explain(rows: Any) -> Explanation:
             read = self._read_X_known(rows) if isinstance(rows, dict) else rows
             return explain_rows(solution, read, pair, columns, owners, "dict")
 
         return picture(explain, getattr(data, "frame", data), solution.scorer.additive, most)
+
+    def _drawn_rows(self, n: int) -> Matrix:
+        """Rows drawn from the model, as it reads them."""
+        solution, rng = self._density_solution(), generator(0)
+        return solution.sample(solution.draw_classes(n, rng), rng)
 
     def summary(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Summary:
         """Classes, parameters, fit, and how well each column tells the classes apart, on one page.

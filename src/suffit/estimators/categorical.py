@@ -15,6 +15,9 @@ from ..families import Categorical
 from ..families.categorical import level_tables
 from ..family import Family
 from ..frame import check_unique, frame_names, is_frame
+from ..lookalikes import IGNORED, LOOK_AT, UNKNOWN, some_rows, unknown_values
+from ..remarks import UnknownCategoryWarning, remark
+from ..series import ArrayColumn
 from ..stats import Array
 from ..table import InputError, Matrix
 from .reading import column_names
@@ -102,7 +105,9 @@ class CategoricalNB(SmoothedNB):
             X = _cells(X)
         if getattr(X, "dtype", None) is not None and X.dtype.kind in "OUS":
             if X.ndim != 2 or 0 in X.shape:
-                check_array(np.zeros(X.shape), estimator=self, input_name="X")  # the usual words for a wrong shape
+                check_array(
+                    X, dtype=None, ensure_all_finite=False, estimator=self, input_name="X"
+                )  # the usual words for a wrong shape
             _check_cells(X, column_names(given, X.shape[1]))
             return X
         X = check_array(X, dtype=None, accept_sparse=False, ensure_all_finite=False, estimator=self, input_name="X")
@@ -112,6 +117,21 @@ class CategoricalNB(SmoothedNB):
                 f"Input X contains infinity: column 'x{j}', row {i}; replace it by a level, or by NaN for missing"
             )
         return X
+
+    def _read_X_known(self, X: Any) -> Matrix:
+        read = super()._read_X_known(X)
+        scorer = self._solved.scorer
+        if scorer.low is None or read.dtype.kind not in "iu":  # integers among integers are quick, and rarely misread
+            few = read[some_rows(len(read))] if len(read) > LOOK_AT else read
+            each = zip(self._model.columns, few.T, scorer.positions, strict=True)
+            odd = [(name, x, known) for name, x, known in each if not known.keys() >= set(x.tolist())]
+            said = [unknown_values(name, ArrayColumn(x), known) for name, x, known in odd]
+            if any(said):
+                remark(UnknownCategoryWarning, UNKNOWN, [text for text in said if text], IGNORED)
+        return read
+
+    def _read_X_more(self, X: Any) -> Matrix:
+        return super()._read_X_known(X)
 
     @property
     def categories_(self) -> list[NDArray[Any]]:

@@ -206,8 +206,8 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
             how = "threshold" if self.novelty is None else "novelty"
             also = ", or set reject=…, which also rejects rows that would cost more" if self.threshold is None else ""
             raise ValueError(
-                f"Decision.score: {how} rejects {int(decided.rejected.sum())} of {len(decided.labels)} rows, and what "
-                "that costs is not said; score by make_scorer(mean_cost, greater_is_better=False, reject=…, "
+                f"Decision.score: {how} rejects {int(decided.rejected.sum())} of {len(decided.labels)} rows, but no "
+                "reject cost is set; score by make_scorer(mean_cost, greater_is_better=False, reject=…, "
                 f"reject_label={self.reject_label!r}){also}"
             )
         return -mean_cost(

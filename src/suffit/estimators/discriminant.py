@@ -195,16 +195,16 @@ class WithCovarianceEstimator(GaussianEstimator):
     shrinkage: Any
     _total: Array | None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add up the sums of these rows, forgetting everything learned before."""
         if self.covariance_estimator is None:
-            with self._unchanged_on_error():
+            with self._unchanged_on_error(anew=True):
                 self._total = None
                 return super().fit(X, y, sample_weight)
         self._validate_params()
         if sample_weight is not None:
             raise ValueError("covariance_estimator takes no sample_weight; leave one of the two out")
-        with self._unchanged_on_error():
+        with self._unchanged_on_error(anew=True):
             data, labels, rows = self._read(X, y, None, self._read_X)
             dense = np.asarray(data.toarray() if hasattr(data, "toarray") else data)
             model = Model.empty(self._family(dense.shape[1]), column_names(X, dense.shape[1]))
@@ -228,7 +228,7 @@ class WithCovarianceEstimator(GaussianEstimator):
         tags.input_tags.allow_nan = self.covariance_estimator is None
         return tags
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add the sums of a batch.  Any batches, in any order, equal one ``fit`` on all their rows."""
         if self.covariance_estimator is not None:
             raise ValueError("covariance_estimator needs all rows at once: use fit, or shrinkage instead")

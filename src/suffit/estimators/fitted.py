@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..calibrate import Calibration
 from ..family import Family, Running
 from ..model import Model
+from ..remarks import Remarks
 from ..solution import Solution
 from ..stats import Array
 from ..table import Matrix, Rows
@@ -34,11 +35,13 @@ class Fitted:
     floats: np.dtype[Any]
     decision_prior: Callable[[Array], Array]  # the log prior that predictions use
     calibration: Calibration | None = None
+    remarks: Remarks = field(default_factory=Remarks, compare=False)  # what has been said of the rows
 
     @cached_property
     def solution(self) -> Solution:
         """Solved when first asked; another thread that asks at the same time gets an equal one."""
-        return self.model.solved(self.decision_prior(self.prior), *tempering(self.calibration))
+        with self.remarks.collected():
+            return self.model.solved(self.decision_prior(self.prior), *tempering(self.calibration))
 
     @property
     def maps(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -18,6 +17,7 @@ from ..families.shrinkage import class_shrinkage, shrink_to_identity
 from ..family import Family
 from ..kernels.threads import row_blocks
 from ..model import Model
+from ..remarks import remark
 from ..stats import Array
 from ..table import Matrix, Rows, block, check_finite
 from .discriminant import PRIORS, UNIT, WithCovarianceEstimator, more_rows_than_classes
@@ -114,7 +114,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if (p < 0).any():
             raise ValueError(f"priors must be non-negative, found {p.min():g}")
         if abs(p.sum() - 1.0) > 1e-5:
-            warnings.warn(f"The priors do not sum to 1 ({p.sum():g}). Renormalizing", UserWarning, stacklevel=2)
+            remark(UserWarning, f"The priors do not sum to 1 ({p.sum():g}). Renormalizing")
             p = p / p.sum()
         return p
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,7 +19,9 @@ from sklearn.utils.validation import validate_data
 
 from ..decide import number
 from ..family import Family
+from ..frame import table_form
 from ..model import Model
+from ..remarks import DataWarning, Remarks, current_remarks, remark
 from ..solution import Solution
 from ..stats import Array, Index
 from ..table import InputError, Matrix, Rows
@@ -47,6 +48,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _fit: Fitted
     _pending: Pending | None  # batches that are not yet part of the model
     n_features_in_: int
+    _text_way_out = "encode it as numbers or drop it, or use GenerativeClassifier, which takes categories"
 
     # --- what a subclass provides
 
@@ -57,13 +59,17 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The class prior set by the user: by label or in class order, "uniform", or None for the class shares."""
         return None
 
+    def _unsaid(self) -> tuple[str, ...]:
+        """Remarks on the data that the settings make superfluous."""
+        return ()
+
     # --- reading input
 
     def _read_X(self, X: Any) -> Matrix:
         if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "fiub" and X.size:
             return X  # what check_array would return after some 40 µs
         X = check_array(
-            as_numbers(X),
+            as_numbers(X, self._text_way_out),
             accept_sparse=self._accept_sparse,
             dtype="numeric",
             ensure_all_finite=False,
@@ -98,10 +104,14 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # --- changing the model: whole or not at all
 
     @contextmanager
-    def _unchanged_on_error(self) -> Iterator[None]:
+    def _unchanged_on_error(self, anew: bool = False) -> Iterator[None]:
+        """Change the state as a whole or not at all; what there is to say is said at the end, once for each fit."""
         before = dict(self.__dict__)
+        fitted: Fitted | None = None if anew else before.get("_fit")
+        remarks = Remarks(self._unsaid()) if fitted is None else fitted.remarks
         try:
-            yield
+            with remarks.collected():
+                yield
         except BaseException:
             self.__dict__.update(before)
             for name in self.__dict__.keys() - before.keys():
@@ -120,14 +130,14 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.n_features_in_ = len(model.columns)
         calibration = None if old is None else old.calibration
         if old is not None and calibration is not None and old.model.classes != model.classes:
-            warnings.warn(
+            remark(
+                DataWarning,
                 f"the classes are now {list(model.classes)[:10]}: the calibration, of {list(old.model.classes)[:10]}, "
                 "is gone; recalibrate(X, y) fits another",
-                UserWarning,
-                stacklevel=4,
             )
             calibration = None
-        self._fit = Fitted(model, prior, given, labels, floats, self._decision_prior, calibration)
+        remarks = current_remarks() if old is None else old.remarks
+        self._fit = Fitted(model, prior, given, labels, floats, self._decision_prior, calibration, remarks)
         self._settings = self._current_settings()
 
     def _adopt_as_before(self, model: Model) -> None:
@@ -185,7 +195,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return "_fit" in self.__dict__
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add up the sums of these rows, forgetting everything learned before.
 
         Parameters
@@ -198,7 +208,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         """
         self._check_settings_once()
-        with self._unchanged_on_error():
+        with self._unchanged_on_error(anew=True):
             data, labels, rows = self._read(X, y, sample_weight, self._read_X)
             family = self._settled_family(data.shape[1])
             model = Model.empty(family, self._names(X, data.shape[1])).learn(data, rows)
@@ -221,14 +231,19 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _check_fit(self, X: Matrix, rows: Rows, model: Model) -> None:
         """Conditions that hold for a fit but not for a first batch."""
 
+    def _table_form(self) -> str:
+        """The kind of table that was learned first."""
+        return self.__dict__.get("_form", "array")
+
     def _remember_columns(self, X: Any, data: Matrix) -> None:
+        self._form = table_form(X)
         if type(X) is np.ndarray:  # has no names to remember
             self.n_features_in_ = data.shape[1]
             self.__dict__.pop("feature_names_in_", None)
             return
         validate_data(self, X if not isinstance(X, list) else data, reset=True, skip_check_array=True)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add the sums of a batch.  Any batches, in any order, equal one ``fit`` on all their rows.
 
         New classes may come at any time.  ``classes`` is not needed; where given, it declares classes that may come
@@ -246,7 +261,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if known:
                 old = self._fitted
                 family = family.settled_as(old.model.family)
-                self._check_statistic(family, old.model.family)
+                self._check_statistic(family, old.model.family, old.model.columns)
                 columns = self._names(X, data.shape[1]) if self._grows else old.model.columns
                 model = replace(old.model, family=family, columns=columns).learn(data, rows)
                 self._adopt(model, common_dtype(old.labels, labels.dtype), old.floats)
@@ -307,11 +322,11 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._pending = None
 
     @staticmethod
-    def _check_statistic(new: Family, old: Family) -> None:
+    def _check_statistic(new: Family, old: Family, columns: Sequence[str]) -> None:
         if new.statistic != old.statistic:
             raise InputError(
-                f"the settings have changed what the sums mean, from {old.statistic} to {new.statistic}; set them "
-                "back, or use fit to begin anew"
+                f"this model has {old.key} sums and cannot take a {new.key} batch ({old.difference(new, columns)}); "
+                "set the settings back, or use fit to begin anew"
             )
 
     def _declared(self, classes: Any, rows: Rows) -> tuple[Hashable, ...]:
@@ -332,7 +347,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return tuple(declared)
 
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Take rows out again, as if they had never been learned.
 
         A class left without rows goes with them.  Rows that cannot have been learned are refused where it shows.
@@ -369,6 +384,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def merge(self, *others: Learner) -> Self:
         """A new estimator that has learned the rows of this one and of all the others."""
+        self._fitted  # noqa: B018
         merged = copy.copy(self)
         for other in others:
             if not isinstance(other, Learner):

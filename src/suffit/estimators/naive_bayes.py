@@ -12,6 +12,7 @@ from ..families import Bernoulli, Binned, Gaussian, Poisson
 from ..families.elementwise import Elementwise
 from ..families.gaussian_scores import DiagonalScorer
 from ..family import Family, family_named
+from ..frame import WORDS
 from ..stats import Array, Index
 from ..table import Rows
 from .base import GenerativeEstimator
@@ -157,6 +158,7 @@ class BernoulliNB(SmoothedNB):
         **SmoothedNB._parameter_constraints,
         "binarize": [None, NON_NEGATIVE],
     }
+    _text_way_out = WORDS
 
     def __init__(
         self,

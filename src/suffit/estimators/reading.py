@@ -43,7 +43,7 @@ def column_names(X: Any, n: int, prefix: str = "x") -> Sequence[str]:
     return tuple(names) if len(names) == n else ColumnNames(n, prefix)
 
 
-def read_labels(y: Any, who: str) -> NDArray[Any]:
+def read_labels(y: Any, who: str, way_out: str = "drop these rows") -> NDArray[Any]:
     """One label per row: finite, none missing, not the values of a regression."""
     if y is None:
         raise ValueError(f"{who} requires y to be passed, but the target y is None: the labels of the rows")
@@ -56,8 +56,8 @@ def read_labels(y: Any, who: str) -> NDArray[Any]:
         missing = y != y if y.dtype.kind in "fcMm" else np.fromiter(map(is_missing, cells), bool, len(y))
         if missing.any():
             raise InputError(
-                f"Input y contains NaN: {missing.sum()} labels are missing, the first in row {np.argmax(missing)}; "
-                "drop them"
+                f"Input y contains NaN: {missing.sum()} of {len(y)} labels are missing, the first in row "
+                f"{np.argmax(missing)}; {way_out}"
             )
     if y.dtype.kind in "fc":
         if np.isinf(y).any():
@@ -70,6 +70,12 @@ def read_weight(sample_weight: Any, X: Matrix) -> Array | None:
     """One weight per row, 0 or more, not all 0."""
     if sample_weight is None:
         return None
+    if isinstance(sample_weight, str | Mapping):
+        raise InputError(
+            f"sample_weight: one number for each row is needed, found {sample_weight!r}; "
+            "sklearn.utils.class_weight.compute_sample_weight(…, y) makes them from class weights, and a uniform class "
+            "prior gives every class the same weight"
+        )
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
     if (weight < 0).any():
         i = int(np.argmax(weight < 0))
@@ -90,11 +96,10 @@ def prior_in_order(prior: Prior, classes: tuple[Hashable, ...]) -> Array | None:
             raise ValueError(f"prior={prior!r}: give probabilities, or 'uniform'")
         return np.full(len(classes), 1 / len(classes))
     if isinstance(prior, Mapping):
-        odd = [c for c in prior if c not in classes] + [c for c in classes if c not in prior]
-        if odd:
-            raise ValueError(
-                f"the prior must name every class once: {odd[0]!r} is out of place; the classes are {list(classes)}"
-            )
+        unknown, absent = [c for c in prior if c not in classes], [c for c in classes if c not in prior]
+        if unknown or absent:
+            what = f"unknown class {unknown[0]!r}" if unknown else f"class {absent[0]!r} is missing"
+            raise ValueError(f"prior: {what}; name every class once: the classes are {list(classes)}")
         prior = [prior[c] for c in classes]
     p = np.array(prior, dtype=np.float64).reshape(-1)
     if len(p) != len(classes):

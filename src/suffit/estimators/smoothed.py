@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -10,6 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..families.tuning import TEMPERED
+from ..remarks import remark
 from ..stats import Array
 from .base import GenerativeEstimator
 from .reading import Prior
@@ -51,10 +51,10 @@ class SmoothedNB(GenerativeEstimator):
             if least < 0:
                 raise ValueError(f"All values in alpha must be greater than 0. Found {least:g}.")
         if least < 1e-10 and not self.force_alpha:
-            warnings.warn(
+            remark(
+                UserWarning,
                 "alpha too small will result in numeric errors, setting alpha = 1.0e-10. "
                 "Use `force_alpha=True` to keep alpha unchanged.",
-                stacklevel=2,
             )
             return np.maximum(alpha, 1e-10)
         return alpha

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -15,15 +14,25 @@ from sklearn.utils import column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..choose import Proposal, Proposals, Selection, select
-from ..columns import apart, choose
+from ..columns import AS_ASKED, CONSTANT, apart, choose
+from ..families.holes import ABSENT
 from ..families.product import LIKE_THE_FIRST
 from ..families.tuning import Tuning
 from ..family import Family
 from ..family_choice import CRITERIA
 from ..frame import Frame, Template, read_frame, unmasked
+from ..lookalikes import IGNORED, LOOK_AT, UNKNOWN, some_rows, unknown_values
 from ..model import Model
+from ..remarks import (
+    DataWarning,
+    LeftOutWarning,
+    TextColumnWarning,
+    UnknownCategoryWarning,
+    no_remarks,
+    remark,
+)
 from ..row_sample import sample
-from ..schema import LEFT_OUT, LeftOutWarning, Schema, TableRows
+from ..schema import LEFT_OUT, Schema, TableRows
 from ..selective import columns_that_help
 from ..series import ArrayColumn, as_objects
 from ..solution import Solution
@@ -36,6 +45,7 @@ from .predicting import generator
 from .reading import Prior, common_dtype, read_labels, read_weight
 
 FEW_FIRST = 40  # rows of a first batch below which no structure is chosen by them, as later rows could not undo it
+KEEP_TEXT = "; or say that it holds categories: columns={name: 'categorical'}"
 SETTLED = ("columns", "structure", "criterion", "select", "missing", "unknown")  # what the first rows settle
 
 
@@ -70,13 +80,14 @@ class GenerativeClassifier(GenerativeEstimator):
         other rows, which needs the rows and has no price.  Both look at the rows of ``fit``, or of the first batch, at
         most 20,000 of them; the reasons in ``schema_`` say which decided.
     select : {"loo"} or None, default None
-        "loo": columns without which rows left out are told apart better are left out of the (naive) model, one by one.
+        "loo": columns whose removal lowers the leave-one-out loss of the (naive) model are dropped, one by one.
         ``schema_`` names them, and ``selection_`` shows the steps.
     missing : {"ignore", "informative"}, default "ignore"
         Whether a hole is left out, or is evidence too (a yes-or-no column of its own for every column).
     unknown : {"ignore", "novel", "error"}, default "ignore"
-        What becomes of a level never seen in training: left out, given the prior's share in every class, or refused.
-        Predictions go by what it was at ``fit``.
+        What becomes of a category never seen in training: ignored like a missing value (with a warning where many of a
+        column's values are), given the prior's share in every class, or refused.  Predictions go by what it was at
+        ``fit``.
     missing_target : {"error", "drop"}, default "error"
         What to do with rows whose label is missing.
     priors : array-like, dict or "uniform", optional
@@ -94,7 +105,7 @@ class GenerativeClassifier(GenerativeEstimator):
     >>> model = GenerativeClassifier().fit(table, ["a", "a", "a", "b", "b", "b"])
     >>> model.schema_
     column  kind       family                    reason
-    height  number     Gaussian(smoothing=1e-09) numbers (nothing else surely better by log-likelihood less price)
+    height  number     Gaussian(smoothing=1e-09) continuous (no alternative better by 10 nats, BIC)
     smoker  yes or no  Bernoulli()               yes or no
     city    level      Categorical()             3 levels
     >>> model.predict({"height": [1.60, 1.95], "smoker": [None, None], "city": ["Bern", "Chur"]}).tolist()
@@ -160,6 +171,9 @@ class GenerativeClassifier(GenerativeEstimator):
     def _family(self, n_features: int) -> Family:
         return self._seen.family()
 
+    def _unsaid(self) -> tuple[str, ...]:
+        return (ABSENT,) if self.missing == "informative" else ()
+
     def _read_table(self, X: Any, y: Any, sample_weight: Any) -> tuple[Frame, NDArray[Any], Rows]:
         frame = read_frame(X)
         y, kept = self._read_target(y)
@@ -181,7 +195,7 @@ class GenerativeClassifier(GenerativeEstimator):
         elif hasattr(y, "to_pylist"):
             y = as_objects(y.to_pylist())
         if self.missing_target == "error" or y is None:
-            y = read_labels(y, who)
+            y = read_labels(y, who, "drop these rows, or set missing_target='drop'")
             return y, np.ones(len(y), bool)
         if not isinstance(y, np.ndarray):
             cells = column_or_1d(y) if hasattr(y, "columns") else y  # a frame of one column
@@ -197,7 +211,24 @@ class GenerativeClassifier(GenerativeEstimator):
     def _read_X_known(self, X: Any) -> TableRows:
         """A table for the fitted model: its columns by name, in any order; absent ones are missing."""
         self._fitted  # noqa: B018
-        return self._seen.rows(self._named(read_frame(X)))
+        frame = self._named(read_frame(X))
+        self._say_unknown(frame)
+        return self._seen.rows(frame)
+
+    def _say_unknown(self, frame: Frame) -> None:
+        """Warn where many categories of a column are none that were learned, and are left out like missing values."""
+        said, looked_at = [], None
+        for i, piece in enumerate(self._plain.pieces):
+            if piece.reads != "levels" or piece.family.unknown not in (None, "ignore"):  # type: ignore[attr-defined]
+                continue
+            if looked_at is None:
+                looked_at = frame if frame.n_rows <= LOOK_AT else frame.rows(some_rows(frame.n_rows))
+            known = self._solved.scorer.scorers[i].positions
+            each = zip(piece.columns, known, strict=True)
+            said += [unknown_values(c, looked_at.columns[c], k) for c, k in each if c in looked_at.columns]
+        things = [text for text in said if text]
+        if things:
+            remark(UnknownCategoryWarning, UNKNOWN, things, f"{IGNORED}, or refuse them with unknown='error'")
 
     def _named(self, frame: Frame) -> Frame:
         """A table with the names of the model: columns without names are taken by their place."""
@@ -219,21 +250,21 @@ class GenerativeClassifier(GenerativeEstimator):
         """Warn of columns that are absent or unknown; refuse a table that has none of the model's."""
         here = set(frame.names)
         absent = [name for name in self._seen.used if name not in here]
-        if len(absent) == len(self._seen.used):
+        if absent and len(absent) == len(self._seen.used):
             raise InputError(
-                f"none of the model's columns is there: it knows {list(self._seen.used)[:10]}, the table has "
+                f"X has none of the model's columns: the model has {list(self._seen.used)[:10]}, X has "
                 f"{list(frame.names)[:10]}"
             )
         extra = [name for name in frame.names if name not in self._names_in]
         if absent:
-            warnings.warn(f"columns {absent[:10]} are not there and are taken as missing", UserWarning, stacklevel=4)
+            remark(DataWarning, f"columns missing from X: {absent[:10]}; treated as missing values")
         if extra and not self.__dict__.get("_said_extra"):
             self._said_extra = True
-            warnings.warn(f"columns {extra[:10]} were not there at fit and are ignored", UserWarning, stacklevel=4)
+            remark(DataWarning, f"columns of X that fit has not seen: {extra[:10]}; they are ignored")
 
     # --- learning
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Choose a family for every column and add up the sums of these rows, forgetting everything learned before.
 
         Parameters
@@ -244,7 +275,7 @@ class GenerativeClassifier(GenerativeEstimator):
 
         """
         self._validate_params()
-        with self._unchanged_on_error():
+        with self._unchanged_on_error(anew=True):
             self._after_fit(*self._learn_first(X, y, sample_weight, solve=True))
         return self
 
@@ -258,16 +289,19 @@ class GenerativeClassifier(GenerativeEstimator):
         self._seen = choose(frame, alike, self.columns, X, self.missing, self.unknown, self.criterion)
         frame = self._seen.possible(frame)
         self._selection = None
-        if self.select == "loo" and len(rows.classes) > 1:
-            self._seen, self._selection = columns_that_help(self._seen.plain(), frame, alike)
+        choice = bool(self._seen.used) and len(rows.classes) > 1  # whether there is anything to choose by
+        if self.select == "loo" and choice:
+            with no_remarks():
+                self._seen, self._selection = columns_that_help(self._seen.plain(), frame, alike)
         self._plain = self._seen.plain()
         self._asked = {name: getattr(self, name) for name in SETTLED}
         found = Proposals(())
         open_structure = self.structure == "auto" and isinstance(self.columns, str)
         if open_structure and not solve and len(rows) < FEW_FIRST:
             self._say_few(len(rows))
-        elif open_structure and len(rows.classes) > 1:
-            found = select(self._plain, frame, alike)
+        elif open_structure and choice:
+            with no_remarks():  # of structures that are tried
+                found = select(self._plain, frame, alike)
         self._template = frame.like
         self._names_in = frame.names
         self.__dict__.pop("_said_extra", None)
@@ -308,8 +342,7 @@ class GenerativeClassifier(GenerativeEstimator):
         """Whether the model, fitted, explains rows as well as its leave-one-out posteriors did."""
         if not len(found.places):
             return True
-        with np.errstate(divide="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with np.errstate(divide="ignore"):
             prior = np.log(self._model.counts["n"] / self._model.counts["n"].sum())
             posterior = self._solved.under(prior).posterior(data[found.places])
         return proposal.kept(posterior, found.codes, found.weights)
@@ -319,20 +352,25 @@ class GenerativeClassifier(GenerativeEstimator):
         return sample(X.frame, X.schema.used, rows, most)
 
     def _say_few(self, n: int) -> None:
-        warnings.warn(
+        remark(
+            DataWarning,
             f"a first batch of {n} rows is too small to choose a structure by: columns are taken as independent given "
             f"the class, for all batches; begin with {FEW_FIRST} rows or more, or set structure='naive'",
-            UserWarning,
-            stacklevel=4,
         )
 
     def _say_left_out(self) -> None:
-        odd = [c for c in self._seen.left_out() if not c.reason.startswith("as asked")]
-        if odd:
-            shown = "; ".join(f"{c.column!r}: {c.reason}" for c in odd[:10])
-            warnings.warn(f"left out of the model: {shown}", LeftOutWarning, stacklevel=4)
+        """Name the columns that were dropped, and text that may have been meant as numbers; in words that stay the same
+        from one part of a table to the next.
+        """
+        odd = [c for c in self._seen.left_out() if not c.hint and not c.reason.startswith((AS_ASKED, CONSTANT))]
+        if odd and self._seen.used:  # else it has been said that none is left
+            things = [f"{c.column!r}: {c.reason.partition(' (')[0]}" for c in odd]
+            remark(LeftOutWarning, "columns dropped from the model: ", things)
+        hints = [c.hint for c in self._seen.choices if c.hint]
+        if hints:
+            remark(TextColumnWarning, "text taken as categories, or dropped as identifiers: ", hints, KEEP_TEXT)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add the sums of a batch.  The first one decides on families and structure; later ones are read as it was.
 
         So it had better be large, with rows of all classes: under forty rows no structure is chosen, and columns are
@@ -413,12 +451,19 @@ class GenerativeClassifier(GenerativeEstimator):
         scorer = solution.scorer.as_density(len(self._plain.pieces))
         return Solution(solution.classes, solution.log_prior, scorer, self._plain.columns)
 
+    def _table_form(self) -> str:
+        return self._template.form
+
+    def _drawn_rows(self, n: int) -> TableRows:
+        return self._read_X_known(self.sample(n, random_state=0)[0])
+
     def _columns_of_model(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
         at = {name: j for j, name in enumerate(self._seen.used)}
         return self._seen.used, np.array([at[name] for name in self._seen.owners], np.int64)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """The columns that the model uses."""
+        self._fitted  # noqa: B018
         return np.array(self._seen.used, dtype=object)
 
     # --- backwards

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from ..families import Multinomial
 from ..family import Family
+from ..frame import WORDS
 from ..solution import Solution
 from ..stats import Array
 from ..table import InputError, Matrix, is_sparse
@@ -48,6 +49,7 @@ class MultinomialNB(SmoothedNB):
         "input": [StrOptions({"counts", "sequences"})],
     }
     input: str
+    _text_way_out = WORDS
 
     def __init__(
         self,

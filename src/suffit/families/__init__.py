@@ -6,7 +6,7 @@ from .binned import Binned
 from .categorical import Categorical
 from .exponential import Exponential
 from .gamma import Gamma
-from .gaussian import Gaussian, LogNormal, SingularClassWarning
+from .gaussian import Gaussian, LogNormal
 from .geometric import Geometric
 from .multinomial import Multinomial
 from .multivariate import MultivariateGaussian
@@ -26,6 +26,5 @@ __all__ = [
     "Multinomial",
     "MultivariateGaussian",
     "Poisson",
-    "SingularClassWarning",
     "VonMises",
 ]

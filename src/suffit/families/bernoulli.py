@@ -85,8 +85,13 @@ class Bernoulli(Elementwise):
         holes = (stats["n"] != stats["n"][:, :1]).any() or not _sums_up(X)
         if many or holes or self.threshold is None or (self.threshold < 0 and is_sparse(X)):
             return super().left_out(X, rows, stats, columns)
-        X = csr(X) if is_sparse(X) else X
-        there = sparse.csr_array(X > self.threshold)  # noqa: SIM300
+        if is_sparse(X):
+            X = csr(X)
+            there = sparse.csr_array(
+                (X.data > self.threshold, X.indices, X.indptr), X.shape
+            )  # X > … would sort X itself
+        else:
+            there = sparse.csr_array(X > self.threshold)  # noqa: SIM300
         family = self.solvable(stats)
         scorer = family.scorer(stats, columns)
         density, never = scorer.scores(X), scorer.impossible(X)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..family import Family, LeftOut, Scorer, register
 from ..kernels.threads import COPY_CELLS, in_order, row_blocks
+from ..remarks import DataWarning, remark
 from ..stats import LEVEL, Array, Stats
 from ..table import Codes, InputError, Matrix, Rows, block, check_finite, freeze, is_sparse
 from .categorical import (
@@ -122,9 +122,9 @@ class Binned(SmoothedFamily):
 
     def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
         """With edges, and α, chosen from these rows, where they are not given."""
-        return super(Binned, self._cut(X, rows)).settled(X, rows, columns)
+        return super(Binned, self._cut(X, rows, columns)).settled(X, rows, columns)
 
-    def _cut(self, X: Matrix, rows: Rows) -> Binned:
+    def _cut(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Binned:
         if self.edges is not None:
             return self
         X = X.tocsc() if is_sparse(X) else X
@@ -137,10 +137,11 @@ class Binned(SmoothedFamily):
         blocks = [(j, min(j + step, X.shape[1])) for j in range(0, X.shape[1], step)]
         edges = tuple(e for part in in_order(chosen, blocks) for e in part)
         if not any(edges) and (self.how == "mdl" or self.bins > 1):
-            warnings.warn(
-                f"Binned(how={self.how!r}) found no place to cut any of {len(edges)} columns in {len(rows)} rows: with "
-                "one bin each they say nothing about the class, now and later; begin with more rows, or give edges",
-                stacklevel=2,
+            remark(
+                DataWarning,
+                f"Binned(how={self.how!r}) found no place to cut ",
+                [f"column {name!r}" for name in columns],
+                ": with one bin it says nothing about the class, now and later; begin with more rows, or give edges",
             )
         return replace(self, edges=edges)
 

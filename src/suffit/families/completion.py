@@ -7,7 +7,6 @@ that the regressions leave, and takes the parameters of what that gives.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.threads import in_order, one_blas_thread, row_blocks
+from ..remarks import MissingValuesWarning, remark
 from ..stats import CLASS, PATTERN, Array, Index, Layout, Stats
 from ..table import freeze
 from .holes import (
     NO_VARIANCE,
     Flags,
-    MissingValuesWarning,
     cells_of,
     cells_of_pairs,
     completed_pairs,
@@ -341,10 +340,11 @@ def completed(stats: Stats, parameters: Parameters, columns: Sequence[str], plai
         stats, short = coarser.turn(stats), "complete each at every step of EM"
     if "pair_n" in stats.sums:
         if not asked:
-            _warn(
-                f"the rows have too many patterns of missing values to {short} ({stats['n'].sum():g} rows, "
-                f"{len(columns)} columns): covariances are taken pair by pair from the rows that have both columns, "
-                "which is less exact than maximum likelihood; leave out columns that are mostly missing, or use fewer"
+            remark(
+                MissingValuesWarning,
+                f"the rows have too many patterns of missing values to {short}: covariances are taken pair by pair "
+                "from the rows that have both columns, "
+                "which is less exact than maximum likelihood; drop columns that are mostly missing, or use fewer",
             )
         warn_absent(cells_of_pairs(stats)[0], stats.axes[CLASS].labels, columns)
         sums = completed_pairs(stats, pair_covariances(stats))
@@ -353,14 +353,11 @@ def completed(stats: Stats, parameters: Parameters, columns: Sequence[str], plai
     warn_absent(completion.cells, stats.axes[CLASS].labels, columns)
     done = completion.run()
     if not done.settled:
-        _warn(
+        remark(
+            MissingValuesWarning,
             f"the covariances of rows with missing values still moved after {len(done.likelihoods)} steps of EM; "
-            "shrinkage helps where there are few rows for so many columns"
+            "shrinkage helps where there are few rows for so many columns",
         )
     empty = {k: stats[k].take([], axis=stats.layout.dims[k].index(PATTERN)) for k in ("part_n", "part_x", "part_xx")}
     sums = {k: a for k, a in {**stats.sums, **done.sums, **empty}.items() if k in plain.dims}
     return Stats(plain, {**stats.axes, PATTERN: Index(())}, sums, stats.origin)
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, MissingValuesWarning, stacklevel=3)

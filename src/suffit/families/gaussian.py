@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from ..family import LeftOut, Running, Scorer, Terms, least, register
 from ..forms import LogisticForm
 from ..kernels.threads import COPY_CELLS, every, in_order, row_blocks
+from ..remarks import SingularClassWarning, remark
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
 from ..table import (
     Codes,
@@ -44,20 +44,15 @@ SAME_MEAN = 4e-16  # means that differ by less, relative to the numbers they com
 ROUNDING = 64 * float(np.finfo(np.float64).eps)  # sums of squares below this share are rounding, not variance
 
 
-class SingularClassWarning(UserWarning):
-    """A class (or all of them) does not vary in some direction; the message names it and what was done."""
-
-
 def warn_few_digits(after: Stats, left: Array, was: Array, columns: Sequence[str]) -> None:
     """Say where a forgetting leaves so little of the squares that rounding shows in the variance."""
     few = np.atleast_2d((left < 1e-10 * was) & (after["n"].reshape(len(after["n"]), -1) > 1))
     if few.any():
         c, j = (int(v) for v in np.argwhere(few)[0])
-        warnings.warn(
+        remark(
+            SingularClassWarning,
             f"forget: what was forgotten was so much larger than the rest of class {after.axes[CLASS].labels[c]!r} in "
             f"column {columns[j]!r} that few digits of its variance are left; fit again where that matters",
-            SingularClassWarning,
-            stacklevel=2,
         )
 
 
@@ -306,13 +301,12 @@ class Gaussian(Elementwise):
         warn_absent(n, stats.axes[CLASS].labels, columns)
         means, variances, flat, stuck = self.solved_moments(n, stats["x"], stats["xx"], np.asarray(stats.origin))
         if stuck.any():
-            c, j = (int(v) for v in np.argwhere(stuck)[0])
-            warnings.warn(
-                f"class {stats.axes[CLASS].labels[c]!r} does not vary in column {columns[j]!r} (and "
-                f"{int(stuck.sum()) - 1} more such cells): it is given {LEAST_SHARE:g} of the column's total variance; "
-                "smoothing or tie avoid this",
+            cells = [(stats.axes[CLASS].labels[c], columns[j]) for c, j in np.argwhere(stuck).tolist()]
+            remark(
                 SingularClassWarning,
-                stacklevel=2,
+                "",
+                [f"class {label!r} does not vary in column {column!r}" for label, column in cells],
+                f": the variance there is set to {LEAST_SHARE:g} of the column's total; smoothing or tie avoid this",
             )
         shared = self.tie == 1.0
         per_class = 1 if self.spherical else p

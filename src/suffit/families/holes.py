@@ -7,7 +7,6 @@ columns take their place.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf
 
+from ..remarks import MissingValuesWarning, remark
 from ..stats import PATTERN, Array, Index, Stats
 from ..table import Codes, freeze
 
@@ -26,8 +26,10 @@ ENOUGH_ROWS, ENOUGH_SHARE = 10, 0.25  # of a class with both columns of a pair, 
 LEAST_EIGENVALUE = 0.02  # of correlations taken pair by pair, which need not fit together
 
 
-class MissingValuesWarning(UserWarning):
-    """Missing values leave something open; the message says what, and what was done."""
+ABSENT = (
+    ": the prior stands in there (smoothing, or the values of all classes); where a missing value is itself a sign of "
+    "the class, GenerativeClassifier(missing='informative') makes it evidence"
+)
 
 
 def patterns_of(present: Flags) -> tuple[Index, NDArray[np.int64]]:
@@ -243,12 +245,6 @@ def warn_absent(n: Array, classes: Sequence[Any], columns: Sequence[str], rows: 
     seen = has.any(axis=1) if rows is None else rows > 0
     absent = ~has & has.any(axis=0) & np.asarray(seen)[:, None]
     if absent.any():
-        c, j = (int(v) for v in np.argwhere(absent)[0])
-        more = int(absent.sum()) - 1
-        warnings.warn(
-            f"column {columns[j]!r} is missing in every row of class {classes[c]!r}"
-            + (f" (and {more} more such cells)" if more else "")
-            + ": the prior stands in for it there (smoothing, or all classes together)",
-            MissingValuesWarning,
-            stacklevel=2,
-        )
+        cells = [(int(c), int(j)) for c, j in np.argwhere(absent)]
+        things = [f"column {columns[j]!r} is missing in every row of class {classes[c]!r}" for c, j in cells]
+        remark(MissingValuesWarning, "", things, ABSENT)

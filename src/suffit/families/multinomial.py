@@ -69,7 +69,7 @@ class Multinomial(SmoothedFamily):
         return CellError(
             f"Negative values in data passed to {who} (input X): column {columns[j]!r}, found {value:g}",
             row,
-            "word counts are 0 or more: drop the row, or use GaussianNB",
+            "word counts are 0 or more: with HashingVectorizer set alternate_sign=False, or use GaussianNB",
         )
 
     def check(self, x: NDArray[Any], columns: Sequence[str], first_row: int) -> None:

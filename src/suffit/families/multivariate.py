@@ -5,7 +5,6 @@ Each class's own, one shared by all, or between (``tie``), plain or shrunk.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
@@ -15,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..family import Family, LeftOut, Scorer, least, register
+from ..remarks import SingularClassWarning, remark
 from ..stats import CLASS, PATTERN, Array, Index, Stats
 from ..table import Codes, InputError, Matrix, Rows, block, is_sparse
 from .completion import FEW_ROWS, completed, spread_out
-from .gaussian import PRIOR_ROWS, ROUNDING, SingularClassWarning, apart
+from .gaussian import PRIOR_ROWS, ROUNDING, apart
 from .gaussian_scores import OwnScorer, SharedScorer
 from .heavy_scores import HeavyScorer
 from .holes import (
@@ -181,8 +181,8 @@ class MultivariateGaussian(JointMoments):
             own[mended] = [self._mended(own[c], shared, n[c], total, flat) for c in mended]
             names = ", ".join(repr(classes[c]) for c in mended[:10]) + (" …" if len(mended) > 10 else "")
             _warn(
-                f"The covariance matrix of class {names} is not full rank ({n[mended].min():g} rows, "
-                f"{int((~flat).sum())} columns that vary): it is mixed with the shared one, as p + 1 rows of that "
+                f"The covariance matrix of class {names} is not full rank (fewer rows than columns that "
+                "vary, or columns that depend on each other): it is mixed with the shared one, as p + 1 rows of that "
                 "would weigh beside its own; tie or shrinkage set this by hand"
             )
         whitened = [self._whiten(own[c], flat, f"class {classes[c]!r}") for c in range(K)]
@@ -448,4 +448,4 @@ def _inverse(L: Array) -> Array:
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, SingularClassWarning, stacklevel=2)
+    remark(SingularClassWarning, message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from ..family import Family, LeftOut, Scorer, Terms
 from ..forms import Impossible, LogisticForm
 from ..kernels.threads import SMALL_MATRIX, one_blas_thread, row_blocks
+from ..remarks import current_remarks, no_remarks
 from ..stats import CLASS, Array, Bundle
 from ..table import Codes, Matrix, Parts, Rows, check_finite, rows_from
 
@@ -27,13 +29,19 @@ LIKE_THE_FIRST = "fit the second like the first, with GenerativeClassifier(colum
 class Block:
     """Columns that have a family to themselves; a power below 1 lets their evidence count for less.
 
-    ``scales`` are what the columns were divided by, where they were.
+    ``scales`` are what the columns were divided by, where they were.  ``quiet``: other blocks have the same columns,
+    and say what is to be said of them.
     """
 
     family: Family
     columns: tuple[str, ...]
     power: float = 1.0
     scales: tuple[float, ...] = ()
+    quiet: bool = False
+
+    def remarks(self) -> AbstractContextManager[None]:
+        """What its family remarks inside is said, or not."""
+        return no_remarks() if self.quiet else nullcontext()
 
     def log_jacobian(self, X: Matrix) -> Array:
         """−Σ log scale over the values that are there: densities are of the columns as they were.  # → (n,)"""
@@ -132,11 +140,12 @@ class Product(Family):
 
     def left_out(self, X: Any, rows: Rows, stats: Bundle, columns: Sequence[str]) -> LeftOut:  # type: ignore[override]
         """Σ_b power_b · log p(x_b | c), every block without the row."""
-        found = [
-            (b.power, b.family.left_out(X.part(i), rows, part, b.columns), b.log_jacobian(X.part(i)))
-            for i, (b, part) in enumerate(zip(self.blocks, stats.parts, strict=True))
-            if b.power
-        ]
+        found = []
+        for i, (b, part) in enumerate(zip(self.blocks, stats.parts, strict=True)):
+            if b.power:
+                with b.remarks():
+                    left = b.family.left_out(X.part(i), rows, part, b.columns)
+                found.append((b.power, left, b.log_jacobian(X.part(i))))
         nothing = np.zeros((len(rows), len(stats.axes[CLASS])))
         never = [one.impossible for _, one, _ in found if one.impossible is not None]
         density = nothing + sum(power * (one.log_density + base[:, None]) for power, one, base in found)
@@ -152,6 +161,7 @@ class Solved(Sequence[Scorer]):
     def __init__(self, blocks: Sequence[Block], stats: Bundle) -> None:
         self._blocks, self._stats = blocks, stats
         self._made: dict[int, Scorer] = {}
+        self._remarks = current_remarks()
 
     def __len__(self) -> int:
         return len(self._blocks)
@@ -165,7 +175,7 @@ class Solved(Sequence[Scorer]):
             return [self[k] for k in range(*i.indices(len(self)))]
         if i not in self._made:
             block = self._blocks[i]
-            with one_blas_thread(len(block.columns) < SMALL_MATRIX):
+            with self._remarks.collected(), block.remarks(), one_blas_thread(len(block.columns) < SMALL_MATRIX):
                 self._made[i] = block.family.scorer(self._stats.parts[i], block.columns)
         return self._made[i]
 
@@ -209,7 +219,8 @@ class ProductScorer(Scorer):
                     scorer.check(part)
                     for a, b in scorer.blocks(part):
                         scorer.score_rows(part, a, b, one[a:b])
-                    out += block.power * one
+                    with np.errstate(invalid="ignore"):  # infinities that cancel: refused by name below
+                        out += block.power * one
                 elif i in self._unheard:  # no score of theirs would show an infinity
                     part = here.part(i)
                     scorer.check(part)

@@ -6,13 +6,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from numba import njit
+from numba import config, njit
 from numba.core.event import Event, TimingListener, install_listener
+from numba.extending import intrinsic
 
+NOT_COMPILED = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]  # loops run as they are written, slowly
 _REASSOCIATE = {"reassoc", "contract", "nsz"}  # sums may be vectorised; NaN and infinity keep their meaning
 
 
 def _compile(function: Callable[..., Any], **options: Any) -> Any:
+    if NOT_COMPILED:
+        return function
     settings = {"nogil": True, "error_model": "numpy", **options}
     try:
         kernel = njit(cache=True, **settings)(function)
@@ -85,3 +89,8 @@ def fast(function: Callable[..., Any]) -> Any:
 def pasted(function: Callable[..., Any]) -> Any:
     """Compile into every kernel that calls it, in that kernel's way: no call, and nothing to hand over."""
     return njit(inline="always", nogil=True, error_model="numpy")(function)
+
+
+def instruction(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
+    """An instruction of the machine, from what generates it; ``plain`` does the same where nothing is compiled."""
+    return lambda generate: plain if NOT_COMPILED else intrinsic(generate)

@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
 from numba.np import arrayobj
 
-from .compiled import jit
+from .compiled import instruction, jit
 
 LINE = 64  # bytes that come together
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instruction(lambda array, place: None)
 def _prefetch(context: Any, array: Any, place: Any) -> Any:
     """Ask for the line of a cell, counted from the first, to be read and kept in the second cache; no more happens."""
 

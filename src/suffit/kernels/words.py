@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 from numba.np import arrayobj
 
-from .compiled import jit
+from .compiled import instruction, jit
 
 MIX = np.uint64(0x9E3779B97F4A7C15)
 EIGHT, HALF, ONE = np.uint64(8), np.uint64(32), np.uint64(1)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instruction(lambda data, place: np.uint64(int.from_bytes(data[place : place + EIGHT].tobytes(), sys.byteorder)))
 def _load(context: Any, data: Any, place: Any) -> Any:
     """The eight bytes data[place : place + 8] as one number, wherever they begin."""
 
