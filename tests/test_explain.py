@@ -544,3 +544,65 @@ def test_assumptions_of_awkward_tables():
         suffit.check_assumptions({"a": ["x", "y"]}, [0, 1])
     with pytest.raises(suffit.InputError, match="column 'x0': found inf in row 1"):
         suffit.check_assumptions([[1.0], [np.inf], [3.0]], [0, 1, 0])
+
+
+def _evidence_first(text: str) -> tuple[list[float], list[str]]:
+    """The numbers of the lines of evidence, and what comes after them."""
+    lines = text.splitlines()[1:]
+    terms = [line for line in lines if line.strip()[0] in "+-"]
+    assert lines[: len(terms)] == terms, text
+    return [float(line.split()[0].replace(",", "")) for line in terms], lines[len(terms) :]
+
+
+@pytest.mark.parametrize(
+    ("make", "causes"),
+    [
+        (suffit.GenerativeClassifier, ["is an outlier"]),
+        (lambda: suffit.GaussianNB(calibrate="temperature"), ["is an outlier"]),
+        (lambda: suffit.GaussianNB(calibrate="isotonic"), ["calibrated (isotonic)"]),
+        (lambda: suffit.GenerativeClassifier(calibrate="isotonic"), ["is an outlier", "calibrated (isotonic)"]),
+        (suffit.LDA, []),
+    ],
+)
+def test_why_has_the_evidence_first_and_one_line_for_what_holds_it_back(make, causes):
+    iris = load_iris()
+    X, y = iris.data, iris.target_names[iris.target]
+    model = make().fit(X, y)
+    text = model.why(X[:1])
+    terms, after = _evidence_first(text)
+    assert max(terms) > 5
+    assert len(after) == bool(causes), text
+    if causes:
+        odds = text.splitlines()[0].split(": ")[1].split(" (")[0]
+        assert after[0].startswith(f"  held to {odds}: "), text
+        assert all(cause in after[0] for cause in causes), text
+    explained = model.explain(X)
+    names = [name for name, _ in explained.terms(0)]
+    held = [name for name in names if name in ("the chance of an outlier", "the isotonic calibration")]
+    assert names[len(names) - len(held) :] == held  # they come last, and all terms still add up
+    for i in (0, 70, 133):
+        for n in (None, 2):
+            assert sum(v for _, v in explained.terms(i, n)) == pytest.approx(explained.total[i], abs=1e-9)
+
+
+def test_why_says_that_both_classes_are_unlikely_where_outliers_decide_between_them():
+    rng = np.random.default_rng(0)
+    y = np.array(["a"] * 200 + ["b"] * 120 + ["c"] * 60)
+    X = rng.normal(size=(380, 2)) + 6.0 * np.select([y == "a", y == "b"], [0.0, 1.0], 2.0)[:, None]
+    model = suffit.GaussianNB(calibrate="temperature").fit(X, y)
+    text = model.why([[-2.0, -2.0]], classes=("c", "b"))  # a row of a, nearer to b than to c
+    terms, after = _evidence_first(text)
+    assert sum(terms) < -10
+    assert len(after) == 1
+    assert ": both are unlikely, and about 1 row in " in after[0]
+    turned = model.with_prior({"a": 0.5, "b": 0.1, "c": 0.4}).why([[-2.0, -2.0]], classes=("c", "b"))
+    assert turned.startswith("c rather than b: 4 to 1")
+    assert "  turned to c, 4 to 1: both are unlikely, and about 1 row in " in turned
+
+
+def test_why_of_a_row_that_a_class_finds_impossible_is_held_to_what_the_outlier_rate_leaves():
+    X, y = np.array([[0], [0], [0], [1], [1], [1], [1], [0]] * 5), np.array([0, 0, 0, 1, 1, 1, 1, 1] * 5)
+    model = suffit.BernoulliNB(alpha=0.0, calibrate="temperature").fit(X, y)
+    text = model.why([[1]])
+    assert "inf" in text
+    assert "  held to " in text.splitlines()[-1]

@@ -79,7 +79,7 @@ class GenerativeEstimator(Predictor):
         """The log prior of predictions for class counts n; a class without rows has none.  # (n, K) → (n, K)"""
         fitted = self._fitted
         fixed = fitted.given or self._prior() is not None
-        p = fitted.prior * np.ones_like(n) if fixed else n + getattr(self, "prior_smoothing", 0.0)
+        p = fitted.prior * np.ones_like(n) if fixed else n + self._setting("prior_smoothing", 0.0)
         p = np.where((n > 0) | [c in fitted.model.pinned for c in fitted.model.classes], p, 0.0)
         return np.where(p > 0, self._decision_prior(p / p.sum(axis=1, keepdims=True)), -np.inf)
 
@@ -88,7 +88,8 @@ class GenerativeEstimator(Predictor):
     def recalibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the calibration anew, on learned rows, each under the model without it.
 
-        ``fit`` does this by itself where ``calibrate`` is set; later batches keep its answer until this is called.
+        ``fit`` does this by itself where ``calibrate`` is set; later batches keep its answer until this is called.  The
+        method is the ``calibrate`` that the rows were learned under, or "temperature".
         """
         data, _, rows = self._read(X, y, sample_weight, self._read_X_known)
         with self._unchanged_on_error():
@@ -106,7 +107,7 @@ class GenerativeEstimator(Predictor):
         self._calibrate(X, rows)
 
     def _calibration_method(self) -> str | None:
-        return getattr(self, "calibrate", None)
+        return self._setting("calibrate")
 
     def _calibrate(self, X: Matrix, rows: Rows, method: str | None = None) -> None:
         """Replace the state by one with a calibration, fitted on these rows (on some, where there are very many)."""

@@ -154,7 +154,7 @@ class GenerativeClassifier(GenerativeEstimator):
         return super()._get_param_names()  # type: ignore[no-any-return]
 
     def _prior(self) -> Prior:
-        return self.priors  # type: ignore[no-any-return]
+        return self._setting("priors")  # type: ignore[no-any-return]
 
     def _family(self, n_features: int) -> Family:
         return self._seen.family()
@@ -242,8 +242,8 @@ class GenerativeClassifier(GenerativeEstimator):
         sample_weight : array-like of shape (n_samples,), optional
 
         """
-        self._validate_params()
         with self._unchanged_on_error():
+            self._take_settings()
             self._after_fit(*self._learn_first(X, y, sample_weight, solve=True))
         return self
 
@@ -306,8 +306,8 @@ class GenerativeClassifier(GenerativeEstimator):
         So it had better be large, with rows of all classes: under forty rows no structure is chosen, and columns are
         independent given the class.  New classes and levels may come at any time.
         """
-        self._check_settings_once()
         with self._unchanged_on_error():
+            self._take_settings()
             if "_fit" not in self.__dict__:
                 self._learn_first(X, y, sample_weight, solve=False, classes=classes)
                 return self
