@@ -68,9 +68,7 @@ class LogOdds:
         odds = T @ form.weights + form.intercept + _quadratic(T, self.quadratic)
         if self.impossible is None:
             return np.asarray(odds)
-        more = self.impossible.count(self.statistic(X))[
-            :, 0
-        ]  # events that the positive class finds impossible, minus the other's
+        more = self.impossible.count(self.statistic(X))[:, 0]  # events impossible under positive, less negative's
         return np.where(more > 0, -np.inf, np.where(more < 0, np.inf, odds))
 
     def probability(self, X: NDArray[Any]) -> Array:
