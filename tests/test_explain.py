@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 
 import matplotlib.pyplot as plt
@@ -16,8 +17,10 @@ from sklearn.linear_model import LogisticRegression
 
 import suffit
 from cases import CASES, data, with_holes
+from suffit import ranges
 from suffit.assumptions import box_m
 from suffit.families.gaussian_terms import along_the_way
+from suffit.plot import round_numbers
 
 plt.switch_backend("Agg")
 ACCURACY = 1e-10
@@ -606,3 +609,56 @@ def test_why_of_a_row_that_a_class_finds_impossible_is_held_to_what_the_outlier_
     text = model.why([[1]])
     assert "inf" in text
     assert "  held to " in text.splitlines()[-1]
+
+
+def test_nomogram_has_round_values_that_do_not_overlap():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 600)
+    X = pd.DataFrame(
+        {
+            "mass": rng.normal(3700 + 900 * y, 400),
+            "flipper": rng.normal(190 + 20 * y, 6).round().astype(int),
+            "share": np.clip(rng.normal(0.31 + 0.1 * y, 0.05), 0.01, 0.99),
+            "tiny": rng.normal(1 + y, 1) * 1e-9,
+            "island": np.array(["Biscoe", "Dream", "Torgersen", "Cormorant", "Petermann", "Booth"])[
+                rng.integers(0, 6, 600) // (1 + y)
+            ],
+            "chicks": rng.poisson(1 + y),
+        }
+    )
+    figure = suffit.GenerativeClassifier(structure="naive").fit(X, y).nomogram(X)
+    figure.canvas.draw()
+    ax = figure.axes[0]
+    texts = [t for t in ax.texts if t.get_text()]
+    boxes = [t.get_window_extent() for t in texts]
+    for i, one in enumerate(boxes):
+        for other in boxes[:i]:
+            assert not one.overlaps(other), (texts[i].get_text(), one, other)
+    written = [t.get_text() for t in texts]
+    assert {"4,000", "200", "Biscoe", "Cormorant"} <= set(written)
+    numbers = [float(t.replace(",", "")) for t in written if not t[0].isalpha()]
+    for value in numbers:
+        digits = f"{abs(value):.10e}".split("e")[0].rstrip("0").replace(".", "")
+        assert len(digits) <= 2, value  # 3,500 or 0.25 at most
+    assert len(numbers) >= 15
+
+
+@pytest.mark.parametrize(("low", "high"), [(2785, 5960), (0.0031, 0.0047), (-3.2, 8.9), (1e9, 1.1e9), (172, 231)])
+def test_round_numbers_cover_the_range(low, high):
+    found = round_numbers(low, high)
+    assert 3 <= len(found) <= 6
+    assert low <= found[0] < found[-1] <= high
+    assert np.ptp(found) > 0.3 * (high - low)
+    assert len(round_numbers(low, low)) == 0
+
+
+def test_nomogram_of_many_words_looks_at_few_rows():
+    rng = np.random.default_rng(0)
+    X, y = sparse.random(300, 8700, density=0.01, format="csr", random_state=0), rng.integers(0, 2, 300)
+    X.data = np.ceil(5 * X.data)
+    start = time.perf_counter()
+    figure = suffit.MultinomialNB().fit(X, y).nomogram()
+    assert time.perf_counter() - start < 8  # about 1 s on a machine that does nothing else
+    assert len(figure.axes[0].get_yticklabels()) == 13
+    assert ranges.draws(8700) == 300
+    assert ranges.draws(20) == 2000

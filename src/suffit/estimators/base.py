@@ -260,12 +260,12 @@ class GenerativeEstimator(Predictor):
         their typical values, and the picture says so.
         """
         from ..explain import explain_rows, pair_of
-        from ..ranges import DRAWS, picture
+        from ..ranges import draws, picture
 
         solution, labels = self._solved, self._model.classes
         pair = labels[:2] if classes is None else classes
         pair_of(pair, labels, "nomogram")
-        data = self._read_X_known(self.sample(DRAWS, random_state=0)[0] if X is None else X)
+        data = self._read_X_known(self.sample(draws(self.n_features_in_), random_state=0)[0] if X is None else X)
         columns, owners = self._columns_of_model()
 
         def explain(rows: Any) -> Explanation:
