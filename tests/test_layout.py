@@ -19,6 +19,7 @@ SOURCE = ROOT / "src" / "suffit"
 # What each part may import (itself aside): everything to its left.
 ORDER = [
     "kernels",
+    "packing",
     "stats",
     "table",
     "cells",
