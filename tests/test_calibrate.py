@@ -355,3 +355,38 @@ def test_what_a_calibration_does_is_worked_out_when_asked_and_kept_without_the_r
     assert vars(unasked.calibration_.trial).keys() == {"report"}
     assert repr(unasked.calibration_) == repr(model.calibration_)
     np.testing.assert_array_equal(unasked.predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **s: suffit.LDA(solver="eigen", **s), suffit.QDA, suffit.GaussianNB, suffit.GenerativeClassifier,
+        lambda **s: suffit.GenerativeClassifier(structure="naive", **s), lambda **s: suffit.NaiveBayes("poisson", **s),
+    ],
+)  # fmt: skip
+def test_a_row_without_values_gets_the_prior_through_isotonic_maps_too(make, k) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.choice(k, size=300, p=[0.7, 0.3] if k == 2 else [0.5, 0.3, 0.2])
+    X = np.repeat(rng.poisson(2.0 + y[:, None], size=(300, 2)).astype(float), 2, axis=1)
+    model = make(calibrate="isotonic").fit(X, y)
+    nothing = np.full((1, 4), np.nan)
+    shares = np.bincount(y) / 300
+    np.testing.assert_allclose(model.predict_proba(nothing)[0], shares, rtol=1e-12)
+    np.testing.assert_allclose(model.scorer()(nothing[0]), shares, rtol=1e-12)
+    other = np.arange(1, k + 1) / np.arange(1, k + 1).sum()
+    np.testing.assert_allclose(model.with_prior(other).predict_proba(nothing)[0], other, rtol=1e-12)
+    assert abs(model.explain(nothing).calibration[0]) < 1e-12
+    assert not np.allclose(
+        model.predict_proba(X), make().fit(X, y).predict_proba(X), atol=0.01
+    )  # the maps do something
+
+
+def test_a_row_without_values_left_out_gets_the_prior_of_the_others() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = np.repeat(rng.normal(size=(200, 1)) + y[:, None], 3, axis=1)
+    X[7] = np.nan
+    model = suffit.GaussianNB(calibrate="isotonic").fit(X, y)
+    others = np.bincount(np.delete(y, 7)) / 199
+    np.testing.assert_allclose(model.loo_predict_proba(X, y)[7], others, rtol=1e-12)

@@ -265,3 +265,81 @@ def test_settings_of_threads_that_are_no_numbers():
             suffit.set_threads(wrong)
     done = run("from suffit.kernels.threads import cores; print(cores())", SUFFIT_NUM_THREADS="²")
     assert int(done.stdout) >= 1
+
+
+FIRST_USED_IN_WORKERS = """
+    import threading
+    import numpy as np
+    import scipy.linalg.blas
+    from threadpoolctl import threadpool_info, threadpool_limits
+    import suffit
+
+    def blas():
+        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+    def in_threads(work, n=1):
+        threads = [threading.Thread(target=work) for _ in range(n)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 4)), np.arange(300) % 2
+    before = blas()
+    in_threads(lambda: [suffit.LDA().fit(X, y).predict(X) for _ in range(60)], 4)
+    assert blas() == before, (before, blas())
+
+    wide, y = rng.normal(size=(1200, 300)), np.arange(1200) % 3
+    answers = []
+    def answer():
+        models = [make().fit(wide, y) for make in (suffit.LDA, suffit.QDA, suffit.GDA)]
+        answers.append([model.predict_joint_log_proba(wide) for model in models])
+    answer()
+    in_threads(answer)
+    assert blas() == before, (before, blas())
+    for in_main, in_worker in zip(*answers):
+        assert np.array_equal(in_main, in_worker)
+
+    limited = []  # what suffit does to BLAS leaves the limits of others in force, in any thread
+    def limit():
+        with threadpool_limits(1, user_api="blas"):
+            limited.append(blas())
+    in_threads(limit)
+    limit()
+    assert all(set(seen) == {1} for seen in limited), limited
+    assert blas() == before
+    print("ok")
+"""
+
+
+def test_worker_threads_that_come_first_leave_blas_as_it_was_and_compute_the_same_bits():
+    done = run(FIRST_USED_IN_WORKERS)
+    assert done.stdout.strip() == "ok", done.stderr
+
+
+def test_a_blas_with_a_number_of_threads_for_each_thread_is_lowered_where_it_is_used(monkeypatch):
+    """As MKL's is: a stand-in here, whose number belongs to the thread that asks."""
+    import threading
+
+    from suffit.kernels import threads
+
+    own = threading.local()
+    library = threads._Library(lambda: getattr(own, "n", 8), lambda n: setattr(own, "n", n))
+    monkeypatch.setattr(threads, "_local", [library])
+
+    def inside_and_after() -> list[int]:
+        with threads.one_blas_thread():
+            with threads.one_blas_thread():
+                seen = [library.get()]
+            seen.append(library.get())
+        return [*seen, library.get()]
+
+    with ThreadPoolExecutor(2) as pool:
+        assert all(seen == [1, 1, 8] for seen in pool.map(lambda _: inside_and_after(), range(4)))
+    suffit.set_threads(3)  # another crew
+    try:
+        seen = list(threads.in_order(lambda *_: (threading.current_thread().name, library.get()), [(0, 1)] * 64))
+    finally:
+        suffit.set_threads(None)
+    assert all(n == 1 for name, n in seen if name.startswith("suffit_"))

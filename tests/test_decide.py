@@ -896,3 +896,18 @@ def test_C8_tables_pass_through():
     assert tags.input_tags.allow_nan
     assert tags.input_tags.string
     assert not Decision(LogisticRegression()).__sklearn_tags__().input_tags.allow_nan
+
+
+@pytest.mark.parametrize("k", [3, 20])
+def test_of_equal_probabilities_decide_takes_the_first_as_predict_does(k):
+    """As isotonic maps make them; sums over the other classes may round to one cost or to another."""
+    rng = np.random.default_rng(0)
+    P = rng.random((4000, k))
+    rows = np.arange(len(P))
+    P[rows, rng.integers(0, k, len(P))] = P[rows, rng.integers(0, k, len(P))] = 1.0
+    P /= P.sum(axis=1, keepdims=True)
+    for cost in (None, 3.0 - 3.0 * np.eye(k), 1.0 - np.eye(k) - 7.0):
+        decided = Rule.read(np.arange(k), cost)(P)
+        np.testing.assert_array_equal(decided.labels, P.argmax(axis=1))
+        expected = P @ cost_matrix(cost, range(k))
+        np.testing.assert_allclose(decided.expected_cost, expected.min(axis=1), rtol=1e-14)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 
 import matplotlib.pyplot as plt
@@ -16,8 +17,10 @@ from sklearn.linear_model import LogisticRegression
 
 import suffit
 from cases import CASES, data, with_holes
+from suffit import ranges
 from suffit.assumptions import box_m
 from suffit.families.gaussian_terms import along_the_way
+from suffit.plot import round_numbers
 
 plt.switch_backend("Agg")
 ACCURACY = 1e-10
@@ -543,3 +546,118 @@ def test_assumptions_of_awkward_tables():
         suffit.check_assumptions({"a": ["x", "y"]}, [0, 1])
     with pytest.raises(suffit.InputError, match="column 'x0': found inf in row 1"):
         suffit.check_assumptions([[1.0], [np.inf], [3.0]], [0, 1, 0])
+
+
+def _evidence_first(text: str) -> tuple[list[float], list[str]]:
+    """The numbers of the lines of evidence, and what comes after them."""
+    lines = text.splitlines()[1:]
+    terms = [line for line in lines if line.strip()[0] in "+-"]
+    assert lines[: len(terms)] == terms, text
+    return [float(line.split()[0].replace(",", "")) for line in terms], lines[len(terms) :]
+
+
+@pytest.mark.parametrize(
+    ("make", "causes"),
+    [
+        (suffit.GenerativeClassifier, ["is an outlier"]),
+        (lambda: suffit.GaussianNB(calibrate="temperature"), ["is an outlier"]),
+        (lambda: suffit.GaussianNB(calibrate="isotonic"), ["calibrated (isotonic)"]),
+        (lambda: suffit.GenerativeClassifier(calibrate="isotonic"), ["is an outlier", "calibrated (isotonic)"]),
+        (suffit.LDA, []),
+    ],
+)
+def test_why_has_the_evidence_first_and_one_line_for_what_holds_it_back(make, causes):
+    iris = load_iris()
+    X, y = iris.data, iris.target_names[iris.target]
+    model = make().fit(X, y)
+    text = model.why(X[:1])
+    terms, after = _evidence_first(text)
+    assert max(terms) > 5
+    assert len(after) == bool(causes), text
+    if causes:
+        odds = text.splitlines()[0].split(": ")[1].split(" (")[0]
+        assert after[0].startswith(f"  held to {odds}: "), text
+        assert all(cause in after[0] for cause in causes), text
+    explained = model.explain(X)
+    names = [name for name, _ in explained.terms(0)]
+    held = [name for name in names if name in ("the chance of an outlier", "the isotonic calibration")]
+    assert names[len(names) - len(held) :] == held  # they come last, and all terms still add up
+    for i in (0, 70, 133):
+        for n in (None, 2):
+            assert sum(v for _, v in explained.terms(i, n)) == pytest.approx(explained.total[i], abs=1e-9)
+
+
+def test_why_says_that_both_classes_are_unlikely_where_outliers_decide_between_them():
+    rng = np.random.default_rng(0)
+    y = np.array(["a"] * 200 + ["b"] * 120 + ["c"] * 60)
+    X = rng.normal(size=(380, 2)) + 6.0 * np.select([y == "a", y == "b"], [0.0, 1.0], 2.0)[:, None]
+    model = suffit.GaussianNB(calibrate="temperature").fit(X, y)
+    text = model.why([[-2.0, -2.0]], classes=("c", "b"))  # a row of a, nearer to b than to c
+    terms, after = _evidence_first(text)
+    assert sum(terms) < -10
+    assert len(after) == 1
+    assert ": both are unlikely, and about 1 row in " in after[0]
+    turned = model.with_prior({"a": 0.5, "b": 0.1, "c": 0.4}).why([[-2.0, -2.0]], classes=("c", "b"))
+    assert turned.startswith("c rather than b: 4 to 1")
+    assert "  turned to c, 4 to 1: both are unlikely, and about 1 row in " in turned
+
+
+def test_why_of_a_row_that_a_class_finds_impossible_is_held_to_what_the_outlier_rate_leaves():
+    X, y = np.array([[0], [0], [0], [1], [1], [1], [1], [0]] * 5), np.array([0, 0, 0, 1, 1, 1, 1, 1] * 5)
+    model = suffit.BernoulliNB(alpha=0.0, calibrate="temperature").fit(X, y)
+    text = model.why([[1]])
+    assert "inf" in text
+    assert "  held to " in text.splitlines()[-1]
+
+
+def test_nomogram_has_round_values_that_do_not_overlap():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 600)
+    X = pd.DataFrame(
+        {
+            "mass": rng.normal(3700 + 900 * y, 400),
+            "flipper": rng.normal(190 + 20 * y, 6).round().astype(int),
+            "share": np.clip(rng.normal(0.31 + 0.1 * y, 0.05), 0.01, 0.99),
+            "tiny": rng.normal(1 + y, 1) * 1e-9,
+            "island": np.array(["Biscoe", "Dream", "Torgersen", "Cormorant", "Petermann", "Booth"])[
+                rng.integers(0, 6, 600) // (1 + y)
+            ],
+            "chicks": rng.poisson(1 + y),
+        }
+    )
+    figure = suffit.GenerativeClassifier(structure="naive").fit(X, y).nomogram(X)
+    figure.canvas.draw()
+    ax = figure.axes[0]
+    texts = [t for t in ax.texts if t.get_text()]
+    boxes = [t.get_window_extent() for t in texts]
+    for i, one in enumerate(boxes):
+        for other in boxes[:i]:
+            assert not one.overlaps(other), (texts[i].get_text(), one, other)
+    written = [t.get_text() for t in texts]
+    assert {"4,000", "200", "Biscoe", "Cormorant"} <= set(written)
+    numbers = [float(t.replace(",", "")) for t in written if not t[0].isalpha()]
+    for value in numbers:
+        digits = f"{abs(value):.10e}".split("e")[0].rstrip("0").replace(".", "")
+        assert len(digits) <= 2, value  # 3,500 or 0.25 at most
+    assert len(numbers) >= 15
+
+
+@pytest.mark.parametrize(("low", "high"), [(2785, 5960), (0.0031, 0.0047), (-3.2, 8.9), (1e9, 1.1e9), (172, 231)])
+def test_round_numbers_cover_the_range(low, high):
+    found = round_numbers(low, high)
+    assert 3 <= len(found) <= 6
+    assert low <= found[0] < found[-1] <= high
+    assert np.ptp(found) > 0.3 * (high - low)
+    assert len(round_numbers(low, low)) == 0
+
+
+def test_nomogram_of_many_words_looks_at_few_rows():
+    rng = np.random.default_rng(0)
+    X, y = sparse.random(300, 8700, density=0.01, format="csr", random_state=0), rng.integers(0, 2, 300)
+    X.data = np.ceil(5 * X.data)
+    start = time.perf_counter()
+    figure = suffit.MultinomialNB().fit(X, y).nomogram()
+    assert time.perf_counter() - start < 8  # about 1 s on a machine that does nothing else
+    assert len(figure.axes[0].get_yticklabels()) == 13
+    assert ranges.draws(8700) == 300
+    assert ranges.draws(20) == 2000

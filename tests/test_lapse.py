@@ -171,7 +171,7 @@ def test_a_model_with_a_lapse_says_so_in_its_explanation():
     np.testing.assert_allclose(
         explained.prior + explained.rest + explained.lapse + explained.parts.sum(axis=1), explained.total, atol=1e-10
     )
-    assert "the chance of an exception" in model.why({"u": [50.0], "v": [0.0], "w": ["p"]})
+    assert "an outlier" in model.why({"u": [50.0], "v": [0.0], "w": ["p"]})
     assert "lapse" in explained.to_frame()
 
 

@@ -21,6 +21,7 @@ SOURCE = ROOT / "src" / "suffit"
 ORDER = [
     "remarks",
     "kernels",
+    "packing",
     "stats",
     "table",
     "cells",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 
 import mpmath as mp
 import numpy as np
@@ -526,3 +527,45 @@ def test_G9_worked_example():
 def test_G9_each_training_point_lies_on_its_side():
     model = GDA("spherical", tie=1).fit(np.array(C1 + C2), ["C1"] * 3 + ["C2"] * 3)
     assert model.predict(C1 + C2).tolist() == ["C1"] * 3 + ["C2"] * 3
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e6, 1e8])
+@pytest.mark.parametrize(
+    "make",
+    [
+        suffit.GaussianNB, suffit.QDA, suffit.LDA, lambda: GDA(tie=0.5), lambda: GDA(covariance="spherical"),
+        lambda: GDA(covariance="diagonal", tie=1), lambda: suffit.NaiveBayes("lognormal"),
+        lambda: suffit.GenerativeClassifier({("a", "b"): "multivariate_gaussian", "c": "gaussian"}),
+    ],
+)  # fmt: skip
+def test_G8_the_form_reproduces_the_posterior_far_from_0(make, offset):
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 3
+    X = rng.normal(size=(300, 3)) + y[:, None] + offset
+    model = make()
+    if isinstance(model, suffit.NaiveBayes):
+        X = np.exp(20 + (X - offset) / max(offset, 1.0))  # logarithms far from 0, beside their spread
+    if isinstance(model, suffit.GenerativeClassifier):
+        table = dict(zip("abc", X.T, strict=True))
+        model.fit(table, y)
+        form, P, X = model.logistic_form(), model.predict_log_proba(table), model._read_X_known(table)
+    else:
+        form, P = model.fit(X, y).logistic_form(), model.predict_log_proba(X)
+    assert_allclose(np.exp(form.predict_log_proba(X)), np.exp(P), rtol=0, atol=1e-12)
+    pair = form.pair(2, 0)
+    assert_allclose(pair(X), P[:, 2] - P[:, 0], rtol=1e-11, atol=1e-12)
+    for of_form in (form, pair):
+        assert " at 0x" not in repr(of_form)
+
+
+def test_G8_weights_about_the_centre_and_about_0_are_the_same_form():
+    rng = np.random.default_rng(1)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 2)) + 3 + y[:, None]
+    form = suffit.QDA().fit(X, y).logistic_form()
+    z = X - form.centred.centre
+    about = z @ form.centred.weights.T + form.centred.intercept + np.einsum("ij,cjk,ik->ic", z, form.quadratic, z)
+    at_0 = X @ form.weights.T + form.intercept + np.einsum("ij,cjk,ik->ic", X, form.quadratic, X)
+    assert_allclose(about, at_0, rtol=1e-12)
+    assert_allclose(form.scores(X), at_0, rtol=1e-12)
+    assert_allclose(pickle.loads(pickle.dumps(form)).scores(X), form.scores(X), rtol=0)

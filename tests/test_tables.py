@@ -1820,3 +1820,40 @@ def test_levels_of_any_kind_are_in_canonical_order():
 @pytest.mark.parametrize("k", [1e-3, 0.1, 1.0, 1.4616, 7.0, 100.0, 1e5])
 def test_shapes_of_gamma_columns(k):
     assert shape_of(np.array([[np.log(k) - digamma(k)]]))[0, 0] == pytest.approx(k, rel=1e-9)
+
+
+@pytest.mark.parametrize("form", ["pandas", "polars", "dict", "array"])
+@pytest.mark.parametrize("family", ["gaussian", "poisson", "lognormal", "gamma", "categorical"])
+def test_C5_draws_of_integer_columns_are_integers(form, family):
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 2
+    columns = {"k": rng.poisson(1.0 + y) + 1, "j": rng.normal(40 + 5 * y, 8).round().astype(np.int64)}
+    table = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "dict": dict}.get(
+        form, lambda c: np.stack(list(c.values()), 1)
+    )
+    names = ("k", "j") if form != "array" else ("x0", "x1")
+    model = Generative(columns={names[0]: family, names[1]: "gaussian"}).fit(table(columns), y)
+    drawn = model.sample(2000, random_state=0)[0]
+    k, j = drawn.T if form == "array" else (np.asarray(drawn[name]) for name in ("k", "j"))
+    assert k.dtype.kind == j.dtype.kind == "i"
+    assert k.min() >= {"gaussian": -9, "poisson": 0}.get(family, 1)
+    assert abs(k.mean() - columns["k"].mean()) < 0.25
+    assert abs(j.std() - columns["j"].std()) < 0.6
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(drawn)  # what the model draws it also reads
+
+
+def test_C5_draws_of_integer_columns_with_missing_values_are_integers_that_may_be_missing():
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 2
+    whole = rng.normal(40 + 5 * y, 8).round()
+    table = pd.DataFrame({"a": pd.array(whole, dtype="Int64"), "b": whole.astype(np.int64), "c": rng.normal(size=300)})
+    table.loc[rng.random(300) < 0.3, "a"] = pd.NA
+    drawn = Generative(missing="informative").fit(table, y).sample(500, random_state=0)[0]
+    assert str(drawn["a"].dtype) == "Int64"
+    assert 0.2 < drawn["a"].isna().mean() < 0.4
+    assert str(drawn["b"].dtype) in ("int64", "Int64")
+    plain = Generative(structure="naive").fit(table, y)
+    assert str(plain.impute(table, how="draw", random_state=0)["a"].dtype) == "Int64"
+    assert (plain.impute(table)["a"] % 1 != 0).any()  # the mean of integers may lie between

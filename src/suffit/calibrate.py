@@ -7,8 +7,8 @@ the model without them, ``temperature`` finds the power β of the evidence and t
 
 which leaves the prior as it is (a row with nothing to say keeps it); ε is the chance that a row is an exception, whose
 columns say nothing of its class, without which a few hopeless rows would decide about the confidence of all.
-``isotonic`` finds the monotone map of each class's probability nearest to what came true.  No row is held out, nothing
-is fitted anew.
+``isotonic`` finds the monotone map of each class's probability nearest to what came true; a row with nothing to say
+keeps the prior here, too.  No row is held out, nothing is fitted anew.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from .stats import Array
 from .table import Codes, InputError, Matrix
 
 SMALLEST = 1e-15  # a probability below this is scored as this: at most 34.5 nats for a row
+SILENT = 1e-14  # a posterior this near to the prior is the prior, but for rounding
 BINS = 15
 FOLDS = 5  # in which a calibration is tried on rows it has not seen, to report what it does
 
@@ -122,7 +123,7 @@ class Trial:
             rest[here] = 0.0 if folds > 1 else rest[here]  # a single row has no other
             found, maps = self._fitted(pool, rest, self.fit[0])
             P = self._posterior(found, here)
-            after[here] = _mapped(P, maps) if maps else P
+            after[here] = _mapped(P, maps, self.log_prior[here]) if maps else P
         told = [(log_loss(P, *self._judged), reliability(P, *self._judged)) for P in (before, after)]
         return Report(told[0][0], told[1][0], told[0][1], told[1][1])
 
@@ -196,9 +197,9 @@ class Calibration:
         """The calibration error with it."""
         return self.after.error
 
-    def mapped(self, P: Array) -> Array:
-        """Probabilities under ``log_prior`` through the maps of the classes, made to sum to 1 again."""
-        return _mapped(P, self.maps) if self.maps else P
+    def mapped(self, P: Array, log_prior: Array | None = None) -> Array:
+        """Probabilities under ``log_prior`` (or another) through the maps of the classes, made to sum to 1 again."""
+        return _mapped(P, self.maps, self.log_prior if log_prior is None else log_prior) if self.maps else P
 
     def posterior(self, solution: Solution, X: Matrix) -> Array:
         """p(c | x) of a solution that has the power already: mapped under the prior of the maps, and that exchanged."""
@@ -211,7 +212,7 @@ class Calibration:
         if not self.maps:
             return left.posterior(self.power, self.lapse)
         plain = replace(left, log_prior=np.where(np.isneginf(left.log_prior), -np.inf, self.log_prior))
-        return self._under(self.mapped(plain.posterior(self.power, self.lapse)), left.log_prior)
+        return self._under(self.mapped(plain.posterior(self.power, self.lapse), plain.log_prior), left.log_prior)
 
     def _under(self, P: Array, log_prior: Array) -> Array:
         """Mapped probabilities under another prior; a class that had none before counts as it is."""
@@ -264,9 +265,14 @@ def _maps(P: Array, codes: Codes, weights: Array) -> Maps:
     return tuple(maps)
 
 
-def _mapped(P: Array, maps: Maps) -> Array:
+def _mapped(P: Array, maps: Maps, log_prior: Array) -> Array:
+    """Through the maps, and summing to 1 again; rows that say nothing, as those without values do, keep the prior."""
     if len(maps) == 1:
         second = np.interp(P[:, 1], *maps[0])
-        return np.stack([1 - second, second], axis=1)
-    out = np.stack([np.interp(P[:, k], *m) for k, m in enumerate(maps)], axis=1)
-    return np.asarray(out / out.sum(axis=1, keepdims=True))
+        out = np.stack([1 - second, second], axis=1)
+    else:
+        out = np.stack([np.interp(P[:, k], *m) for k, m in enumerate(maps)], axis=1)
+        out /= out.sum(axis=1, keepdims=True)
+    silent = (np.abs(P - softmax(log_prior, axis=-1)) <= SILENT).all(axis=1)
+    out[silent] = P[silent]
+    return np.asarray(out)

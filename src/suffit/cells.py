@@ -20,7 +20,8 @@ def native_column(values: NDArray[Any], form: str, wanted: Any) -> Any:
         except (TypeError, ValueError, OverflowError, NotImplementedError):
             pass  # a type of the library that does not take such values
     plain: Any = values if values.dtype.kind != "O" else cells
-    return _built(plain, form, None)
+    nullable = form == "pandas" and None in cells and {type(v) for v in cells} == {int, type(None)}
+    return _built(plain, form, "Int64" if nullable else None)
 
 
 def fits(values: NDArray[Any], wanted: str) -> bool:

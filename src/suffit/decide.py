@@ -266,7 +266,8 @@ class Rule:
             paid = expected[codes, np.arange(len(codes))]
             rejected |= short
         else:
-            codes, paid = _cheapest(expected, p)
+            size = np.abs(self.cost).T @ p if (self.cost < 0).any() else expected
+            codes, paid = _cheapest(expected, p, size)
         if self.reject is not None:
             rejected |= paid > self.reject
         price = np.nan if self.reject is None else self.reject
@@ -287,17 +288,16 @@ class Rule:
         return labels
 
 
-def _cheapest(expected: Array, p: Array) -> tuple[NDArray[np.intp], Array]:
+def _cheapest(expected: Array, p: Array, size: Array) -> tuple[NDArray[np.intp], Array]:
     """The decision of least cost for each column, and that cost; of equal ones, that of the more probable class.
 
-    So decides predict, too, whatever the sums round to.  # (K, n), (K, n) → (n,), (n,)
+    Costs are equal where they differ by no more than what they round to, sums of K terms whose ``size`` adds up to
+    this: so decides predict, too.  # (K, n), (K, n), (K, n) → (n,), (n,)
     """
-    codes, paid, held = np.zeros(p.shape[1], np.intp), expected[0], p[0]
-    for d in range(1, len(p)):
-        better = (expected[d] < paid) | ((expected[d] == paid) & (p[d] > held))
-        codes[better] = d
-        paid, held = np.minimum(paid, expected[d]), np.where(better, p[d], held)
-    return codes, paid
+    rows, first = np.arange(p.shape[1]), expected.argmin(axis=0)
+    least, slack = expected[first, rows], len(p) * np.finfo(np.float64).eps
+    equal = expected - least <= slack * (size + size[first, rows])
+    return np.where(equal, p, -1.0).argmax(axis=0), least
 
 
 _NUMBERS = tuple(a + b for a in "iuf" for b in "iuf")

@@ -23,9 +23,10 @@ AT_ONCE = 1 << 20  # terms of so many cells are made together
 DRAWN_IN = 16  # times that a row too far out is drawn in, as predictions have it
 SHOWN_ROWS, SHOWN_COLUMNS = 10, 8  # of the table in a notebook
 REST = {"spread": "how wide the classes are", "zeros": "a row of zeros"}  # what belongs to no column, in words
-LAPSE = "the chance of an exception"
+LAPSE = "the chance of an outlier"
 CALIBRATION = "the isotonic calibration"
 CERTAIN = 1e6  # odds beyond this are said as "more than"
+SAID = 0.005  # log-odds that show in two digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,7 @@ class Explanation:
     """log p(a | x)/p(b | x) = prior + Σ_j what column j adds (+ rest + lapse + calibration), for every row.
 
     ``rest`` belongs to no column: how wide the classes are (joint columns with a covariance for each class), or what a
-    row of zeros would say (sparse rows).  ``lapse`` takes back what cannot be known of a row that may be an exception
+    row of zeros would say (sparse rows).  ``lapse`` takes back what cannot be known of a row that may be an outlier
     (models of whole tables).  ``calibration`` is what isotonic maps make of all this.  A missing value adds 0.
 
     >>> from suffit import GaussianNB
@@ -50,11 +51,12 @@ class Explanation:
     prior: Array  # (n,)
     rest: Array  # (n,)
     parts: Matrix  # (n, p), dense or CSR
-    lapse: Array  # (n,): what the chance takes back that a row is an exception
+    lapse: Array  # (n,): what the chance takes back that a row is an outlier
     calibration: Array  # (n,): what isotonic maps make of it
     total: Array  # (n,)
     columns: Sequence[str]
     rest_name: str
+    outlier_rate: float  # the chance that a row is one, of which its columns say nothing
     data: Any = field(repr=False)  # the rows, to show their values
     form: str = field(repr=False)  # the kind of table that they came in
 
@@ -98,7 +100,16 @@ class Explanation:
         return self.to_frame()
 
     def terms(self, row: int = 0, n: int | None = None) -> list[tuple[str, float]]:
-        """The prior, the rest and the columns of one row, the weightiest first; beyond ``n``, all others as one."""
+        """The prior, the rest and the columns of one row, the weightiest first; beyond ``n``, all others as one.
+
+        What an outlier rate and isotonic maps make of their sum comes last.
+        """
+        i = self._row(row)
+        held = [(LAPSE, float(self.lapse[i]))] if self.lapse.any() else []
+        held += [(CALIBRATION, float(self.calibration[i]))] if self.calibration.any() else []
+        return self._evidence(row, n) + held
+
+    def _evidence(self, row: int, n: int | None) -> list[tuple[str, float]]:
         i = self._row(row)
         line = self.parts[[i], :]
         places = line.indices if is_sparse(line) else np.arange(line.shape[1])
@@ -106,10 +117,6 @@ class Explanation:
         found = [("prior", float(self.prior[i]))]
         if self.rest.any():
             found.append((REST[self.rest_name], float(self.rest[i])))
-        if self.lapse.any():
-            found.append((LAPSE, float(self.lapse[i])))
-        if self.calibration.any():
-            found.append((CALIBRATION, float(self.calibration[i])))
         found += [(self._said(i, int(j)), float(v)) for j, v in zip(places, values, strict=True)]
         found.sort(key=lambda term: -abs(term[1]))
         if n is None or len(found) <= n + 1:
@@ -118,18 +125,32 @@ class Explanation:
         return [*found[:n], (f"{len(others)} others", float(np.sum([v for _, v in others])))]
 
     def why(self, row: int = 0, n: int = 5) -> str:
-        """The ``n`` things that decided about one row, in words, and what all others add."""
+        """The ``n`` things that decided about one row, in words, what all others add, and what holds it back."""
         i = self._row(row)
         a, b = str(self.labels[self.first[i]]), str(self.labels[self.second[i]])
         total = self.total[i]
         better, worse = (a, b) if total >= 0 else (b, a)
-        lines = [f"{better} rather than {worse}: {_odds(abs(total))} (log-odds {total:+.2f} for {a})"]
-        for name, value in self.terms(row, n):
-            says = f"speaks for {a if value > 0 else b}" if abs(value) >= 0.005 else "says nothing"
+        which = f"{better} rather than {worse}" if abs(total) >= SAID else f"{a} or {b}"
+        lines = [f"{which}: {_odds(abs(total))} (log-odds {total:+.2f} for {a})"]
+        for name, value in self._evidence(row, n):
+            says = f"speaks for {a if value > 0 else b}" if abs(value) >= SAID else "says nothing"
             lines.append(f"  {value:+8.2f}  {name} {says if not name.endswith(' others') else 'together'}")
-        if np.isfinite(total) and not np.isfinite(self._before(i)):
-            lines.append("  what a column finds impossible, the lapse or the calibration makes improbable")
-        return "\n".join(lines)
+        return "\n".join(lines + self._held(i, better))
+
+    def _held(self, i: int, better: str) -> list[str]:
+        """One line for what an outlier rate and isotonic maps make of the evidence, where they change it."""
+        before, total = self._before(i), float(self.total[i])
+        if not abs(total - before) >= SAID and not np.isnan(before):
+            return []
+        turned, raised = before * total < 0, abs(total) > abs(before)
+        verb = f"turned to {better}," if turned else "raised to" if raised else "held to"
+        causes = []
+        if self.outlier_rate and not (abs(self.lapse[i]) < SAID and np.isfinite(before)):
+            beside = turned or raised or self.probability[i].sum() < 2 * self.outlier_rate
+            causes = [*(["both are unlikely"] if beside else []), _rate(self.outlier_rate)]
+        if abs(self.calibration[i]) >= SAID or not causes:
+            causes.append("probabilities are calibrated (isotonic)")
+        return [f"  {verb} {_odds(abs(total))}: {', and '.join(causes)}"]
 
     def plot(self, row: int = 0, n: int = 12) -> Any:
         """A waterfall of one row: a bar for the prior and for each of the ``n`` weightiest terms (needs matplotlib)."""
@@ -224,6 +245,13 @@ def _odds(log_odds: float) -> str:
     return f"{odds:.2g} to 1" if odds < 10 else f"{odds:,.0f} to 1" if odds <= CERTAIN else "more than a million to 1"
 
 
+def _rate(rate: float) -> str:
+    """``about 1 row in 400 is an outlier``."""
+    if rate >= 0.1:
+        return f"about {rate:.0%} of rows are outliers"
+    return f"about 1 row in {float(f'{1 / rate:.2g}'):,.0f} is an outlier"
+
+
 def pair_of(classes: Any, labels: tuple[Hashable, ...], who: str = "explain") -> tuple[int, int]:
     """The codes of the two classes asked for."""
     pair = classes.tolist() if isinstance(classes, np.ndarray) else classes
@@ -279,7 +307,7 @@ def explain_rows(
     shown = X.frame if hasattr(X, "frame") else X
     return Explanation(
         solution.classes, first, second, np.stack([final[at, first], final[at, second]], axis=1), prior, rest,
-        parts, lapse, calibration, total, columns, "zeros" if beside_zeros else "spread", shown, form,
+        parts, lapse, calibration, total, columns, "zeros" if beside_zeros else "spread", solution.lapse, shown, form,
     )  # fmt: skip
 
 

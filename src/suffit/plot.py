@@ -13,7 +13,11 @@ from .stats import Array
 
 FOR, AGAINST, INK, FAINT = "#2c6fbb", "#c44e52", "#333333", "#bbbbbb"
 PROBABILITIES = (0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999)
-MOST_MARKS = 5  # values written on the line of a number
+MOST_MARKS = 6  # values written on the line of a number
+FEW_VALUES = 12  # distinct numbers up to which each is a mark
+WIDTH, MARGIN = 8.5, 0.06  # of a nomogram in inches, and at either side of its lines as a share of them
+TEXT = 7.0  # points
+TRACKS = ((-0.13, "bottom"), (0.13, "top"), (-0.31, "bottom"), (0.31, "top"))  # where a value may be written
 
 
 def waterfall(terms: Sequence[tuple[str, float]], a: str, b: str) -> Any:
@@ -77,16 +81,17 @@ def nomogram(curves: Sequence[Curve], constants: Sequence[tuple[str, float]], a:
     plt = _pyplot()
     lines = len(curves) + len(constants)
     figure, (ax, scale) = plt.subplots(
-        2, 1, figsize=(8.5, 1.8 + 0.6 * lines), layout="constrained", height_ratios=[lines, 1.0]
+        2, 1, figsize=(WIDTH, 1.8 + 0.6 * lines), layout="constrained", height_ratios=[lines, 1.0]
     )
+    point = _point([*(c.odds for c in curves), [value for _, value in constants]], [c.name for c in curves])
     for i, curve in enumerate(curves):
-        _draw_curve(ax, i, curve)
+        _draw_curve(ax, i, curve, point)
     for i, (_, value) in enumerate(constants, start=len(curves)):
         ax.plot([value], [i], marker="D", ms=5, color=INK, ls="none")
     ax.axvline(0.0, color=FAINT, lw=0.8, zorder=0)
     ax.set_yticks(range(lines), [*(c.name for c in curves), *(name for name, _ in constants)], fontsize=9)
     ax.set_ylim(lines - 0.5, -0.7)
-    ax.margins(x=0.06)
+    ax.margins(x=MARGIN)
     ax.set_xlabel(f"what it adds to the log-odds of {a} against {b}", fontsize=9)
     ax.set_title(f"{a} against {b}" + (f"  ({note})" if note else ""), fontsize=10, loc="left")
     _bare(ax)
@@ -94,39 +99,67 @@ def nomogram(curves: Sequence[Curve], constants: Sequence[tuple[str, float]], a:
     return figure
 
 
-def _draw_curve(ax: Any, i: int, curve: Curve) -> None:
-    """One line; numbers that go there and back are drawn as a slope, low values above high ones."""
+def _point(odds: Sequence[Any], names: Sequence[str]) -> float:
+    """About how much of the log-odds one point of the paper is."""
+    reach = np.concatenate([*(np.ravel(o) for o in odds), [0.0]])
+    reach = reach[np.isfinite(reach)]
+    taken = 40.0 + 5.5 * max((len(name) for name in names), default=0)  # by the names and the edges
+    return float(max(np.ptp(reach), 1e-12) * (1 + 2 * MARGIN) / max(72.0 * WIDTH - taken, 100.0))
+
+
+def _draw_curve(ax: Any, i: int, curve: Curve, point: float) -> None:
+    """One line; numbers that go there and back are drawn as a slope, low values above high ones.
+
+    A value is written where there is room beside those written before, or not at all.
+    """
     odds = curve.odds
     step = np.diff(odds)
     straight = not curve.numeric or bool((step >= 0).all() or (step <= 0).all())
     rise = np.zeros(len(odds)) if straight or len(odds) < 2 else np.linspace(-0.28, 0.28, len(odds))
     ax.plot(odds, i + rise, color=FOR, lw=1.6, marker="" if curve.numeric else "|", ms=7)
-    marks = _marks(curve)
-    last = -np.inf
-    span = max(float(np.ptp(np.concatenate([odds, [0.0]]))), 1e-12)
-    below = False
-    for k in sorted(marks, key=lambda k: odds[k]):
-        close = odds[k] - last < 0.09 * span
-        below = not below if close else False
-        last = odds[k]
+    tracks = TRACKS[:1] if not straight else TRACKS[:2] if curve.numeric else TRACKS
+    free = np.full(len(tracks), -np.inf)  # up to where each is taken
+    for k in sorted(_marks(curve), key=lambda k: odds[k]):
         ax.plot([odds[k]], [i + rise[k]], marker="|", ms=6, color=INK, ls="none")
         text = _number(float(curve.values[k])) if curve.numeric else str(curve.values[k])
-        ax.text(
-            odds[k], i + rise[k] + (0.13 if below else -0.13), text, fontsize=7, color=INK, ha="center",
-            va="top" if below else "bottom",
-        )  # fmt: skip
+        half = (0.5 * 0.62 * TEXT * len(text) + 2.0) * point
+        room = np.flatnonzero(odds[k] - half >= free)
+        if len(room):
+            free[room[0]] = odds[k] + half
+            away, side = tracks[room[0]]
+            ax.text(odds[k], i + rise[k] + away, text, fontsize=TEXT, color=INK, ha="center", va=side)
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e6 else f"{value:.3g}"
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e6 and value == round(value) else f"{value:.6g}"
+
+
+def round_numbers(low: float, high: float, most: int = MOST_MARKS) -> Array:
+    """At most so many multiples of 1, 2 or 5 times a power of ten from low to high; none where they are all but equal.
+
+    >>> round_numbers(2785.0, 5960.0).tolist()
+    [3000.0, 3500.0, 4000.0, 4500.0, 5000.0, 5500.0]
+    """
+    span = high - low
+    if not (np.isfinite(span) and span > 1e-12 * max(abs(low), abs(high))):
+        return np.zeros(0)
+    power = int(np.floor(np.log10(span))) - 1
+    for exponent in range(power, power + 3):
+        for digit in (1, 2, 5):
+            first, last = (int(f(v / digit * 10.0**-exponent)) for f, v in ((np.ceil, low), (np.floor, high)))
+            if last - first < most:
+                whole = np.arange(first, last + 1) * digit
+                return np.asarray(whole * 10.0**exponent if exponent >= 0 else whole / 10.0**-exponent)
+    return np.zeros(0)
 
 
 def _marks(curve: Curve) -> list[int]:
-    """The places whose values are written: all levels, or a few numbers, the ends and the turning points."""
-    if not curve.numeric:
-        return list(range(len(curve.odds)))
-    even = np.linspace(0, len(curve.odds) - 1, min(MOST_MARKS, len(curve.odds))).astype(int).tolist()
-    return sorted({*even, int(np.argmin(curve.odds)), int(np.argmax(curve.odds))})
+    """The places whose values are written: all levels and few numbers, or round ones."""
+    values = curve.values
+    if not curve.numeric or len(values) <= FEW_VALUES:
+        return list(range(len(values)))
+    found = np.flatnonzero(np.isin(values, round_numbers(float(values.min()), float(values.max()))))
+    return found.tolist() if len(found) else [0, len(values) - 1]
 
 
 def _draw_scale(ax: Any, curves: Sequence[Curve], start: float, a: str, b: str) -> None:

@@ -11,14 +11,14 @@ from scipy import sparse
 
 from .explain import REST, Explanation
 from .frame import Frame
-from .plot import Curve, nomogram
+from .plot import FEW_VALUES, Curve, nomogram, round_numbers
 from .stats import Array
 from .table import Matrix, is_missing, is_sparse
 
 POINTS = 41  # places on the range of a number
-FEW = 12  # distinct numbers up to which each has its place
 ENDS = (0.01, 0.99)  # the range of a number: from this share of the rows to that
-DRAWS = 2000  # rows drawn from the model where none are given
+DRAWS, FEWEST_DRAWS = 2000, 300  # rows drawn from the model where none are given, and of very many columns
+DRAWN_CELLS = 1 << 21
 
 Explain = Callable[[Any], Explanation]
 
@@ -44,7 +44,7 @@ def curves(explain: Explain, X: Matrix | Frame, columns: Sequence[str], top: NDA
     if is_sparse(X):
         return _sparse_curves(explain, X, columns, top)
     cells = _cells(X, columns)
-    typical = {name: _typical(column) for name, column in cells.items()}
+    typical = dict(zip(cells, _typicals(X, cells), strict=True))
     ranges = {str(columns[j]): _range(cells[str(columns[j])]) for j in top}
     sizes = [len(values) for values in ranges.values()]
     table = {name: _repeated(typical[name], sum(sizes), column) for name, column in cells.items()}
@@ -94,13 +94,27 @@ def _like(X: Matrix | Frame, table: dict[str, NDArray[Any]]) -> Any:
     return table if isinstance(X, Frame) else np.column_stack(list(table.values())).astype(X.dtype)
 
 
+def draws(columns: int) -> int:
+    """How many rows to draw from a model of so many columns."""
+    return max(min(DRAWS, DRAWN_CELLS // max(columns, 1)), FEWEST_DRAWS)
+
+
 def _present(column: NDArray[Any]) -> NDArray[Any]:
+    if column.dtype.kind in "iuf":
+        return column[column == column]
     keep = np.fromiter((not is_missing(v) for v in column.tolist()), bool, len(column))
     there = column[keep]
     if there.dtype.kind != "O":
         return there
     kinds = {type(v) for v in there.tolist()}
     return np.array(there.tolist()) if kinds <= {int, float} else there
+
+
+def _typicals(X: Matrix | Frame, cells: dict[str, NDArray[Any]]) -> Sequence[Any]:
+    """Of every column; of a matrix of numbers without missing values all at once."""
+    if isinstance(X, Frame) or X.dtype.kind not in "iuf" or not (X == X).all() or not len(X):
+        return [_typical(column) for column in cells.values()]
+    return np.partition(X, (len(X) - 1) // 2, axis=0)[(len(X) - 1) // 2]  # type: ignore[no-any-return]
 
 
 def _typical(column: NDArray[Any]) -> Any:
@@ -123,11 +137,12 @@ def _range(column: NDArray[Any]) -> NDArray[Any]:
         out[:] = [first[k] for k in sorted(first)]
         return out
     distinct = np.unique(there)
-    if len(distinct) <= FEW:
+    if len(distinct) <= FEW_VALUES:
         return distinct
     low, high = np.quantile(there, ENDS)
     steps = np.linspace(low, high, POINTS)
-    return np.unique(np.round(steps)) if there.dtype.kind in "iu" else steps
+    steps = np.round(steps) if there.dtype.kind in "iu" else steps
+    return np.unique(np.concatenate([steps, round_numbers(steps[0], steps[-1])]))
 
 
 def _repeated(value: Any, n: int, column: NDArray[Any]) -> NDArray[Any]:

@@ -16,6 +16,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from .packing import packed, unpacked
+
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
 
@@ -126,6 +128,8 @@ class Index:
         return f"Index({len(self)}: {shown})"
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self.labels == tuple(range(len(self))) and all(type(label) is int for label in self.labels):
+            return (Index.range, (len(self),))
         return (Index, (self.labels,))
 
 
@@ -229,6 +233,13 @@ class Stats:
 
     def __getitem__(self, name: str) -> Array:
         return self.sums[name]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "sums": {name: packed(a) for name, a in self.sums.items()}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, sums={name: unpacked(a) for name, a in state["sums"].items()})
+        self.__post_init__()
 
     def on(self, axes: Mapping[str, Index]) -> Stats:
         """The same sums on larger axes, zero where a label is new."""

@@ -85,7 +85,7 @@ class GenerativeEstimator(Predictor):
         """The log prior of predictions for class counts n; a class without rows has none.  # (n, K) → (n, K)"""
         fitted = self._fitted
         fixed = fitted.given or self._prior() is not None
-        p = fitted.prior * np.ones_like(n) if fixed else n + getattr(self, "prior_smoothing", 0.0)
+        p = fitted.prior * np.ones_like(n) if fixed else n + self._setting("prior_smoothing", 0.0)
         p = np.where((n > 0) | [c in fitted.model.pinned for c in fitted.model.classes], p, 0.0)
         return np.where(p > 0, self._decision_prior(p / p.sum(axis=1, keepdims=True)), -np.inf)
 
@@ -94,7 +94,8 @@ class GenerativeEstimator(Predictor):
     def recalibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the calibration anew, on learned rows, each under the model without it.
 
-        ``fit`` does this by itself where ``calibrate`` is set; later batches keep its answer until this is called.
+        ``fit`` does this by itself where ``calibrate`` is set; later batches keep its answer until this is called.  The
+        method is the ``calibrate`` that the rows were learned under, or "temperature".
         """
         data, _, rows = self._read(X, y, sample_weight, self._read_X_known)
         with self._unchanged_on_error():
@@ -112,7 +113,7 @@ class GenerativeEstimator(Predictor):
         self._calibrate(X, rows)
 
     def _calibration_method(self) -> str | None:
-        return getattr(self, "calibrate", None)
+        return self._setting("calibrate")
 
     def _calibrate(self, X: Matrix, rows: Rows, method: str | None = None) -> None:
         """Replace the state by one with a calibration, fitted on these rows (on some, where there are very many)."""
@@ -268,7 +269,7 @@ class GenerativeEstimator(Predictor):
         their typical values, and the picture says so.
         """
         from ..explain import explain_rows, pair_of
-        from ..ranges import DRAWS, picture
+        from ..ranges import draws, picture
 
         solution, labels = self._solved, self._model.classes
         pair = labels[:2] if classes is None else classes
@@ -276,7 +277,7 @@ class GenerativeEstimator(Predictor):
         columns, owners = self._columns_of_model()
         if not len(columns):
             raise InputError("nomogram: the model has no columns; see schema_ for why they were dropped")
-        data = self._drawn_rows(DRAWS) if X is None else self._read_X_known(X)
+        data = self._drawn_rows(draws(self.n_features_in_)) if X is None else self._read_X_known(X)
 
         def explain(rows: Any) -> Explanation:
             read = self._read_X_known(rows) if isinstance(rows, dict) else rows

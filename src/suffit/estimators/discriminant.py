@@ -32,7 +32,7 @@ class GaussianEstimator(GenerativeEstimator):
     priors: Any
 
     def _prior(self) -> Prior:
-        return self.priors  # type: ignore[no-any-return]
+        return self._setting("priors")  # type: ignore[no-any-return]
 
     def _scorer(self) -> GaussianScorer:
         return self._solved.scorer  # type: ignore[no-any-return]
@@ -201,10 +201,10 @@ class WithCovarianceEstimator(GaussianEstimator):
             with self._unchanged_on_error(anew=True):
                 self._total = None
                 return super().fit(X, y, sample_weight)
-        self._validate_params()
         if sample_weight is not None:
             raise ValueError("covariance_estimator takes no sample_weight; leave one of the two out")
         with self._unchanged_on_error(anew=True):
+            self._take_settings()
             data, labels, rows = self._read(X, y, None, self._read_X)
             dense = np.asarray(data.toarray() if hasattr(data, "toarray") else data)
             model = Model.empty(self._family(dense.shape[1]), column_names(X, dense.shape[1]))
@@ -217,7 +217,7 @@ class WithCovarianceEstimator(GaussianEstimator):
         return self
 
     def _check_rows_can_go(self) -> None:
-        if self.covariance_estimator is not None:
+        if self._setting("covariance_estimator") is not None:
             raise ValueError(
                 "with covariance_estimator a row cannot be taken out of the model: leave-one-out, cross_val and "
                 "calibrate need shrinkage instead"
@@ -230,7 +230,8 @@ class WithCovarianceEstimator(GaussianEstimator):
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add the sums of a batch.  Any batches, in any order, equal one ``fit`` on all their rows."""
-        if self.covariance_estimator is not None:
+        learned_with = self._setting("covariance_estimator") if "_fit" in self.__dict__ else None
+        if self.covariance_estimator is not None or learned_with is not None:
             raise ValueError("covariance_estimator needs all rows at once: use fit, or shrinkage instead")
         return super().partial_fit(X, y, classes, sample_weight)
 

@@ -108,7 +108,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _stores_by_prior(self) -> bool:
         """Whether "svd" is asked for the covariance that scikit-learn stores: class covariances weighed by priors."""
-        return self.solver == "svd" and self.store_covariance and self.priors is not None
+        svd_stores = self._setting("solver") == "svd" and self._setting("store_covariance")
+        return svd_stores and self._prior() is not None
 
     def _normalised_prior(self, p: Array) -> Array:
         if (p < 0).any():
@@ -119,7 +120,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return p
 
     def _adopt(self, model: Model, labels: np.dtype[Any] | None, floats: np.dtype[Any], anew: bool = False) -> None:
-        if self.solver != "svd" and self.priors is not None:
+        if self._setting("solver") != "svd" and self._prior() is not None:
             shares = self._checked_prior(self._prior(), model.classes)
             model = replace(model, family=replace(model.family, pool=tuple(np.asarray(shares).tolist())))  # type: ignore[type-var]
         super()._adopt(model, labels, floats, anew)
@@ -137,7 +138,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     @property
     def _max_components(self) -> int:
         most = min(len(self._model.classes) - 1, self.n_features_in_)
-        return most if self.n_components is None else min(self.n_components, most)
+        return most if self._setting("n_components") is None else min(self._setting("n_components"), most)
 
     @property
     def _n_features_out(self) -> int:
@@ -146,7 +147,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     @property
     def covariance_(self) -> Array:
         """The shared Σ ("svd": with ``store_covariance`` only)."""
-        if self.solver == "svd" and not self.store_covariance:
+        if self._setting("solver") == "svd" and not self._setting("store_covariance"):
             raise AttributeError("covariance_ is there with store_covariance=True, or another solver")
         if self._stores_by_prior():  # as scikit-learn has it: not the one that predictions use
             family: Any = self._model.family
@@ -158,14 +159,16 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     @property
     def xbar_(self) -> Array:
         """The mean of the class means under the prior ("svd" only)."""
-        if self.solver != "svd":
+        if self._setting("solver") != "svd":
             raise AttributeError("xbar_ is an attribute of solver='svd'")
         return self._cast(self._middle())
 
     def _middle(self) -> Array:
         scorer = self._scorer()
         return (
-            np.asarray(self._fitted.prior @ scorer.means) if self.solver == "svd" else np.zeros(scorer.means.shape[1])
+            np.asarray(self._fitted.prior @ scorer.means)
+            if self._setting("solver") == "svd"
+            else np.zeros(scorer.means.shape[1])
         )
 
     def _linear(self) -> tuple[Array, Array]:
@@ -211,10 +214,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _directions(self) -> tuple[Array, Array]:
         """Discriminant directions and the share of the between-class variance along each."""
-        if self.solver == "lsqr":
+        if self._setting("solver") == "lsqr":
             raise AttributeError("solver='lsqr' has no discriminant directions; use 'svd' or 'eigen'")
         self._fitted  # noqa: B018
-        return self._directions_svd() if self.solver == "svd" else self._directions_eigen()
+        return self._directions_svd() if self._setting("solver") == "svd" else self._directions_eigen()
 
     def _directions_svd(self) -> tuple[Array, Array]:
         scorer = self._scorer()
@@ -223,7 +226,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         std = np.where(std > 0, std, 1.0)
         values, vectors = np.linalg.eigh(sigma / std[:, None] / std)
         values, vectors = values[::-1], vectors[:, ::-1]
-        keep = values > max(self.tol**2, 0.0)
+        keep = values > max(self._setting("tol") ** 2, 0.0)
         scalings = vectors[:, keep] / std[:, None] / np.sqrt(values[keep])
         shares = self._fitted.prior
         K = len(shares)
@@ -232,7 +235,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         _, S, Vt = np.linalg.svd(between @ scalings, full_matrices=False)
         total = (S**2).sum()
         ratio = (S**2 / total if total > 0 else np.zeros_like(S))[: self._max_components]
-        rank = int((self.tol * S[0] < S).sum()) if len(S) else 0
+        rank = int((self._setting("tol") * S[0] < S).sum()) if len(S) else 0
         return scalings @ Vt.T[:, :rank], ratio
 
     def _directions_eigen(self) -> tuple[Array, Array]:
@@ -274,7 +277,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
         Missing values are taken as what the model expects them to be, given the rest of the row.
         """
-        if self.solver == "lsqr":
+        if self._setting("solver") == "lsqr":
             raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
         X = self._read_X_known(X)
         return self._cast(self._projected(X, self._directions()[0][:, : self._max_components].T))

@@ -41,11 +41,13 @@ from .reading import (
 class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Fit, update, merge and forget, for any family.
 
-    A subclass says which family its settings make (``_family``) and what the class prior is (``_prior``).
+    A subclass says which family its settings make (``_family``) and what the class prior is (``_prior``).  Settings are
+    taken when rows are learned, by ``fit`` and ``partial_fit``; nothing else reads them (``_setting``).
     """
 
     _accept_sparse: Any = ("csr", "csc")
     _fit: Fitted
+    _settings: dict[str, Any]  # those that the rows were learned under
     _pending: Pending | None  # batches that are not yet part of the model
     n_features_in_: int
     _text_way_out = "encode it as numbers or drop it, or use GenerativeClassifier, which takes categories"
@@ -119,7 +121,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise
 
     def _adopt(self, model: Model, labels: np.dtype[Any] | None, floats: np.dtype[Any], anew: bool = False) -> None:
-        """Make this the model, with the settings as they are now; solved when first asked."""
+        """Make this the model, under the settings that were taken with its rows; solved when first asked."""
         old: Fitted | None = None if anew else self.__dict__.get("_fit")
         prior = self._checked_prior(self._prior(), model.classes)
         given = old is not None and old.given and old.model.classes == model.classes
@@ -138,37 +140,36 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             calibration = None
         remarks = current_remarks() if old is None else old.remarks
         self._fit = Fitted(model, prior, given, labels, floats, self._decision_prior, calibration, remarks)
-        self._settings = self._current_settings()
 
-    def _adopt_as_before(self, model: Model) -> None:
-        """Make this the model, under the settings that its rows came under; those of now are for the next batch."""
-        old, settings = self._fit, self._settings
-        self._adopt(model, old.labels, old.floats)
-        self._settings = settings
-
-    def _settled_family(self, n_features: int) -> Family:
-        """The family of the settings; that of the last fit, where they are the same and making one says nothing."""
+    def _settled_family(self, n_features: int, as_before: bool) -> Family:
+        """The family of the settings; that of the last fit, where they are as before and making one says nothing."""
         fitted: Fitted | None = self.__dict__.get("_fit")
         family: Any = None if fitted is None else fitted.model.family
         chosen = getattr(family, "tuning", None) is not None  # from other rows
-        if family is not None and family.speaks and not chosen and self._settings_unchanged():
+        if family is not None and family.speaks and not chosen and as_before:
             return family  # type: ignore[no-any-return]
         return self._family(n_features)
 
     def _settings_unchanged(self) -> bool:
         state = self.__dict__
-        for name, value in state.get("_settings", ((None, 0),)):  # noqa: SIM110  (twice as fast as all())
+        for name, value in state.get("_settings", {None: 0}).items():  # noqa: SIM110  (twice as fast as all())
             if state.get(name) is not value:
                 return False
         return True
 
-    def _current_settings(self) -> tuple[tuple[str, Any], ...]:
-        return tuple((name, self.__dict__.get(name)) for name in setting_names(type(self)))  # type: ignore[arg-type]
+    def _take_settings(self) -> bool:
+        """Check the constructor's values and take them for the rows to come; whether they are those of before."""
+        if self._settings_unchanged():
+            return True
+        self._validate_params()
+        self._settings = {name: self.__dict__.get(name) for name in setting_names(type(self))}  # type: ignore[arg-type]
+        return False
 
-    def _check_settings_once(self) -> None:
-        """Check the constructor's values, unless they are those of the last fit."""
-        if not self._settings_unchanged():
-            self._validate_params()
+    def _setting(self, name: str, default: Any = None) -> Any:
+        """A constructor's value as it was when rows were last learned: a later ``set_params`` waits for the next."""
+        if "_settings" not in self.__dict__:
+            self._fitted  # noqa: B018  (says that there is no fit)
+        return self._settings.get(name, default)
 
     @property
     def _fitted(self) -> Fitted:
@@ -207,10 +208,10 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             A weight of 2 is the row twice.
 
         """
-        self._check_settings_once()
         with self._unchanged_on_error(anew=True):
+            as_before = self._take_settings()
             data, labels, rows = self._read(X, y, sample_weight, self._read_X)
-            family = self._settled_family(data.shape[1])
+            family = self._settled_family(data.shape[1], as_before)
             model = Model.empty(family, self._names(X, data.shape[1])).learn(data, rows)
             self._begin(X, data, rows, model, labels.dtype)
             self._after_fit(data, rows)
@@ -252,12 +253,14 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         if classes is None and sample_weight is None and self._put_off(X, y):
             return self
-        self._check_settings_once()
         with self._unchanged_on_error():
             known = "_fit" in self.__dict__
+            if known:
+                self._fitted  # noqa: B018  (pending batches came under the settings of before)
+            as_before = self._take_settings()
             data, labels, rows = self._read(X, y, sample_weight, self._read_X_more if known else self._read_X)
             declared = self._declared(classes, rows) if classes is not None else ()
-            family = self._settled_family(data.shape[1])
+            family = self._settled_family(data.shape[1], as_before)
             if known:
                 old = self._fitted
                 family = family.settled_as(old.model.family)
@@ -318,7 +321,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with pending.lock, self._unchanged_on_error():
             if self.__dict__.get("_pending") is not pending:
                 return  # another thread was first
-            self._adopt_as_before(pending.added_to(self._fit.model))
+            self._adopt(pending.added_to(self._fit.model), self._fit.labels, self._fit.floats)
             self._pending = None
 
     @staticmethod
@@ -360,7 +363,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             model = old.model.forget(data, rows)
             if not model.counts["n"].any():
                 raise InputError("forget: no rows would be left; make a new estimator instead")
-            self._adopt_as_before(model)
+            self._adopt(model, old.labels, old.floats)
         return self
 
     def decay(self, factor: float) -> Self:
@@ -375,11 +378,12 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         [1.0, 2.0]
         """
         factor = number(factor, "decay: factor", 0.0, 1.0, above_low=True)
-        model = self._model.decayed(factor)
+        old = self._fitted
+        model = old.model.decayed(factor)
         if not model.counts["n"].any():
             raise InputError(f"decay: after factor={factor!r} no rows would be left; make a new estimator instead")
         with self._unchanged_on_error():
-            self._adopt_as_before(model)
+            self._adopt(model, old.labels, old.floats)
         return self
 
     def merge(self, *others: Learner) -> Self:
@@ -442,7 +446,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _default_prior(self, model: Model) -> Array:
         """The share of the rows, smoothed by ``prior_smoothing``."""
-        n = model.counts["n"] + getattr(self, "prior_smoothing", 0.0)
+        n = model.counts["n"] + self._setting("prior_smoothing", 0.0)
         return np.asarray(n / n.sum())
 
     def _checked_prior(self, prior: Prior, classes: tuple[Hashable, ...]) -> Array | None:

@@ -76,7 +76,7 @@ class GaussianNB(GenerativeEstimator):
         return Gaussian(smoothing=float(self.var_smoothing), floor=self.floor)
 
     def _prior(self) -> Prior:
-        return self.priors  # type: ignore[no-any-return]
+        return self._setting("priors")  # type: ignore[no-any-return]
 
     def _scorer(self) -> DiagonalScorer:
         return self._solved.scorer  # type: ignore[no-any-return]
@@ -106,7 +106,7 @@ class GaussianNB(GenerativeEstimator):
         """What was added to the variances: one number per column, or one for all with ``floor="largest"``."""
         bare = Gaussian().scorer(self._model.sums, self._model.columns)
         added = self._scorer().variances - bare.variances  # type: ignore[attr-defined]
-        return float(added.max()) if self.floor == "largest" else added.max(axis=0)
+        return float(added.max()) if self._setting("floor") == "largest" else added.max(axis=0)
 
     @staticmethod
     def _update_mean_variance(n_past: float, mu: Any, var: Any, X: Any, sample_weight: Any = None) -> tuple[Any, Any]:
@@ -316,4 +316,4 @@ class NaiveBayes(GenerativeEstimator):
         return self._model.family
 
     def _prior(self) -> Prior:
-        return self.priors  # type: ignore[no-any-return]
+        return self._setting("priors")  # type: ignore[no-any-return]

@@ -98,7 +98,7 @@ class QuadraticDiscriminantAnalysis(WithCovarianceEstimator):
     @property
     def covariance_(self) -> list[Array]:
         """Σ of each class (with ``store_covariance`` only)."""
-        if not self.store_covariance:
+        if not self._setting("store_covariance"):
             raise AttributeError("covariance_ is there with store_covariance=True")
         return [self._cast(c) for c in self._scorer().covariances()]
 

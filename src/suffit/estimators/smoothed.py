@@ -71,9 +71,9 @@ class SmoothedNB(GenerativeEstimator):
                 self.n_features_in_ = before
 
     def _prior(self) -> Prior:
-        if self.class_prior is not None:
-            return self.class_prior  # type: ignore[no-any-return]
-        return None if self.fit_prior else "uniform"
+        if self._setting("class_prior") is not None:
+            return self._setting("class_prior")  # type: ignore[no-any-return]
+        return None if self._setting("fit_prior", True) else "uniform"
 
     def _normalised_prior(self, p: Array) -> Array:
         if not (p >= 0).all():

@@ -166,7 +166,7 @@ class GenerativeClassifier(GenerativeEstimator):
         return super()._get_param_names()  # type: ignore[no-any-return]
 
     def _prior(self) -> Prior:
-        return self.priors  # type: ignore[no-any-return]
+        return self._setting("priors")  # type: ignore[no-any-return]
 
     def _family(self, n_features: int) -> Family:
         return self._seen.family()
@@ -274,8 +274,8 @@ class GenerativeClassifier(GenerativeEstimator):
         sample_weight : array-like of shape (n_samples,), optional
 
         """
-        self._validate_params()
         with self._unchanged_on_error(anew=True):
+            self._take_settings()
             self._after_fit(*self._learn_first(X, y, sample_weight, solve=True))
         return self
 
@@ -376,8 +376,8 @@ class GenerativeClassifier(GenerativeEstimator):
         So it had better be large, with rows of all classes: under forty rows no structure is chosen, and columns are
         independent given the class.  New classes and levels may come at any time.
         """
-        self._check_settings_once()
         with self._unchanged_on_error():
+            self._take_settings()
             if "_fit" not in self.__dict__:
                 self._learn_first(X, y, sample_weight, solve=False, classes=classes)
                 return self
@@ -471,11 +471,12 @@ class GenerativeClassifier(GenerativeEstimator):
     def sample(self, n: int = 1, y: Any = None, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
         """Draw ``n`` rows, as a table like the one fitted: from the class ``y``, from n classes, or from the prior.
 
-        Returns the table and the labels.  Columns that the model leaves out are not in it.  Under
-        ``missing="informative"`` the rows have holes, as often as those that were learned.
+        Returns the table and the labels.  Columns that the model leaves out are not in it.  Integer columns have
+        integers: where the family is one of continuous numbers, the nearest to what was drawn.  Under
+        ``missing="informative"`` the rows have missing values, as often as those that were learned.
         """
         parts, labels = super().sample(n, y, random_state)
-        columns = self._columns(parts)
+        columns = self._columns(parts, drawn=True)
         for piece, part in zip(self._plain.pieces, parts.parts, strict=True):
             for j, name in enumerate(piece.columns if piece.reads == "holes" else ()):
                 columns[name] = _holed(columns[name], part[:, j] > 0)
@@ -485,7 +486,7 @@ class GenerativeClassifier(GenerativeEstimator):
         """The table with its holes filled: what is missing, given the rest of the row (and its class, where given).
 
         ``how="mean"``: numbers by their conditional mean, levels by the most probable, mixed over the posterior of the
-        class.  ``how="draw"``: one draw from the posterior of the missing values.
+        class.  ``how="draw"``: one draw from the posterior of the missing values, integers in integer columns.
         """
         if how not in ("mean", "draw"):
             raise ValueError(f"impute: how={how!r}: 'mean' or 'draw'")
@@ -499,7 +500,8 @@ class GenerativeClassifier(GenerativeEstimator):
             edges = np.cumsum(posterior, axis=1)
             codes = (rng.random(len(edges))[:, None] * edges[:, -1:] >= edges).sum(axis=1).astype(np.int32)
             filled = scorer.drawn(data, codes, rng)
-        return data.frame.filled({k: v for k, v in self._columns(filled).items() if k in data.frame.columns})
+        columns = self._columns(filled, drawn=how == "draw")
+        return data.frame.filled({k: v for k, v in columns.items() if k in data.frame.columns})
 
     def _one_hot(self, y: Any, n: int, who: str) -> Array:
         try:
@@ -557,15 +559,19 @@ class GenerativeClassifier(GenerativeEstimator):
         fitted = self._fitted
         return OneRow(fitted, self._seen, self._names_in)
 
-    def _columns(self, parts: Any) -> dict[str, NDArray[Any]]:
-        """The columns of the blocks, in the order of the table, as the table's types have them."""
+    def _columns(self, parts: Any, drawn: bool = False) -> dict[str, NDArray[Any]]:
+        """The columns of the blocks, in the order of the table, as the table's types have them.
+
+        Values that are ``drawn`` are integers where the column has these; means may lie between.
+        """
         found: dict[str, NDArray[Any]] = {}
+        kinds = {choice.column: choice.kind for choice in self._seen.choices}
         for piece, part in zip(self._plain.pieces, parts.parts, strict=True):
             if piece.reads == "holes":
                 continue
             for j, name in enumerate(piece.columns):
-                found[name] = part[:, j] * piece.scales[j] if piece.scales else _decoded(part, j)
-        kinds = {choice.column: choice.kind for choice in self._seen.choices}
+                values = part[:, j] * piece.scales[j] if piece.scales else _decoded(part, j)
+                found[name] = _nearest(values, piece.family) if drawn and kinds[name] == "whole number" else values
         return {name: _of_kind(found[name], kinds[name]) for name in self._seen.used}
 
     def __sklearn_tags__(self) -> Any:
@@ -616,6 +622,14 @@ def _decoded(part: Any, j: int) -> NDArray[Any]:
     if isinstance(part, Coded):
         return part.decoded()[:, j]
     return np.asarray(part[:, j])
+
+
+def _nearest(values: NDArray[Any], family: Any) -> NDArray[Any]:
+    """Draws as integers: the nearest one, or the next above where the family has no room for that (0 of x > 0)."""
+    if values.dtype.kind != "f":
+        return values
+    near = np.rint(values)
+    return np.where(family.outside(near), np.ceil(values), near) if hasattr(family, "outside") else near
 
 
 def _of_kind(values: NDArray[Any], kind: str) -> NDArray[Any]:

@@ -81,7 +81,7 @@ class MultinomialNB(SmoothedNB):
 
     @property
     def _grows(self) -> bool:  # type: ignore[override]
-        return self.input == "sequences"
+        return self._setting("input") == "sequences"
 
     def _read_X(self, X: Any) -> Matrix:
         return word_counts(X) if self._grows else super()._read_X(X)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..family import LeftOut, Running, Scorer, Terms, least, register
-from ..forms import LogisticForm
+from ..forms import Centred, LogisticForm
 from ..kernels.threads import COPY_CELLS, every, in_order, row_blocks
 from ..remarks import SingularClassWarning, remark
 from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
@@ -473,12 +474,15 @@ class WarpedScorer(Scorer):
         """Linear and quadratic in log x: weights on (log x, (log x)²)."""
         form = self.inner.logistic_form()
         Q = form.quadratic if form.quadratic is not None else np.zeros_like(form.weights)
-        weights = np.stack([form.weights, Q], axis=-1).reshape(len(Q), -1)
         names = tuple(name for c in self.columns for name in (f"log {c}", f"(log {c})²"))
-        return LogisticForm(names, weights, form.intercept, self._statistic)
+        here: Any = form.centred
+        w, near = (np.stack([a, Q], axis=-1).reshape(len(Q), -1) for a in (form.weights, here.weights))
+        centred = Centred(partial(self._statistic, here.centre), near, here.intercept, here.centre)
+        return LogisticForm(names, w, form.intercept, partial(self._statistic, 0.0), centred=centred)
 
-    def _statistic(self, X: NDArray[Any]) -> Array:
-        return self.family.T(np.asarray(X, dtype=np.float64)).reshape(len(X), -1)
+    def _statistic(self, centre: Any, X: NDArray[Any]) -> Array:
+        z = self.family.warp(X) - centre
+        return np.stack([z, z * z], axis=-1).reshape(len(z), -1)
 
 
 @register

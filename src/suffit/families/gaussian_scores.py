@@ -250,10 +250,11 @@ class DiagonalScorer(GaussianScorer):
         return np.asarray(self.means[codes] + np.sqrt(self.variances[codes]) * z)
 
     def logistic_form(self) -> LogisticForm:
-        """Q = −½/σ² (diagonal), w = μ/σ², b = −Σ ½μ²/σ² + log σ√2π."""
-        h = self.root**2
-        b = -((self.means * self.root) ** 2 + self.log_scale).sum(axis=1)
-        return LogisticForm(tuple(self.columns), 2 * h * self.means, b, _identity, -h)
+        """Q = −½/σ² (diagonal), w = (μ − m)/σ², b = −Σ ½(μ − m)²/σ² + log σ√2π, about the middle m of the means."""
+        middle = self.means.mean(axis=0)
+        h, z = self.root**2, self.means - middle
+        b = -((z * self.root) ** 2 + self.log_scale).sum(axis=1)
+        return LogisticForm.about(tuple(self.columns), middle, 2 * h * z, b, -h)
 
 
 class OwnScorer(GaussianScorer):
@@ -337,12 +338,12 @@ class OwnScorer(GaussianScorer):
         return out
 
     def logistic_form(self) -> LogisticForm:
-        """Q_c = −½Σ_c⁻¹, w_c = Σ_c⁻¹μ_c, b_c = −½μ_cᵀΣ_c⁻¹μ_c − ½ log det 2πΣ_c."""
-        P = np.stack([W.T @ W for W in self.W])
-        w = np.einsum("cij,cj->ci", P, self.means)
-        u = np.einsum("cij,cj->ci", self.W, self.means)
+        """Q_c = −½Σ_c⁻¹, w_c = Σ_c⁻¹z_c, b_c = −½z_cᵀΣ_c⁻¹z_c − ½ log det 2πΣ_c, z_c = μ_c − m, m their middle."""
+        P, z = np.stack([W.T @ W for W in self.W]), self.means - self.middle
+        w = np.einsum("cij,cj->ci", P, z)
+        u = np.einsum("cij,cj->ci", self.W, z)
         b = -0.5 * ((u * u).sum(axis=1) + self.log_det + self.rank * LOG_2PI)
-        return LogisticForm(tuple(self.columns), w, b, _identity, -0.5 * P)
+        return LogisticForm.about(tuple(self.columns), self.middle, w, b, -0.5 * P)
 
 
 class SharedScorer(GaussianScorer):
@@ -465,10 +466,10 @@ class SharedScorer(GaussianScorer):
         return np.asarray(self.means[codes] + _unwhitened(z, self.W, self.sigma))
 
     def logistic_form(self) -> LogisticForm:
-        """w_c = Σ⁻¹(μ_c − m), b_c = −½(μ_c − m)ᵀΣ⁻¹(μ_c − m) − w_c·m: scores relative to the middle m."""
+        """w_c = Σ⁻¹(μ_c − m), b_c = −½(μ_c − m)ᵀΣ⁻¹(μ_c − m), about the middle m."""
         w = self.whitened_means * self.W if self.W.ndim == 1 else self.whitened_means @ self.W
-        b = -0.5 * (self.whitened_means**2).sum(axis=1) - w @ self.middle
-        return LogisticForm(tuple(self.columns), w, b, _identity)
+        b = -0.5 * (self.whitened_means**2).sum(axis=1)
+        return LogisticForm.about(tuple(self.columns), self.middle, w, b)
 
 
 def _unwhitened(z: Array, W: Array, sigma: Array) -> Array:
@@ -476,7 +477,3 @@ def _unwhitened(z: Array, W: Array, sigma: Array) -> Array:
     scale = np.sqrt(np.diagonal(sigma))
     scale = np.where(scale > 0, scale, 1.0)
     return np.asarray((z @ np.linalg.pinv(W * scale).T) * scale)
-
-
-def _identity(X: NDArray[Any]) -> Array:
-    return np.asarray(X, dtype=np.float64)

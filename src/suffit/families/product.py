@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..family import Family, LeftOut, Scorer, Terms
-from ..forms import Impossible, LogisticForm
+from ..forms import Centred, Impossible, LogisticForm
 from ..kernels.threads import SMALL_MATRIX, one_blas_thread, row_blocks
 from ..remarks import current_remarks, no_remarks
 from ..stats import CLASS, Array, Bundle
@@ -308,7 +308,9 @@ class ProductScorer(Scorer):
     def logistic_form(self) -> LogisticForm:
         """The forms of the blocks side by side; quadratic terms become columns of the statistic."""
         forms = [s.logistic_form() for s in self.scorers]
-        linear = [_linear(f, b.power) for f, b in zip(forms, self.blocks_of, strict=True)]
+        powers = [b.power for b in self.blocks_of]
+        linear = [_linear(f, f, power) for f, power in zip(forms, powers, strict=True)]
+        near = [_linear(f, f.centred or f, power) for f, power in zip(forms, powers, strict=True)]
         impossible = None
         if any(f.impossible is not None for f in forms):
             zero = [
@@ -318,27 +320,44 @@ class ProductScorer(Scorer):
             start = sum(f.impossible.intercept for f in forms if f.impossible is not None)
             impossible = Impossible(np.concatenate(zero, axis=1), np.asarray(start))
 
-        def statistic(X: Any) -> Array:
-            return np.concatenate([T(X.part(i)) for i, (_, _, T) in enumerate(linear)], axis=1)
-
+        centre = np.concatenate([_centre(f) for f in forms])
+        b, b_near = (sum(p * g.intercept for p, g in zip(powers, gs, strict=True)) for gs in (forms, _centred(forms)))
         return LogisticForm(
             tuple(name for names, _, _ in linear for name in names),
             np.concatenate([w for _, w, _ in linear], axis=1),
-            np.asarray(sum(b.power * f.intercept for f, b in zip(forms, self.blocks_of, strict=True))),
-            statistic,
+            np.asarray(b),
+            _beside(linear),
             impossible=impossible,
+            centred=Centred(_beside(near), np.concatenate([w for _, w, _ in near], axis=1), np.asarray(b_near), centre),
         )
+
+
+_Linear = tuple[tuple[str, ...], Array, Callable[[Any], Array]]  # names, weights, statistic
+
+
+def _beside(linear: list[_Linear]) -> Callable[[Any], Array]:
+    """The statistics of all blocks, side by side."""
+    return lambda X: np.concatenate([T(X.part(i)) for i, (_, _, T) in enumerate(linear)], axis=1)
+
+
+def _centred(forms: list[LogisticForm]) -> list[Any]:
+    return [form.centred or form for form in forms]
+
+
+def _centre(form: LogisticForm) -> Array:
+    """Of every column of T(x); 0 where it is taken as it is."""
+    return np.zeros(len(form.names)) if form.centred is None else form.centred.centre
 
 
 def _padded(a: Array, width: int) -> Array:
     return np.concatenate([a, np.zeros((len(a), width - a.shape[1]))], axis=1)
 
 
-def _linear(form: LogisticForm, power: float) -> tuple[tuple[str, ...], Array, Callable[[Any], Array]]:
-    """A form to a power, with squares and products as columns of their own."""
+def _linear(form: LogisticForm, at: LogisticForm | Centred, power: float) -> _Linear:
+    """A form to a power, with squares and products as columns of their own: about 0, or about its centre."""
     Q = form.quadratic
     if Q is None:
-        return form.names, power * form.weights, form.statistic
+        return form.names, power * at.weights, at.statistic
     if Q.ndim == 2:
         i = j = np.arange(Q.shape[1])
         q = Q
@@ -349,7 +368,7 @@ def _linear(form: LogisticForm, power: float) -> tuple[tuple[str, ...], Array, C
     names = tuple(f"{n[a]}²" if a == b else f"{n[a]}·{n[b]}" for a, b in zip(i, j, strict=True))
 
     def statistic(X: Any) -> Array:
-        X = np.asarray(X, dtype=np.float64)
-        return np.concatenate([form.statistic(X), X[:, i] * X[:, j]], axis=1)
+        T = at.statistic(X)
+        return np.concatenate([T, T[:, i] * T[:, j]], axis=1)
 
-    return (*form.names, *names), power * np.concatenate([form.weights, q], axis=1), statistic
+    return (*form.names, *names), power * np.concatenate([at.weights, q], axis=1), statistic

@@ -6,9 +6,9 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import pairwise
+from itertools import pairwise, product
 from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from weakref import WeakSet
 
 import numpy as np
@@ -83,6 +83,8 @@ class Crew:
 
 def _work(waiting: SimpleQueue[Helper | None]) -> None:
     while (helper := waiting.get()) is not None:
+        for library in _local:  # a thread of the crew is one of several that compute
+            library.set(1)
         helper.run()
         del helper  # it holds the arrays of its call
 
@@ -122,7 +124,7 @@ def _after_fork() -> None:
     """Another thread of the parent may have held the lock: its child has one of its own."""
     global _lock
     _lock = threading.Lock()
-    _inside.clear()
+    _process.inside.clear()
 
 
 if hasattr(os, "register_at_fork"):
@@ -226,13 +228,50 @@ def every(work: Callable[[int, int], None], blocks: list[tuple[int, int]]) -> No
 
 SMALL_MATRIX = 512  # columns below which BLAS threads gain nothing, and keep spinning on cores that the next call needs
 
-_blas: list[Any] = []  # the BLAS libraries of this process
-_lowered: list[tuple[Any, int]] = []  # those that had more than one thread, and how many, while somebody is inside
-_inside: WeakSet[_Inside] = WeakSet()
+_shared: list[_Library] = []  # BLAS libraries whose number of threads is one for the process
+_local: list[_Library] = []  # those in which every thread has a number of its own
+_looked = False  # for them
+
+
+class _Library(NamedTuple):
+    get: Callable[[], int]
+    set: Callable[[int], Any]
 
 
 class _Inside:
     """Somebody who needs BLAS on one thread; forgotten with the call, even one whose end an interrupt cut short."""
+
+
+class _Lowering:
+    """Libraries on one thread while anybody is inside, and as before when the last one leaves."""
+
+    def __init__(self) -> None:
+        self.inside: WeakSet[_Inside] = WeakSet()
+        self._lowered: list[tuple[_Library, int]] = []  # those that had more than one thread, and how many
+
+    def enter(self, me: _Inside, libraries: list[_Library]) -> None:
+        if not self.inside:
+            for library in libraries:
+                n = library.get() or 1
+                if n > 1:  # what an interrupt has left lowered is in the list already
+                    self._lowered.append((library, n))
+                    library.set(1)
+        self.inside.add(me)
+
+    def leave(self, me: _Inside) -> None:
+        self.inside.discard(me)
+        if not self.inside:
+            for library, n in self._lowered:
+                library.set(n)
+            self._lowered.clear()
+
+
+class _OfThread(threading.local):
+    def __init__(self) -> None:
+        self.lowering = _Lowering()
+
+
+_process, _thread = _Lowering(), _OfThread()
 
 
 @contextmanager
@@ -244,27 +283,41 @@ def one_blas_thread(needed: bool = True) -> Iterator[None]:
     me = _Inside()
     try:
         with _lock:
-            if not _inside:
-                _lower()
-            _inside.add(me)
+            _look_for_blas()
+            _process.enter(me, _shared)
+        if _local:
+            _thread.lowering.enter(me, _local)
         yield
     finally:
         with _lock:
-            _inside.discard(me)
-            if not _inside:
-                for lib, n in _lowered:
-                    lib.set_num_threads(n)
-                _lowered.clear()
+            _process.leave(me)
+        if _local:
+            _thread.lowering.leave(me)
 
 
-def _lower() -> None:
-    if not _blas:
-        import scipy.linalg.blas  # noqa: F401  (the controller knows what is loaded when it is made)
-        from threadpoolctl import ThreadpoolController
+def _look_for_blas() -> None:
+    global _looked
+    if _looked:
+        return
+    import scipy.linalg.blas  # noqa: F401  (the controller knows what is loaded when it is made)
+    from threadpoolctl import ThreadpoolController
 
-        _blas.extend(lib for lib in ThreadpoolController().lib_controllers if lib.user_api == "blas")
-    for lib in _blas:
-        n = lib.get_num_threads() or 1
-        if n > 1:  # what an interrupt has left lowered is in the list already
-            _lowered.append((lib, n))
-            lib.set_num_threads(1)
+    for lib in ThreadpoolController().lib_controllers:
+        if lib.user_api == "blas":
+            own = lib.internal_api == "mkl" or getattr(lib, "threading_layer", None) == "openmp"
+            (_local if own else _shared).append(_library(lib))
+    _looked = True
+
+
+def _library(lib: Any) -> _Library:
+    """How to ask and set its number of threads.
+
+    For OpenBLAS with threads of its own by its own functions: those of threadpoolctl obey one thread, the first that
+    set a number, and silently do nothing in any other.
+    """
+    if lib.internal_api == "openblas" and lib.threading_layer != "openmp":
+        for prefix, suffix in product(("", "scipy_"), ("", "64_", "_64")):
+            get, put = (f"{prefix}openblas_{verb}_num_threads{suffix}" for verb in ("get", "set"))
+            if hasattr(lib.dynlib, get) and hasattr(lib.dynlib, put):
+                return _Library(getattr(lib.dynlib, get), getattr(lib.dynlib, put))
+    return _Library(lib.get_num_threads, lib.set_num_threads)
