@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from . import friedman, models, tables, text
+from . import friedman, fuzz, models, same, tables, text
 from .folds import FOLDS, run_fold, splits
 
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -198,7 +198,7 @@ def proportion(text: str) -> float:
 
 def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="scripts/evaluate")
-    kinds = parser.add_subparsers(required=True, metavar="tables | text | friedman")
+    kinds = parser.add_subparsers(required=True, metavar="tables | text | friedman | fuzz | same")
     kind = kinds.add_parser("tables", help="classification tables, repeated stratified 5-fold")
     kind.add_argument("--quick", action="store_true", help=f"one repeat on at most {QUICK:,} rows of each table")
     kind.add_argument("--tables", nargs="+", default=[], metavar="NAME", help="only these tables")
@@ -216,6 +216,14 @@ def main(words: Sequence[str] | None = None) -> int:
     kind = kinds.add_parser("friedman", help="Friedman's six simulated settings; writes a table into docs/tuning.md")
     kind.add_argument("--repeats", type=int, help=f"training sets of each setting ({friedman.REPEATS})")
     kind.set_defaults(run=friedman.run)
+    kind = kinds.add_parser("fuzz", help="random tables: never worse than the class shares, promises kept")
+    kind.add_argument("n", nargs="?", type=int, default=1_000, help="tables (1000)")
+    kind.add_argument("seed", nargs="?", type=int, default=0, help="of the first; the next ones follow (0)")
+    kind.set_defaults(run=lambda arguments: fuzz.run(arguments.n, arguments.seed))
+    kind = kinds.add_parser("same", help="tables with rows, names and units changed: the same answer")
+    kind.add_argument("--tables", nargs="+", default=[], metavar="NAME", help="only these tables")
+    kind.add_argument("--most", type=int, default=MOST, help=f"rows of a table ({MOST:,})")
+    kind.set_defaults(run=same.run)
     arguments = parser.parse_args(words)
     return int(arguments.run(arguments))
 

@@ -127,6 +127,15 @@ def test_keys_tell_rows_apart_and_equal_rows_have_equal_ones():
     assert (folds[::2] == folds[1::2]).all()
 
 
+def test_rows_that_exchange_the_ranks_of_two_columns_have_other_keys():
+    rng = np.random.default_rng(0)
+    first, second = rng.integers(0, 4, 40), rng.integers(0, 4, 40) ** 2
+    second[:2], first[:2] = (0, 9), (3, 0)
+    X = {"first": np.unique(first, return_inverse=True)[1], "second": np.unique(second, return_inverse=True)[1]}
+    found, _ = keys(X, np.array(["a", "a", *["b"] * 38]))
+    assert found[0] != found[1]
+
+
 def test_repeating_rows_is_giving_them_weight():
     X, y, _ = mixed_table(3, 200)
     times = np.random.default_rng(0).integers(1, 4, 200)

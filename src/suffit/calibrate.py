@@ -166,6 +166,13 @@ class Calibration:
     log_prior: Array  # the log prior that the maps are for
     rows: int
     trial: Trial
+    kept: bool = True  # False: it did not help, and probabilities are as they were
+
+    def if_it_helps(self) -> Calibration:
+        """Itself where the log-loss of rows it was not fitted on is less with it; else one that changes nothing."""
+        if self.log_loss_after < self.log_loss_before:
+            return self
+        return replace(self, power=1.0, lapse=self.trial.lapse, maps=(), kept=False)
 
     @property
     def log_loss_before(self) -> float:
@@ -226,6 +233,8 @@ class Calibration:
         how = "a monotone map of each class"
         if self.method == "temperature":
             how = f"p(c) p(x|c)^{self.power:.3g}, lapse {self.lapse:.2g}"
+        if not self.kept:
+            how = "not kept, as it does not help"
         return (
             f"{self.method}: {how}, from {self.rows} rows left out\n"
             f"log-loss {self.log_loss_before:.4f} → {self.log_loss_after:.4f}, "

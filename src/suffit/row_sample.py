@@ -59,7 +59,7 @@ def keyed(frame: Frame, names: Iterable[str], rows: Rows) -> Keyed:
     for j, name in enumerate(numbers):
         x[:, j] = frame.columns[name].numbers()
     columns = SortedColumns.of(x)
-    add_ranks(columns.x, columns.order, SALT, keys)
+    add_ranks(columns.x, columns.order, rows.part(0, n)[1], SALT, keys)
     levels = [frame.columns[name].levels() for name in other]
     categories = np.empty((len(other), n), np.int32)
     for j, (_, codes) in enumerate(levels):

@@ -29,6 +29,12 @@ class Unit:
     solution: Solution
     drawn: Any  # (DRAWS, p)
     apart: bool
+    scales: tuple[float, ...] = ()  # what the columns were divided by, where they were
+
+    def log_joint(self, part: Any) -> Array:
+        """log p(x | c) of draws, in the units that the columns had."""
+        joint = self.solution.log_joint(part)
+        return joint - (~np.isnan(part) @ np.log(self.scales))[:, None] if self.scales else joint
 
 
 class Draws:
@@ -52,7 +58,7 @@ class Draws:
                 objects = part.dtype.kind == "O"
                 part = np.full(part.shape, None if objects else np.nan, dtype=object if objects else np.float64)
                 part[:, list(seen)] = unit.drawn[:, list(seen)]
-            self._kept[u, seen] = unit.solution.log_joint(part)
+            self._kept[u, seen] = unit.log_joint(part)
         return self._kept[u, seen]
 
     def share_above(self, holes: Flags | None, told: Array, density: Array) -> Array:

@@ -347,6 +347,13 @@ class GenerativeClassifier(GenerativeEstimator):
             posterior = self._solved.under(prior).posterior(data[found.places])
         return proposal.kept(posterior, found.codes, found.weights)
 
+    def _calibrate(self, X: Any, rows: Rows, method: str | None = None) -> None:
+        """As any model; a pool, which is calibrated already, keeps it only where it helps."""
+        super()._calibrate(X, rows, method)
+        calibration = self._fit.calibration
+        if calibration is not None and isinstance(self._selection, Selection):
+            self._fit = replace(self._fit, calibration=calibration.if_it_helps())
+
     def _some_rows(self, X: TableRows, rows: Rows, most: int) -> NDArray[np.int64]:  # type: ignore[override]
         """By what they hold, not by their order."""
         return sample(X.frame, X.schema.used, rows, most)
@@ -520,7 +527,7 @@ class GenerativeClassifier(GenerativeEstimator):
         each = zip(self._plain.pieces, solution.scorer.scorers, drawn.parts, strict=True)
         nothing = np.zeros(len(solution.classes))
         return [
-            Unit(Solution(solution.classes, nothing, scorer, piece.names), part, apart(piece.family))
+            Unit(Solution(solution.classes, nothing, scorer, piece.names), part, apart(piece.family), piece.scales)
             for piece, scorer, part in each
             if piece.reads != "holes"
         ]

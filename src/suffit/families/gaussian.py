@@ -131,23 +131,24 @@ def _about_means(n: Array, x: Array, xx: Array, origin: Array) -> tuple[Array, A
     return means, ss, total
 
 
-def prior_variance(squares: Array, degrees: Array, total: Array) -> Array:
+def prior_variance(squares: Array, degrees: Array, total: Array, unit: float) -> Array:
     """The variance within classes that a prior puts: the total one, or less where rows that vary allow no more.
 
-    ``squares`` are those about the means of the classes, with so many degrees of freedom.
+    ``squares`` are those about the means of the classes, with so many degrees of freedom, a row being worth ``unit``.
     """
     from ..kernels.normal import variance_limit
 
-    degrees = np.broadcast_to(np.maximum(degrees, np.finfo(float).tiny), squares.shape)
+    some = (squares > 0) & (degrees > 0)
+    degrees = np.where(some, degrees, 1.0)
     with np.errstate(over="ignore"):
-        limit = squares / degrees * np.asarray(variance_limit(degrees))  # type: ignore[no-untyped-call]
-    return np.where(squares > 0, np.minimum(total, limit), total)
+        limit = squares / degrees * np.asarray(variance_limit(degrees / unit))  # type: ignore[no-untyped-call]
+    return np.where(some, np.minimum(total, limit), total)
 
 
 def prior_variances(n: Array, x: Array, xx: Array, origin: Array) -> Array:
-    """The variance within classes that a prior puts for each column.  # (K, p) → (p,)"""
+    """The variance within classes that a prior of one row puts for each column.  # (K, p) → (p,)"""
     _, ss, total = _about_means(n, x, xx, origin)
-    return prior_variance(ss.sum(axis=0), np.maximum(n - 1, 0.0).sum(axis=0), total[0])
+    return prior_variance(ss.sum(axis=0), np.maximum(n - 1, 0.0).sum(axis=0), total[0], 1.0)
 
 
 @register
@@ -160,10 +161,11 @@ class Gaussian(Elementwise):
     ``tie`` moves the variances from each class's own (0) to one shared by all (1); ``spherical`` makes them equal
     across columns; ``unbiased`` divides by n − 1 (shared: N − k).
 
-    ``prior_rows`` r is a prior of so many rows: σ² = (Σ_c Σ(x − μ_c)² + r·v)/(N + r) of all classes together, and
-    σ_c² = (Σ(x − μ_c)² + r·σ²)/(n_c + r) of each.  v is the column's total variance, or the largest variance within
-    classes that their rows allow (``variance_limit``), where they vary and that is less.  So n rows that do not vary
-    show a variance of about 1/n of the total, not 0, and a class of one row has that of all classes.
+    ``prior_rows`` r is a prior worth so many rows: of all classes together σ² = (Σ_c Σ(x − μ_c)² + r·v)/(D + r), with
+    D = Σ_c (n_c − r) for those with more than r rows, as the means take that much; and of each class
+    σ_c² = (Σ(x − μ_c)² + r·σ²)/n_c (over r, where it has less).  v is the column's total variance, or the largest one
+    within classes that rows which vary allow (``variance_limit``), if less.  So n rows that do not vary show a variance
+    of about 1/n of the total, not 0, and a class of one row has that of all classes.
     """
 
     smoothing: float = 0.0
@@ -334,15 +336,16 @@ class Gaussian(Elementwise):
     def _variances(self, n: Array, ss: Array, total: Array) -> Array:
         """Tie, pool and floor the sums of squares into variances.  # (…, K, p), total (…, 1, p) → (…, K, p)"""
         s, d, r, v = ss, n - (n > 0) if self.unbiased else n, self.prior_rows, total
+        if r:
+            d = np.maximum(n - r, 0.0)  # a mean takes a row
         if self.spherical:
             s, d = s.sum(axis=-1, keepdims=True), d.sum(axis=-1, keepdims=True)
             r, v = r * total.shape[-1], total.mean(axis=-1, keepdims=True)
         if self.tie or r:
-            together, rows = s.sum(axis=-2, keepdims=True), d.sum(axis=-2, keepdims=True) + r
+            together, rows = (a.sum(axis=-2, keepdims=True) for a in (s, d))
             if r:
-                df = np.maximum(n - 1, 0.0).sum(axis=(-2, -1) if self.spherical else -2, keepdims=True)
-                together = together + r * prior_variance(together, df, v)
-            s, d = s + r * together / np.maximum(rows, r or 1.0), d + r
+                together, rows = together + r * prior_variance(together, rows, v, self.prior_rows), rows + r
+                s, d = s + r * together / rows, d + r
             s, d = (1 - self.tie) * s + self.tie * together, (1 - self.tie) * d + self.tie * rows
         var = np.divide(s, d, out=np.zeros_like(s), where=d > 0)
         var = np.where(d > 0, var, total)  # no rows to tell: as varied as all rows together

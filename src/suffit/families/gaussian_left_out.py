@@ -43,9 +43,11 @@ class Ordinary:
             middle = (n * mean).sum(axis=0) / N
             total = (squares + n * (mean - middle) ** 2).sum(axis=0)
             within = squares.sum(axis=0)
-            degrees = np.maximum(n - 1, 0.0).sum(axis=0)
-            together = (within + prior_rows * prior_variance(within, degrees, total / N)) / (N + prior_rows)
-            variance = (squares + prior_rows * together) / (n + prior_rows) + smoothing * total / N
+            degrees, together = np.maximum(n - prior_rows, 0.0).sum(axis=0), np.zeros_like(N)
+            if prior_rows:
+                prior = prior_variance(within, degrees, total / N, prior_rows)
+                together = (within + prior_rows * prior) / (degrees + prior_rows)
+            variance = (squares + prior_rows * together) / np.maximum(n, prior_rows) + smoothing * total / N
             ordinary = (n > 0).all(axis=0) & (within > FEW_DIGITS * xx.sum(axis=0))
             least = np.where(squares > 0, squares / n, total / N).min(axis=0)
             ordinary &= (variance > 0).all(axis=0) & (least > FAR_FROM_0 * np.abs(mean).max(axis=0) ** 2)

@@ -55,11 +55,11 @@ def normal_left_out(x, codes, weights, n, mean, squares, variance, scale, peak, 
             if prior > 0:
                 before = prior * total[4, j]
                 within = total[3, j] - squares[j, own] + left
-                degrees = total[5, j] - max(m - 1.0, 0.0) + max(m - w - 1.0, 0.0)
+                degrees = total[5, j] - max(m - prior, 0.0) + max(m - w - prior, 0.0)
                 v = all_squares / (N - w)
                 if within > 0 and degrees > 0:
-                    v = min(v, within / degrees * _variance_limit(degrees))
-                after = prior * (within + prior * v) / (N - w + prior)
+                    v = min(v, within / degrees * _variance_limit(degrees / prior))
+                after = prior * (within + prior * v) / (degrees + prior)
             if steady[j]:
                 for c in range(K):
                     u = z - mean[j, c]
@@ -71,9 +71,9 @@ def normal_left_out(x, codes, weights, n, mean, squares, variance, scale, peak, 
             else:
                 for c in range(K):
                     if c != own:
-                        v = variance[j, c] + more + (after - before) / (n[j, c] + prior)
+                        v = variance[j, c] + more + (after - before) / max(n[j, c], prior)
                         u = z - mean[j, c]
                         out[i, c] -= 0.5 * (u * u / v + np.log(2 * np.pi * v))
-            v = (left + after) / (m - w + prior) + floor
+            v = (left + after) / max(m - w, prior) + floor
             u = d * m / (m - w)
             out[i, own] -= 0.5 * (u * u / v + np.log(2 * np.pi * v))

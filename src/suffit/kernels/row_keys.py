@@ -23,25 +23,32 @@ def scrambled(bits):  # type: ignore[no-untyped-def]
 
 
 @jit
-def add_ranks(x, order, salt, keys):  # type: ignore[no-untyped-def]
+def add_ranks(x, order, weights, salt, keys):  # type: ignore[no-untyped-def]
     """keys[i] += the scrambled rank of x[j, i] among the distinct values of its column, for every column j.
 
-    ``order`` holds the places of a column from the least value to the greatest, NaN last.
+    ``order`` holds the places of a column from the least value to the greatest, NaN last.  Columns are told apart by
+    how often each rank is there, so that a row whose columns exchange their ranks has another key.
     """
     p, n = x.shape
+    total = 0.0
+    for i in range(n):
+        total += weights[i]
+    total = total if total > 0.0 else 1.0
     for j in range(p):
-        rank, last = np.uint64(0), np.nan
-        hashed = scrambled(salt)
-        for k in range(n):
-            i = order[j, k]
-            v = x[j, i]
-            if v != v:
-                keys[i] += MISSING
-                continue
-            if v != last:
-                rank += np.uint64(1)
-                hashed, last = scrambled(salt + rank * GOLDEN), v
-            keys[i] += hashed
+        mark, mass = salt, 0.0
+        for turn in range(2):  # the column's mark, then the keys
+            rank, last, hashed = np.uint64(0), np.nan, np.uint64(0)
+            for k in range(n):
+                i = order[j, k]
+                v = x[j, i]
+                if v == v and v != last:
+                    rank += np.uint64(1)
+                    hashed, last = scrambled(mark + rank * GOLDEN), v
+                if turn:
+                    keys[i] += hashed if v == v else MISSING
+                elif v == v:
+                    mass += weights[i] * np.float64(hashed >> B40)
+            mark = scrambled(salt + np.uint64(mass / total * FINE + 0.5) * GOLDEN)
 
 
 @jit
