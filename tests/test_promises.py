@@ -141,7 +141,7 @@ def test_a_structure_whose_fit_breaks_its_promise_is_not_taken(monkeypatch):
 
 
 def by_hand(x, y, r):
-    """(Σ_c Σ(x − μ_c)² + r·v)/(Σ_c (n_c − r) + r), and of each class (Σ(x − μ_c)² + r·σ²)/max(n_c, r)."""
+    """σ² = (Σ_c Σ(x − μ_c)² + r·v)/(Σ_c (n_c − r) + r), and (Σ(x − μ_c)² + r·σ²)/max(n_c, r)·(1 + r/n_c)."""
     groups = [x[y == c] for c in np.unique(y)]
     squares = np.array([((g - g.mean()) ** 2).sum() for g in groups])
     degrees = sum(max(len(g) - r, 0) for g in groups)
@@ -149,7 +149,8 @@ def by_hand(x, y, r):
     if squares.sum() > 0:
         v = min(v, squares.sum() / degrees * variance_limit(degrees / r))
     shared = (squares.sum() + r * v) / (degrees + r)
-    return (squares + r * shared) / np.maximum([len(g) for g in groups], r)
+    n = np.array([len(g) for g in groups])
+    return (squares + r * shared) / np.maximum(n, r) * (1 + r / n)
 
 
 @pytest.mark.parametrize("r", [0.5, 1.0, 3.0])

@@ -241,9 +241,7 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> Proposals:
         log_prior = np.log(counts / counts.sum())
     held = Held(frame, rows, keyed(frame, schema.used, rows), counts)
     if not held.tell.counts().any():  # no class has two rows
-        loss = float(-counts @ log_prior / counts.sum())
-        alone = Selection((), ((NAIVE, "", 1.0),), 0.0, loss, loss)
-        return Proposals((Proposal(schema, alone, np.zeros((0, len(counts)))),))
+        return nothing_to_compare(schema, rows, ((NAIVE, "", 1.0),))
     tried: list[Tried] = []
     best: list[Candidate] = []
     with warnings.catch_warnings(), one_blas_thread():
@@ -260,6 +258,14 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> Proposals:
         return Proposals(tuple(found), look[places], codes, weights)
     each = [replace(f, schema=replace(f.schema, pieces=tuple(held.cut(p) for p in f.schema.pieces))) for f in found]
     return Proposals(tuple(each), places, codes, weights, held.sums)
+
+
+def nothing_to_compare(schema: Schema, rows: Rows, pool: tuple[tuple[str, str, float], ...] = ()) -> Proposals:
+    """The schema as it is, where no structures can be compared: it promises no more than the class shares do."""
+    counts = rows.counts()
+    counts = counts[counts > 0]
+    loss = float(-counts @ np.log(counts / counts.sum()) / counts.sum())
+    return Proposals((Proposal(schema, Selection((), pool, 0.0, loss, loss), np.zeros((0, len(counts)))),))
 
 
 def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) -> tuple[Candidate, list[Tried]]:

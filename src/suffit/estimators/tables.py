@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..choose import Proposal, Proposals, Selection, select
+from ..choose import Proposal, Proposals, Selection, nothing_to_compare, select
 from ..columns import AS_ASKED, CONSTANT, apart, choose
 from ..families.holes import ABSENT
 from ..families.product import LIKE_THE_FIRST
@@ -302,6 +302,8 @@ class GenerativeClassifier(GenerativeEstimator):
         elif open_structure and choice:
             with no_remarks():  # of structures that are tried
                 found = select(self._plain, frame, alike)
+        elif open_structure and not self._seen.used:
+            found = nothing_to_compare(self._plain, alike)
         self._template = frame.like
         self._names_in = frame.names
         self.__dict__.pop("_said_extra", None)

@@ -163,9 +163,10 @@ class Gaussian(Elementwise):
 
     ``prior_rows`` r is a prior worth so many rows: of all classes together σ² = (Σ_c Σ(x − μ_c)² + r·v)/(D + r), with
     D = Σ_c (n_c − r) for those with more than r rows, as the means take that much; and of each class
-    σ_c² = (Σ(x − μ_c)² + r·σ²)/n_c (over r, where it has less).  v is the column's total variance, or the largest one
-    within classes that rows which vary allow (``variance_limit``), if less.  So n rows that do not vary show a variance
-    of about 1/n of the total, not 0, and a class of one row has that of all classes.
+    σ_c² = (Σ(x − μ_c)² + r·σ²)/n_c (over r, where it has less), times 1 + r/n_c for what is not known of its mean.
+    v is the column's total variance, or the largest one within classes that rows which vary allow
+    (``variance_limit``), if less.  So n rows that do not vary show a variance of about 1/n of the total, not 0, and a
+    class of one row has twice that of all classes.
     """
 
     smoothing: float = 0.0
@@ -347,6 +348,8 @@ class Gaussian(Elementwise):
                 together, rows = together + r * prior_variance(together, rows, v, self.prior_rows), rows + r
                 s, d = s + r * together / rows, d + r
             s, d = (1 - self.tie) * s + self.tie * together, (1 - self.tie) * d + self.tie * rows
+            if r:  # nor is the mean known
+                s = s * (1 + (1 - self.tie) * self.prior_rows / np.where(n > 0, n, np.inf))
         var = np.divide(s, d, out=np.zeros_like(s), where=d > 0)
         var = np.where(d > 0, var, total)  # no rows to tell: as varied as all rows together
         if self.shrinkage:

@@ -47,7 +47,8 @@ class Ordinary:
             if prior_rows:
                 prior = prior_variance(within, degrees, total / N, prior_rows)
                 together = (within + prior_rows * prior) / (degrees + prior_rows)
-            variance = (squares + prior_rows * together) / np.maximum(n, prior_rows) + smoothing * total / N
+            variance = (squares + prior_rows * together) / np.maximum(n, prior_rows) * (1 + prior_rows / n)
+            variance = variance + smoothing * total / N
             ordinary = (n > 0).all(axis=0) & (within > FEW_DIGITS * xx.sum(axis=0))
             least = np.where(squares > 0, squares / n, total / N).min(axis=0)
             ordinary &= (variance > 0).all(axis=0) & (least > FAR_FROM_0 * np.abs(mean).max(axis=0) ** 2)

@@ -71,9 +71,9 @@ def normal_left_out(x, codes, weights, n, mean, squares, variance, scale, peak, 
             else:
                 for c in range(K):
                     if c != own:
-                        v = variance[j, c] + more + (after - before) / max(n[j, c], prior)
+                        v = variance[j, c] + more + (after - before) / max(n[j, c], prior) * (1.0 + prior / n[j, c])
                         u = z - mean[j, c]
                         out[i, c] -= 0.5 * (u * u / v + np.log(2 * np.pi * v))
-            v = (left + after) / max(m - w, prior) + floor
+            v = (left + after) / max(m - w, prior) * (1.0 + prior / (m - w)) + floor
             u = d * m / (m - w)
             out[i, own] -= 0.5 * (u * u / v + np.log(2 * np.pi * v))
