@@ -211,7 +211,7 @@ class Family(ABC):
                 one = X[i : i + 1]
                 rest = stats - self.collect(one, rows.some(np.array([i])), columns)
                 rest = self.without_rounding(stats.like(rest), rest.settled(stats, EMPTIED))
-                scorer = family.scorer(rest.trimmed(), columns)
+                scorer, one = family.scorer(rest.trimmed(), columns), self.known_part(one, rest)
                 density.append(scorer.scores(one)[0] + scorer.log_base(one)[0])
                 impossible.append(scorer.impossible(one))
         some = [np.zeros((1, len(d))) if z is None else z for d, z in zip(density, impossible, strict=True)]
@@ -229,6 +229,10 @@ class Family(ABC):
     def without_rounding(self, before: Any, after: Any) -> Any:
         """Sums after a subtraction, with squares that are no more than the rounding of those before made 0."""
         return after
+
+    def known_part(self, X: Matrix, stats: Any) -> Matrix:
+        """The columns of X that these sums have: all, but where words come and go."""
+        return X
 
     def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
         """Refuse a subtraction that cannot have been a forgetting: sums no set of rows could have."""

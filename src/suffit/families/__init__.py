@@ -6,11 +6,12 @@ from .binned import Binned
 from .categorical import Categorical
 from .exponential import Exponential
 from .gamma import Gamma
-from .gaussian import Gaussian, LogNormal, SingularClassWarning
+from .gaussian import Gaussian, LogNormal
 from .geometric import Geometric
 from .multinomial import Multinomial
 from .multivariate import MultivariateGaussian
 from .poisson import Poisson
+from .rounding import SingularClassWarning
 from .vonmises import VonMises
 
 __all__ = [
