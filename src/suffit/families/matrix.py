@@ -32,7 +32,7 @@ from .holes import (
     sums_of_pairs,
     too_many,
 )
-from .rounding import settled_columns, short_of_rows, slack, warn_few_digits
+from .rounding import settled_columns, settled_directions, short_of_rows, slack, warn_few_digits
 from .shrinkage import shift_fourth
 
 Sums = dict[str, Array]
@@ -225,7 +225,7 @@ class JointMoments(Family):
 
     def without_rounding(self, before: Stats, after: Stats) -> Stats:
         """Columns that do not vary any more in a class are about their value, with sums of 0."""
-        return settled_columns(after)
+        return settled_directions(settled_columns(after))
 
     def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
         """No class can have less than no rows, or negative squares: of complete rows, of a pattern, or of pairs."""

@@ -356,7 +356,7 @@ class MultivariateGaussian(JointMoments):
         if not isinstance(self.shrinkage, str):
             return own, S
         how = self.shrinkage if "xxyy" in stats.sums and not _incomplete(stats) else "oas"
-        own = class_shrinkage(how, stats.sums, own, shift)
+        own = class_shrinkage(how, stats.sums, own, shift, stats.noise)
         return own, own.sum(axis=0)
 
     def _regular(self, cov: Array) -> Array:

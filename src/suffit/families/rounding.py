@@ -19,6 +19,7 @@ Flags = NDArray[np.bool_]
 
 NEAR = 64 * ROUNDING  # share of a number that two may differ by where rounding is all between them
 WRONG = 1e-6  # share of the squares before: what is further below 0 no rows have left
+DEPENDENT = 1e-13  # share of a column's variance: more of it as rounding could be taken for a direction of its own
 FEW_DIGITS = 1e-10  # share of the squares before: less keeps fewer than six digits
 
 
@@ -87,6 +88,32 @@ def _without(stats: Stats, name: str, a: Array, still: Flags) -> Array:
         one, other = off[..., :, None], off[..., None, :]
         off = one if name == "pair_x" else one | other
     return np.where(off, 0.0, a)
+
+
+def settled_directions(stats: Stats) -> Stats:
+    """Squares and products, where no value is missing, without directions whose variance is no more than rounding.
+
+    A fit sees that columns depend on each other where less than 1e-12 of a variance is left.  Rounding leaves more of
+    it where a class once held squares far larger than now; there those directions are 0, as in a fit of what is left.
+    """
+    if stats.noise is None or "xx" not in stats.sums or stats["xx"].ndim != 3 or len(stats.axes[PATTERN]):
+        return stats  # rows with missing values say more of them
+    n, x, xx = stats["n"], stats["x"], stats["xx"]
+    some = n > 0
+    used = np.divide(x[:, :, None] * x[:, None, :], n[:, None, None], out=np.zeros_like(xx), where=some[:, None, None])
+    own = xx - used
+    squares = np.einsum("cjj->cj", own)
+    share = ROUNDING * np.divide(stats.noise, squares, out=np.zeros_like(squares), where=squares > 0)
+    worst = len(share[0]) * share.max(axis=1, initial=0.0)
+    for c in np.flatnonzero(some & (worst > DEPENDENT) & (worst < WRONG)):  # beyond, nothing is known of directions
+        xx = xx.copy() if xx is stats["xx"] else xx
+        j = np.flatnonzero(squares[c] > 0)
+        scale = np.sqrt(squares[c, j])
+        values, vectors = np.linalg.eigh(own[np.ix_([c], j, j)][0] / scale[:, None] / scale)
+        R = (vectors * np.where(values > worst[c], values, 0.0)) @ vectors.T
+        scale = scale / np.sqrt(np.diagonal(R))  # the variances stay
+        xx[np.ix_([c], j, j)] = R * scale[:, None] * scale + used[np.ix_([c], j, j)]
+    return stats if xx is stats["xx"] else replace(stats, sums={**stats.sums, "xx": xx})
 
 
 def slack(before: Stats, after: Stats) -> Array:
