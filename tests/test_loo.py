@@ -167,7 +167,7 @@ def test_loo_of_independent_normal_columns_is_solving_the_moments_less_each_row(
     stats = family.collect(X, rows, list("abcde"))
     sums = stats["n"], stats["x"], stats["xx"], np.asarray(stats.origin)
     with np.errstate(all="ignore"):
-        solved = family._solved_without(X, *rows.part(0, n), *sums)
+        solved = family._solved_without(X, *rows.part(0, n), *sums, stats["xx"])
     found = family.left_out(X, rows, stats, list("abcde")).log_density
     np.testing.assert_allclose(found, solved, rtol=1e-9, atol=1e-9)
 

@@ -12,7 +12,6 @@ exception, whose columns say nothing of its class.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -28,6 +27,7 @@ from .frame import Frame
 from .held_rows import Held
 from .kernels.threads import one_blas_thread
 from .powers import Pooled, bounded, expected_loss, pooled
+from .remarks import no_remarks
 from .row_sample import Places, keyed, some_rows
 from .schema import Coding, Piece, Schema
 from .series import LEVEL_KIND, NUMBER, WHOLE
@@ -244,8 +244,7 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> Proposals:
         return nothing_to_compare(schema, rows, ((NAIVE, "", 1.0),))
     tried: list[Tried] = []
     best: list[Candidate] = []
-    with warnings.catch_warnings(), one_blas_thread():
-        warnings.simplefilter("ignore")
+    with no_remarks(), one_blas_thread():
         for structure in structures(schema, held):
             so_far = min((t.loss for t in tried), default=np.inf)
             taken, attempts = _settled(structure, held, log_prior, so_far)

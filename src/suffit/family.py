@@ -11,7 +11,6 @@ so the posterior is logistic in T(x) whatever the family.
 from __future__ import annotations
 
 import textwrap
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from .forms import LogisticForm
 from .kernels.threads import READ_CELLS, entry_blocks, every, row_blocks
+from .remarks import no_remarks
 from .stats import Array, Stats
 from .table import Codes, Matrix, Rows, check_finite, csr, is_sparse
 
@@ -206,13 +206,12 @@ class Family(ABC):
         """``left_out`` by solving the sums of all other rows, one row after another; what all sums chose stays."""
         family: Any = self.solvable(stats) if hasattr(self, "solvable") else self
         density, impossible = [], []
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with no_remarks():
             for i in range(len(rows)):
                 one = X[i : i + 1]
                 rest = stats - self.collect(one, rows.some(np.array([i])), columns)
                 rest = self.without_rounding(stats.like(rest), rest.settled(stats, EMPTIED))
-                scorer = family.scorer(rest.trimmed(), columns)
+                scorer, one = family.scorer(rest.trimmed(), columns), self.known_part(one, rest)
                 density.append(scorer.scores(one)[0] + scorer.log_base(one)[0])
                 impossible.append(scorer.impossible(one))
         some = [np.zeros((1, len(d))) if z is None else z for d, z in zip(density, impossible, strict=True)]
@@ -230,6 +229,10 @@ class Family(ABC):
     def without_rounding(self, before: Any, after: Any) -> Any:
         """Sums after a subtraction, with squares that are no more than the rounding of those before made 0."""
         return after
+
+    def known_part(self, X: Matrix, stats: Any) -> Matrix:
+        """The columns of X that these sums have: all, but where words come and go."""
+        return X
 
     def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
         """Refuse a subtraction that cannot have been a forgetting: sums no set of rows could have."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,8 +10,9 @@ import numpy as np
 
 from .family import EMPTIED, Family, LeftOut
 from .kernels.threads import SMALL_MATRIX, one_blas_thread
+from .remarks import no_remarks
 from .solution import Solution, lapsed
-from .stats import CLASS, Array, Index, Stats, layout
+from .stats import CLASS, FEATURE, Array, Index, Stats, layout
 from .table import InputError, Matrix, Rows, freeze
 
 CLASS_COUNTS = layout("class-counts", {"n": (CLASS,)})
@@ -56,7 +56,7 @@ class Model:
     @property
     def classes(self) -> tuple[Hashable, ...]:
         """The labels, in canonical order."""
-        return self.counts.axes[CLASS].labels
+        return tuple(self.counts.axes[CLASS].labels)
 
     def collected(self, X: Matrix, rows: Rows) -> Model:
         """A model of these rows alone, with the same settings; what the family chooses from data is fixed by then."""
@@ -97,7 +97,7 @@ class Model:
             return self
         counts, stats = self.counts - other.counts, self.stats - other.stats
         before = self.counts
-        short = counts["n"] < -EMPTIED * np.maximum(before["n"], 1.0)
+        short = counts["n"] < -EMPTIED * before["n"]
         if short.any():
             c = int(np.argmax(short))
             raise InputError(
@@ -105,11 +105,11 @@ class Model:
                 f"{other.counts.on(before.axes)['n'][c]:g} are to be forgotten; forget only rows that were learned"
             )
         self.family.check_forgotten(self.stats.like(stats), stats, self.columns)
-        after = replace(
-            self,
-            counts=counts.settled(before, EMPTIED),
-            stats=self.family.without_rounding(self.stats.like(stats), stats.settled(self.stats, EMPTIED)),
-        )
+        stats = self.family.without_rounding(self.stats.like(stats), stats.settled(self.stats, EMPTIED))
+        after = replace(self, counts=counts.settled(before, EMPTIED), stats=stats)
+        words = stats.axes.get(FEATURE, self.columns)
+        if len(words) < len(self.columns):  # as the last document with them went
+            after = replace(after, columns=self.columns[: len(words)])
         return after._without_empty(keep=self.pinned)
 
     def __mul__(self, factor: float) -> Model:
@@ -175,8 +175,7 @@ class Model:
         """Refuse rows that cannot all have been learned: what a forgetting of them would refuse."""
         self._known(rows)
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with no_remarks():
                 self.forget(X, rows)
         except InputError as error:
             message = str(error).replace("forget:", "left out:", 1).replace("are to be forgotten", "are given")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -16,6 +15,7 @@ from .family import LeftOut
 from .frame import Frame
 from .model import Model
 from .powers import bounded
+from .remarks import no_remarks
 from .row_sample import sample
 from .schema import LEFT_OUT, Piece, Schema
 from .stats import Array
@@ -51,8 +51,7 @@ def columns_that_help(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema,
     look = sample(frame, schema.used, rows, max(1000, MOST_NUMBERS // (len(units) * len(rows.classes))))
     counts = rows.counts()
     few = rows.some(look)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with no_remarks():
         parts = [Part(i, c, _left_out(schema.pieces[i].only(c), frame, rows, look)) for i, c in units]
 
     def loss(scores: Array) -> float:

@@ -24,9 +24,11 @@ Positions = NDArray[np.int64]
 CLASS = "class"
 FEATURE = "feature"
 LEVEL = "level"
-COUNTS = ("n", "count", "part_n")  # sums that are numbers of rows or words, by which a label goes or stays
+COUNTS = ("n", "count", "part_n", "pair_n")  # sums that are numbers of rows or words, by which a label goes or stays
 PATTERN = "pattern"  # which columns of a row are there
 ROUNDED_TO_0 = 4e-16  # share of an origin: a mean that is no larger is 0, and this is what rounding left of it
+ROUNDING = 64 * float(np.finfo(np.float64).eps)  # a sum below this share of what it was made of is rounding
+EXACT = 2.0**53  # whole numbers below this add up and subtract exactly
 
 
 def _order(label: Hashable) -> tuple[Any, ...]:
@@ -73,8 +75,8 @@ class Index:
 
     __slots__ = ("_position", "labels")
 
-    def __init__(self, labels: tuple[Hashable, ...]) -> None:
-        self.labels = labels
+    def __init__(self, labels: tuple[Hashable, ...] | range) -> None:
+        self.labels = labels  # a range where they are places: of millions of words
         self._position: dict[Hashable, int] | None = None
 
     @classmethod
@@ -86,7 +88,7 @@ class Index:
     @lru_cache(maxsize=64)
     def range(n: int) -> Index:
         """The labels 0 … n−1 (one shared object per n, so that equality is one comparison)."""
-        return Index(tuple(range(n)))
+        return Index(range(n))
 
     @property
     def position(self) -> dict[Hashable, int]:
@@ -99,12 +101,19 @@ class Index:
         """Where each label of ``other`` stands here; −1 where it does not."""
         if other is self:
             return np.arange(len(self))
+        if isinstance(self.labels, range) and isinstance(other.labels, range):
+            places = np.arange(len(other))
+            return np.where(places < len(self), places, -1)
         position = self.position
         return np.fromiter((position.get(label, -1) for label in other.labels), np.int64, len(other))
 
     def union(self, other: Index) -> Index:
         """All labels of both; ``self`` itself where ``other`` adds none."""
-        if other is self or all(label in self.position for label in other.labels):
+        if other is self:
+            return self
+        if isinstance(self.labels, range) and isinstance(other.labels, range):
+            return self if len(self) >= len(other) else other
+        if all(label in self.position for label in other.labels):
             return self
         if all(label in other.position for label in self.labels):
             return other
@@ -112,16 +121,23 @@ class Index:
 
     def take(self, places: Iterable[int]) -> Index:
         """The labels at these places."""
-        return Index(tuple(self.labels[i] for i in places))
+        places = np.fromiter(places, np.int64)
+        if isinstance(self.labels, range) and np.array_equal(places, np.arange(len(places))):
+            return Index.range(len(places))
+        return Index(tuple([self.labels[i] for i in places.tolist()]))
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Index) and self.labels == other.labels)
+        if self is other or not isinstance(other, Index):
+            return self is other
+        if isinstance(self.labels, range) == isinstance(other.labels, range):
+            return self.labels == other.labels
+        return len(self) == len(other) and tuple(self.labels) == tuple(other.labels)
 
     def __hash__(self) -> int:
-        return hash(self.labels)
+        return hash((len(self.labels), *self.labels[:2]))
 
     def __repr__(self) -> str:
         shown = ", ".join(map(repr, self.labels[:6])) + (", …" if len(self) > 6 else "")
@@ -153,6 +169,9 @@ class Layout:
     statistics that have no origin (counts).  ``growing`` names, for every axis whose labels come with the rows, the
     sum that tells how many rows a label has.  ``cells`` gives n, Σz and Σz² of every class and feature (Σz² of all
     classes together where only that is kept), where they are not the sums ``n``, ``x`` and ``xx`` themselves.
+    ``counted`` names, for every sum of values, the number of rows that it adds up: what has no rows is 0.  ``noise``
+    are the axes along which the rounding of subtractions is followed (see :class:`Stats`), as a share of ``size``: the
+    squares, where nothing else is said.
     """
 
     name: str
@@ -161,6 +180,9 @@ class Layout:
     growing: Mapping[str, str] = field(default_factory=dict)
     cells: Callable[[Stats], tuple[Array, Array, Array]] | None = None
     coarser: Coarser | None = None
+    counted: Mapping[str, str] = field(default_factory=dict)
+    noise: tuple[str, ...] = ()
+    size: Callable[[Stats], Array] | None = None
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -205,12 +227,29 @@ def _spread(a: Array, dims: tuple[str, ...], places: Mapping[str, Positions], si
     return out
 
 
+def _wider(flags: NDArray[np.bool_], a: Array) -> NDArray[np.bool_]:
+    """Flags of the first axes of an array, in the shape of it."""
+    return flags.reshape(flags.shape + (1,) * (a.ndim - flags.ndim))
+
+
+def _together(a: Array | None, b: Array | None) -> Array | None:
+    return b if a is None else a if b is None else np.hypot(a, b)
+
+
+def is_rounding(left: Array, total: Array, least: float) -> NDArray[np.bool_]:
+    """Which differences are no more than this share of what they were taken from; of whole numbers, they are exact."""
+    exact = (left == np.round(left)) & (np.abs(total) < EXACT)
+    return np.asarray((np.abs(left) <= least * np.abs(total)) & ~exact)
+
+
 @dataclass(frozen=True)
 class Stats:
     """Sums with labelled axes, closed under ``+``, ``−`` and ``*``.
 
     ``origin`` (class, feature) is the point the moments are taken about.  It is bookkeeping, not a
     statistic: when two Stats differ in it, the sums of one are shifted to the origin of the other.
+    ``noise`` is bookkeeping too: how large the sums were when rows were taken out, √Σ size² over all such times.  What
+    is left is known to a few ε of that; None where no row was ever taken out.
 
     >>> counts = layout("doctest-counts", {"n": ("class",)})
     >>> a = Stats(counts, {"class": Index.of(["x", "y"])}, {"n": np.array([2.0, 1.0])})
@@ -225,11 +264,14 @@ class Stats:
     axes: Mapping[str, Index]
     sums: Mapping[str, Array]
     origin: Array | None = None
+    noise: Array | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sums", {name: _frozen(a) for name, a in self.sums.items()})
         if self.origin is not None:
             object.__setattr__(self, "origin", _frozen(self.origin))
+        if self.noise is not None:
+            object.__setattr__(self, "noise", _frozen(self.noise))
 
     def __getitem__(self, name: str) -> Array:
         return self.sums[name]
@@ -253,14 +295,19 @@ class Stats:
         origin = self.origin
         if origin is not None:
             origin = _spread(origin, (CLASS, FEATURE), places, sizes)
-        return Stats(self.layout, dict(axes), sums, origin)
+        noise = None if self.noise is None else _spread(self.noise, self.layout.noise, places, sizes)
+        return Stats(self.layout, dict(axes), sums, origin, noise)
 
     def about(self, origin: Array) -> Stats:
         """The same rows, their moments taken about another origin."""
         shift = self.layout.shift
         if shift is None or self.origin is None or np.array_equal(origin, self.origin):
             return self
-        return replace(self, sums=shift(self, self.origin - origin), origin=origin)
+        d, noise = self.origin - origin, self.noise
+        if noise is not None:  # the squares about the other origin are no larger
+            moved = self._rows() * d**2
+            noise = (np.sqrt(noise) + np.sqrt(moved if CLASS in self.layout.noise else moved.sum(axis=0))) ** 2
+        return replace(self, sums=shift(self, d), origin=origin, noise=noise)
 
     def coarsened(self, layout: Layout | None = None) -> Stats:
         """The sums of the coarser layout, where an axis has grown too long or where the other side has them."""
@@ -288,10 +335,14 @@ class Stats:
         b = replace(b, origin=np.where(m != 0, b.origin, origin))
         return a.about(origin), b.about(origin)
 
+    def moments(self) -> tuple[Array, Array, Array]:
+        """n, Σz and Σz² of every class and feature; Σz² of all classes together where only that is kept."""
+        n, x, squares = self.layout.cells(self) if self.layout.cells else (self.sums[k] for k in ("n", "x", "xx"))
+        return n, x, squares
+
     def _rows(self) -> Array:
         """How many rows each (class, feature) cell has."""
-        n = self.sums["n"] if self.layout.cells is None else self.layout.cells(self)[0]
-        return np.broadcast_to(n if n.ndim == 2 else n[:, None], np.asarray(self.origin).shape)
+        return self.sums["n"] if self.layout.cells is None else self.layout.cells(self)[0]
 
     def trimmed(self) -> Stats:
         """Without the labels of growing axes that no row has."""
@@ -306,7 +357,7 @@ class Stats:
         """About the means, where the origin has come to lie far from them (rows came, or went, that were elsewhere)."""
         if self.origin is None or self.layout.shift is None:
             return self
-        n, x, squares = self.layout.cells(self) if self.layout.cells else (self.sums[k] for k in ("n", "x", "xx"))
+        n, x, squares = self.moments()
         if squares.ndim == 1:  # pooled over the classes
             squares = squares * np.divide(n, n.sum(axis=0), out=np.zeros(n.shape), where=n.sum(axis=0) > 0)
         shift = np.divide(x, n, out=np.zeros(n.shape), where=n > 0)
@@ -319,14 +370,28 @@ class Stats:
 
     def __add__(self, other: Stats) -> Stats:
         a, b = self._aligned(other)
-        return replace(a, sums={k: a.sums[k] + b.sums[k] for k in a.sums})._recentred().coarsened()
+        sums = {k: a.sums[k] + b.sums[k] for k in a.sums}
+        return replace(a, sums=sums, noise=_together(a.noise, b.noise))._recentred().coarsened()
 
     def __sub__(self, other: Stats) -> Stats:
         a, b = self._aligned(other)
-        return replace(a, sums={k: a.sums[k] - b.sums[k] for k in a.sums})._recentred()
+        sums = {k: a.sums[k] - b.sums[k] for k in a.sums}
+        return replace(a, sums=sums, noise=a._noise_without(b))._recentred()
+
+    def _noise_without(self, gone: Stats) -> Array | None:
+        """The noise once these rows are taken out: that of cells which have none of them stays."""
+        layout = self.layout
+        if not layout.noise:
+            return None
+        size = self.moments()[2] if layout.size is None else layout.size(self)
+        touched = gone._rows() != 0
+        touched = touched if CLASS in layout.noise else touched.any(axis=0)
+        size = np.where(_wider(touched, size), size, 0.0)
+        return _together(_together(self.noise, gone.noise), size)
 
     def __mul__(self, factor: float) -> Stats:
-        return replace(self, sums={k: a * factor for k, a in self.sums.items()})
+        noise = None if self.noise is None else self.noise * factor
+        return replace(self, sums={k: a * factor for k, a in self.sums.items()}, noise=noise)
 
     __rmul__ = __mul__
 
@@ -343,26 +408,54 @@ class Stats:
         origin = self.origin
         if origin is not None and axis in (CLASS, FEATURE):
             origin = origin.take(where, axis=(CLASS, FEATURE).index(axis))
-        return Stats(self.layout, axes, sums, origin)
+        noise = self.noise
+        if noise is not None and axis in self.layout.noise:
+            noise = noise.take(where, axis=self.layout.noise.index(axis))
+        return Stats(self.layout, axes, sums, origin, noise)
 
     def like(self, other: Stats) -> Stats:
         """The same sums on the axes (and in the layout) of others that hold at least as much."""
         return self.coarsened(other.layout).on(other.axes)
 
     def settled(self, before: Stats, least: float) -> Stats:
-        """Counts that a subtraction brought to rounding distance of 0 are 0."""
+        """Counts that a subtraction brought to rounding distance of 0 are 0, and all other sums with them."""
         was = before.like(self)
 
         def settle(a: Array, old: Array) -> Array:
-            return np.where((np.abs(a) <= least * np.abs(old)) & (a != np.round(a)), 0.0, a)  # whole numbers are exact
+            at = np.nonzero(a != old)  # the only ones that a subtraction has touched
+            rounding = is_rounding(a[at], old[at], least)
+            if not rounding.any():
+                return a
+            out = a.copy()
+            out[at] = np.where(rounding, 0.0, a[at])
+            return out
 
         sums = {k: settle(a, was.sums[k]) if k in COUNTS else a for k, a in self.sums.items()}
-        return replace(self, sums=sums)
+        return replace(self, sums=sums)._emptied()
 
     def without_traces(self, least: float) -> Stats:
-        """Counts below ``least`` are 0."""
+        """Counts below ``least`` are 0, and all other sums with them."""
         sums = {k: np.where(a < least, 0.0, a) if k in COUNTS else a for k, a in self.sums.items()}
-        return replace(self, sums=sums)
+        return replace(self, sums=sums)._emptied()
+
+    def _emptied(self) -> Stats:
+        """Exactly 0 in every sum where no rows are left, and no noise: rows that come later start anew."""
+        sums = dict(self.sums)
+        for name, count in self.layout.counted.items():
+            none = sums[count] == 0
+            if none.any():
+                pooled = self.layout.dims[name][0] != self.layout.dims[count][0]  # over the classes
+                sums[name] = np.where(_wider(none.all(axis=0) if pooled else none, sums[name]), 0.0, sums[name])
+        out = replace(self, sums=sums)
+        if self.noise is None and self.origin is None:
+            return out
+        none = out._rows() == 0
+        if not none.any():
+            return out
+        noise, origin = self.noise, self.origin
+        if noise is not None:
+            noise = np.where(_wider(none if CLASS in self.layout.noise else none.all(axis=0), noise), 0.0, noise)
+        return replace(out, noise=noise, origin=None if origin is None else np.where(none, 0.0, origin))
 
     def isclose(self, other: Stats, rtol: float = 1e-12) -> bool:
         """Whether both hold the same sums, each array to ``rtol`` of its largest entry."""

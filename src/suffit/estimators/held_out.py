@@ -53,7 +53,8 @@ def cross_validated(model: Any, data: Any, rows: Rows, splits: Iterable[tuple[Pl
         n[0, at] = rest.counts["n"]
         solution = rest.solved(model._prior_without(n)[0, at], *tempering(fitted.calibration))
         whole = fitted.maps and len(at) == len(index)  # maps are for all classes
-        P = fitted.calibration.posterior(solution, data[here]) if whole else solution.posterior(data[here])
+        tested = rest.family.known_part(data[here], rest.sums)
+        P = fitted.calibration.posterior(solution, tested) if whole else solution.posterior(tested)
         proba[here], fold[here] = 0.0, f
         proba[np.ix_(here, at)] = P
     seen = np.flatnonzero(fold >= 0)

@@ -28,7 +28,6 @@ from ..remarks import (
     LeftOutWarning,
     TextColumnWarning,
     UnknownCategoryWarning,
-    no_remarks,
     remark,
 )
 from ..row_sample import sample
@@ -291,8 +290,7 @@ class GenerativeClassifier(GenerativeEstimator):
         self._selection = None
         choice = bool(self._seen.used) and len(rows.classes) > 1  # whether there is anything to choose by
         if self.select == "loo" and choice:
-            with no_remarks():
-                self._seen, self._selection = columns_that_help(self._seen.plain(), frame, alike)
+            self._seen, self._selection = columns_that_help(self._seen.plain(), frame, alike)
         self._plain = self._seen.plain()
         self._asked = {name: getattr(self, name) for name in SETTLED}
         found = Proposals(())
@@ -300,8 +298,7 @@ class GenerativeClassifier(GenerativeEstimator):
         if open_structure and not solve and len(rows) < FEW_FIRST:
             self._say_few(len(rows))
         elif open_structure and choice:
-            with no_remarks():  # of structures that are tried
-                found = select(self._plain, frame, alike)
+            found = select(self._plain, frame, alike)
         elif open_structure and not self._seen.used:
             found = nothing_to_compare(self._plain, alike)
         self._template = frame.like

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,11 +15,12 @@ from ..family import Family
 from ..frame import WORDS
 from ..solution import Solution
 from ..stats import Array
-from ..table import InputError, Matrix, is_sparse
+from ..table import InputError, Matrix, Rows, is_sparse
 from .fitted import log_prior, no_prior
 from .smoothed import SmoothedNB
 
-MOST_WORDS = 2**26  # the counts of one class then take half a gigabyte
+MOST_WORDS = 2**26  # the largest word id, and one more
+MOST_COUNTS = 2**25  # words times classes: their counts then take a quarter of a gigabyte
 
 
 class MultinomialNB(SmoothedNB):
@@ -33,7 +35,9 @@ class MultinomialNB(SmoothedNB):
         As in :class:`BernoulliNB`.
     input : {"counts", "sequences"}, default "counts"
         What X holds: a matrix of word counts (dense or sparse), or documents as sequences of word ids.  With sequences
-        the vocabulary grows with the ids seen; ids beyond it at prediction are left out.
+        the vocabulary is 0 … the largest id seen: it grows with new ids, and shrinks when ``forget`` takes the last
+        document with the largest out.  Ids beyond it at prediction are left out.  The counts take 8 bytes for each
+        word and class, and may be 2²⁵ at most.
 
     Examples
     --------
@@ -77,7 +81,11 @@ class MultinomialNB(SmoothedNB):
         return float(alpha) if np.ndim(alpha) == 0 else tuple(np.asarray(alpha).tolist())
 
     def _family(self, n_features: int) -> Family:
-        return Multinomial(alpha=self._alpha_setting(n_features))
+        return Multinomial(**self._word_settings(n_features))
+
+    def _word_settings(self, n_features: int) -> dict[str, Any]:
+        alpha = self._alpha_setting(n_features)
+        return {"alpha": alpha, "grows": self._grows and not isinstance(alpha, tuple)}
 
     @property
     def _grows(self) -> bool:  # type: ignore[override]
@@ -94,6 +102,21 @@ class MultinomialNB(SmoothedNB):
             return super()._read_X_known(X)
         self._fitted  # noqa: B018
         return word_counts(X, at_least=self.n_features_in_)[:, : self.n_features_in_]
+
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any, read_X: Callable[[Any], Matrix]
+    ) -> tuple[Matrix, NDArray[Any], Rows]:
+        data, labels, rows = super()._read(X, y, sample_weight, read_X)
+        if self._grows:
+            known = self._model.classes if "_fit" in self.__dict__ else ()
+            classes = len({*known, *rows.classes.labels})
+            if data.shape[1] * classes > MOST_COUNTS:
+                raise InputError(
+                    f"word ids up to {data.shape[1] - 1} and {classes} classes make {data.shape[1] * classes} counts, "
+                    f"and at most {MOST_COUNTS} are kept; number the words from 0 on without gaps, or hash them into "
+                    "fewer ids (id % 2**20)"
+                )
+        return data, labels, rows
 
     def _remember_columns(self, X: Any, data: Matrix) -> None:
         super()._remember_columns(data if self._grows else X, data)
@@ -168,7 +191,7 @@ class ComplementNB(MultinomialNB):
         self.norm = norm
 
     def _family(self, n_features: int) -> Family:
-        return Multinomial(alpha=self._alpha_setting(n_features), complement=True, norm=self.norm)
+        return Multinomial(**self._word_settings(n_features), complement=True, norm=self.norm)
 
     _decision_prior = staticmethod(no_prior)
 

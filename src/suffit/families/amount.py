@@ -14,15 +14,16 @@ from .elementwise import Elementwise
 class Amount(Elementwise):
     """x ≥ 0 with T(x) = x: counts, waiting times."""
 
+    from_0: ClassVar[bool] = True
     support: ClassVar[str] = "needs x ≥ 0 (Negative values in data)"
 
     def outside(self, x: Array) -> NDArray[np.bool_]:
         """Negative; fractional counts are taken."""
         return x < 0
 
-    def infeasible(self, n: Array, t: Array) -> NDArray[np.bool_]:
+    def infeasible(self, n: Array, t: Array, slack: Array) -> NDArray[np.bool_]:
         """Σx ≥ 0."""
-        return t[..., 0] < -1e-9 * np.maximum(n, 1.0)
+        return np.asarray(t[..., 0] < -slack[..., 0])
 
     @property
     def adds_entries(self) -> bool:

@@ -36,6 +36,7 @@ class Bernoulli(Elementwise):
     threshold: float | None = 0.0
 
     key: ClassVar[str] = "bernoulli"
+    from_0: ClassVar[bool] = True
     support: ClassVar[str] = "needs values from 0 to 1"
     way_out: ClassVar[str] = "set a threshold (binarize) to make them 0 or 1"
 
@@ -48,9 +49,9 @@ class Bernoulli(Elementwise):
         """Without a threshold, values must be shares."""
         return (x < 0) | (x > 1) if self.threshold is None else np.zeros(x.shape, dtype=bool)
 
-    def infeasible(self, n: Array, t: Array) -> NDArray[np.bool_]:
+    def infeasible(self, n: Array, t: Array, slack: Array) -> NDArray[np.bool_]:
         """0 ≤ Σx ≤ n."""
-        return (t[..., 0] < -1e-9 * np.maximum(n, 1.0)) | (t[..., 0] > n * (1 + 1e-9))
+        return (t[..., 0] < -slack[..., 0]) | (t[..., 0] > n + slack[..., 0])
 
     def surely_valid(self, X: Matrix) -> bool:
         """With a threshold, anything finite will do."""
@@ -85,13 +86,8 @@ class Bernoulli(Elementwise):
         holes = (stats["n"] != stats["n"][:, :1]).any() or not _sums_up(X)
         if many or holes or self.threshold is None or (self.threshold < 0 and is_sparse(X)):
             return super().left_out(X, rows, stats, columns)
-        if is_sparse(X):
-            X = csr(X)
-            there = sparse.csr_array(
-                (X.data > self.threshold, X.indices, X.indptr), X.shape
-            )  # X > … would sort X itself
-        else:
-            there = sparse.csr_array(X > self.threshold)  # noqa: SIM300
+        X = csr(X) if is_sparse(X) else X
+        there = _above(X, self.threshold)
         family = self.solvable(stats)
         scorer = family.scorer(stats, columns)
         density, never = scorer.scores(X), scorer.impossible(X)
@@ -145,6 +141,15 @@ class Bernoulli(Elementwise):
         """0 and 1, or next to a threshold that does not lie between them."""
         t = 0.0 if self.threshold is None else self.threshold
         return np.where(x > 0, max(1.0, np.nextafter(t, np.inf)), min(0.0, t))
+
+
+def _above(X: Matrix, threshold: float) -> Any:
+    """Which values lie above a threshold, as CSR; from 0 on, so that zeros which are not stored do not."""
+    if not is_sparse(X):
+        return sparse.csr_array(threshold < X)
+    there = X.data > threshold
+    ends = np.concatenate([[0], np.cumsum(there)])[X.indptr]  # entries in any order stay so: scipy's own sorts them
+    return sparse.csr_array((there[there], X.indices[there], ends), shape=X.shape)
 
 
 def _sums_up(X: Matrix) -> bool:

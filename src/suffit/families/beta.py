@@ -69,11 +69,11 @@ class Beta(Elementwise):
         """0, 1 or beyond."""
         return (x <= 0) | (x >= 1)
 
-    def infeasible(self, n: Array, t: Array) -> NDArray[np.bool_]:
+    def infeasible(self, n: Array, t: Array, slack: Array) -> NDArray[np.bool_]:
         """Σ log x < 0 and Σ log(1−x) < 0; their geometric means add up to no more than 1."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            share = np.exp(t[..., 0] / n) + np.exp(t[..., 1] / n)
-        return (n >= 0.5) & ((t[..., 0] >= 0) | (t[..., 1] >= 0) | (share > 1 + 1e-6))
+            share = np.exp((t[..., 0] - slack[..., 0]) / n) + np.exp((t[..., 1] - slack[..., 1]) / n)
+        return (t > slack).any(axis=-1) | (share > 1 + 1e-6)
 
     def T(self, x: Array) -> Array:
         """(log x, log(1 − x))."""

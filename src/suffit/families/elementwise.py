@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..family import EMPTIED, LeftOut
 from ..kernels.threads import COPY_CELLS, cores, entry_blocks, every, in_order, row_blocks
-from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
+from ..stats import CLASS, FEATURE, ROUNDING, Array, Index, Stats, is_rounding, layout
 from ..table import (
     InputError,
     Matrix,
@@ -35,13 +35,27 @@ from ..table import (
 from .elementwise_scores import ElementwiseScorer
 from .elementwise_scores import Natural as Natural
 from .holes import warn_absent
+from .rounding import few_digits_left, is_inexact, say_few_digits, short_of_rows
 from .tuning import SmoothedFamily, Tuning, check_alpha
 
 ORDER = "order"
 LEFT_OUT_CELLS = 1 << 15  # sums without a row that are solved together: rows × classes × columns
 MANY_BLOCKS = 4  # enough to keep threads busy, and no more sums than these to be added up
 AddEntries = Callable[[int, int, int, int, Array], None]
-ELEMENTWISE = layout("elementwise", {"n": (CLASS, FEATURE), "t": (CLASS, FEATURE, ORDER)})
+
+
+def _size(stats: Stats) -> Array:
+    """Of sums that may have either sign, as logarithms and cosines have: as large as if each added 1."""
+    return np.abs(stats["t"]) + stats["n"][:, :, None]
+
+
+ELEMENTWISE = layout(
+    "elementwise",
+    {"n": (CLASS, FEATURE), "t": (CLASS, FEATURE, ORDER)},
+    counted={"t": "n"},
+    noise=(CLASS, FEATURE, ORDER),
+    size=_size,
+)
 
 
 def class_ranges(rows: Rows) -> list[tuple[int, int]]:
@@ -303,30 +317,59 @@ class Elementwise(SmoothedFamily):
 
         return left_out(self.solvable(stats), X, rows, stats)
 
-    def infeasible(self, n: Array, t: Array) -> NDArray[np.bool_]:
-        """Which cells hold sums that no n rows could have, rounding allowed for.  # (K, p), (K, p, order) → (K, p)"""
+    def infeasible(self, n: Array, t: Array, slack: Array) -> NDArray[np.bool_]:
+        """Which cells hold sums that no n rows could have, each known to ``slack``.  # (K, p), (K, p, order) → (K, p)
+
+        Only cells with rows are asked.
+        """
         return np.zeros(n.shape, dtype=bool)
+
+    def without_rounding(self, before: Stats, after: Stats) -> Stats:
+        """Statistics that are no more than the rounding of what they were taken from are 0."""
+        t = after["t"]
+        if after.noise is None:
+            return after
+        return replace(after, sums={**after.sums, "t": np.where(is_rounding(t, after.noise, ROUNDING), 0.0, t)})
 
     def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
         """No cell can have a negative number of rows, or statistics outside their range."""
-        slack = 1e-9 * np.maximum(before["n"], 1.0)
-        bad = after["n"] < -slack
+        bad, some = short_of_rows(before["n"], after["n"]), after["n"] > EMPTIED * before["n"]
         if "t" in after.sums:
-            bad = bad | self.infeasible(after["n"] + slack, after["t"])
+            slack = EMPTIED * np.abs(before["t"]) + ROUNDING * np.asarray(after.noise)
+            n = np.where(some, after["n"], 1.0)
+            bad = bad | (some & self.infeasible(n, after["t"], slack))
+            bad |= self.from_0 & ~some & (after["t"][..., 0] < -slack[..., 0])
         if bad.any():
             raise never_learned(after, bad, columns)
+        if self.from_0:
+            self._warn_few_digits(before, after, columns)
+
+    from_0: ClassVar[bool] = False  # whether the first statistic is never below 0
+
+    def _warn_few_digits(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
+        """Say where so little is left of the sum of a column that rounding shows in it."""
+        left, was, n = after["t"][..., 0], before["t"][..., 0], after["n"]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            scale = np.where(n > 0, left / n, 0.0).max(axis=0, initial=0.0)
+        few = few_digits_left(left, was, n, scale) & (n > EMPTIED * before["n"]) & is_inexact(was)
+        say_few_digits(few & (n != before["n"]), "sum", after, columns)
 
 
-def without(total: Array, part: Array) -> Array:
+def without(total: Array, part: Array, least: float = EMPTIED) -> Array:
     """total − part, and 0 where rounding is all that is left."""
     left = total - part
-    return np.where(np.abs(left) <= EMPTIED * np.abs(total), 0.0, left)
+    return np.where(is_rounding(left, total, least), 0.0, left)
+
+
+def word_name(columns: Sequence[str], j: Any) -> str:
+    """The name of a column, or of a word that has never been seen."""
+    return columns[j] if j < len(columns) else f"word {j}"
 
 
 def never_learned(after: Stats, bad: NDArray[np.bool_], columns: Sequence[str]) -> InputError:
     """The error for a forgetting that cannot be one, naming the first class and column where it shows."""
     c, j = (int(v) for v in np.argwhere(bad)[0])
-    name = columns[j] if j < len(columns) else f"word {j}"  # a word that has never been seen
+    name = columns[j]
     return InputError(
         f"forget: class {after.axes[CLASS].labels[c]!r} cannot have learned these rows: column {name!r} would be "
         "left with sums that no rows have; forget only rows that were learned, with the same labels and weights"

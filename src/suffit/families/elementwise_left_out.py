@@ -12,7 +12,7 @@ import numpy as np
 
 from ..family import LeftOut
 from ..kernels.threads import every, row_blocks
-from ..stats import Array
+from ..stats import ROUNDING, Array
 from ..table import Codes, Matrix, Rows, block, freeze, is_sparse
 from .elementwise import LEFT_OUT_CELLS, Elementwise, without
 
@@ -48,7 +48,7 @@ def _cells(family: Elementwise, x: Array, codes: Codes, weights: Array, stats: A
     each, w = np.arange(len(x)), weights[:, None] * present
     n, t = (np.repeat(stats[name][None], len(x), axis=0) for name in ("n", "t"))
     n[each, codes] = without(n[each, codes], w)
-    t[each, codes] = np.where(n[each, codes][..., None] > 0, without(t[each, codes], w[..., None] * T), 0.0)
+    t[each, codes] = np.where(n[each, codes][..., None] > 0, without(t[each, codes], w[..., None] * T, ROUNDING), 0.0)
     theta, A, zero, zero0 = family.natural(n, t)
     base = np.where(present, family.log_base(x), 0.0)[:, None]
     terms = np.einsum("bpo,bkpo->bkp", T, theta) - present[:, None] * A + base

@@ -42,6 +42,7 @@ class Gamma(Elementwise):
 
     order: ClassVar[int] = 2
     key: ClassVar[str] = "gamma"
+    from_0: ClassVar[bool] = True
     support: ClassVar[str] = "needs x > 0"
     way_out: ClassVar[str] = "use gaussian, shift the column, or drop the row"
 
@@ -49,11 +50,11 @@ class Gamma(Elementwise):
         """Zero or negative."""
         return x <= 0
 
-    def infeasible(self, n: Array, t: Array) -> NDArray[np.bool_]:
+    def infeasible(self, n: Array, t: Array, slack: Array) -> NDArray[np.bool_]:
         """Σx ≥ 0, and the mean of log x is no more than the log of the mean."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            gap = np.log(t[..., 0] / n) - t[..., 1] / n
-        return (n >= 0.5) & ((t[..., 0] <= 0) | (gap < -1e-6))
+            gap = np.log((t[..., 0] + slack[..., 0]) / n) - (t[..., 1] - slack[..., 1]) / n
+        return (t[..., 0] < -slack[..., 0]) | (gap < -1e-6)
 
     def T(self, x: Array) -> Array:
         """(x, log x)."""

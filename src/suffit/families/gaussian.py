@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import LeftOut, Running, Scorer, Terms, least, register
+from ..family import EMPTIED, LeftOut, Running, Scorer, Terms, least, register
 from ..forms import Centred, LogisticForm
 from ..kernels.threads import COPY_CELLS, every, in_order, row_blocks
 from ..remarks import SingularClassWarning, remark
-from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
+from ..stats import CLASS, FEATURE, ROUNDING, Array, Index, Stats, layout
 from ..table import (
     Codes,
     InputError,
@@ -33,6 +33,13 @@ from .elementwise import LEFT_OUT_CELLS, Elementwise, Natural, class_ranges, nev
 from .gaussian_left_out import Ordinary
 from .gaussian_scores import SMALLEST, DiagonalScorer, GaussianScorer, SharedScorer
 from .holes import warn_absent
+from .rounding import (
+    about_means,
+    settle_equal,
+    settled_columns,
+    slack,
+    warn_few_digits,
+)
 from .running import RunningMoments, label_table
 
 LOOKED_AT = 256  # rows that are looked at for missing values
@@ -42,19 +49,6 @@ LEAST_SHARE = 1e-9  # variance a class is given where it has none, as a share of
 FAIR_RANGE = 1e6  # columns whose variances lie within this factor of the largest share one floor
 Flags = NDArray[np.bool_]
 SAME_MEAN = 4e-16  # means that differ by less, relative to the numbers they come from, are the same
-ROUNDING = 64 * float(np.finfo(np.float64).eps)  # sums of squares below this share are rounding, not variance
-
-
-def warn_few_digits(after: Stats, left: Array, was: Array, columns: Sequence[str]) -> None:
-    """Say where a forgetting leaves so little of the squares that rounding shows in the variance."""
-    few = np.atleast_2d((left < 1e-10 * was) & (after["n"].reshape(len(after["n"]), -1) > 1))
-    if few.any():
-        c, j = (int(v) for v in np.argwhere(few)[0])
-        remark(
-            SingularClassWarning,
-            f"forget: what was forgotten was so much larger than the rest of class {after.axes[CLASS].labels[c]!r} in "
-            f"column {columns[j]!r} that few digits of its variance are left; fit again where that matters",
-        )
 
 
 def shift_moments(sums: dict[str, Array], d: Array) -> dict[str, Array]:
@@ -63,7 +57,13 @@ def shift_moments(sums: dict[str, Array], d: Array) -> dict[str, Array]:
     return {"n": n, "x": x + n * d, "xx": xx + d * (2 * x + n * d)}
 
 
-MOMENTS = layout("moments", dict.fromkeys(("n", "x", "xx"), (CLASS, FEATURE)), shift_moments)  # type: ignore[arg-type]
+MOMENTS = layout(
+    "moments",
+    dict.fromkeys(("n", "x", "xx"), (CLASS, FEATURE)),
+    shift_moments,  # type: ignore[arg-type]
+    counted=dict.fromkeys(("x", "xx"), "n"),
+    noise=(CLASS, FEATURE),
+)
 
 
 def origin_of(X: Matrix, rows: Rows, warp: Any = None) -> Array:
@@ -97,24 +97,6 @@ def apart(means: Array, middle: Array, origin: Array) -> Array:
     """(μ_c − μ)², 0 where that is rounding: of the mean, or of the origin that sums are about.  # (…, K, p)"""
     rounding = SAME_MEAN * (np.abs(middle) + np.abs(origin).max(axis=-2, keepdims=True, initial=0.0))
     return np.where(np.abs(means - middle) > rounding, (means - middle) ** 2, 0.0)
-
-
-def settle_equal(n: Array, x: Array, xx: Array, origin: Array, before: Array) -> tuple[Array, Array, Array]:
-    """Sums and origins where a subtraction has left values that are all equal, but for rounding.  # (…, K, p)
-
-    Such a cell is about its value, which is 0, or that of another class, where rounding is all between.
-    """
-    shift = np.divide(x, n, out=np.zeros_like(x), where=n > 0)
-    still = (n > 0) & (before > 0) & (xx - shift * x <= ROUNDING * before)
-    if not still.any():
-        return x, xx, origin
-    means = origin + shift
-    near = 64 * ROUNDING * (np.sqrt(before) + np.abs(origin))
-    value = np.where(np.abs(means) <= near, 0.0, means)
-    for k in range(means.shape[-2]):
-        other = value[..., k : k + 1, :]
-        value = np.where(still & (np.abs(value - other) <= near), other, value)
-    return np.where(still, 0.0, x), np.where(still, 0.0, xx), np.where(still, value, origin)
 
 
 def _about_means(n: Array, x: Array, xx: Array, origin: Array) -> tuple[Array, Array, Array]:
@@ -286,17 +268,16 @@ class Gaussian(Elementwise):
 
     def without_rounding(self, before: Stats, after: Stats) -> Stats:
         """Cells that do not vary any more are about their value, with sums of 0."""
-        x, xx, origin = settle_equal(after["n"], after["x"], after["xx"], np.asarray(after.origin), before["xx"])
-        return replace(after, sums={**after.sums, "x": x, "xx": xx}, origin=origin)
+        return settled_columns(after)
 
     def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
         """No cell can have a negative number of rows or negative squares."""
         super().check_forgotten(before, after, columns)
-        left = after["xx"] - np.divide(after["x"] ** 2, after["n"], out=np.zeros_like(after["x"]), where=after["n"] > 0)
-        bad = left < -1e-6 * np.maximum(before["xx"], 1e-300)
+        some = np.where(after["n"] > EMPTIED * before["n"], after["n"], 0.0)
+        bad = about_means(some, after["x"], after["xx"]) < -slack(before, after)
         if bad.any():
             raise never_learned(after, bad, columns)
-        warn_few_digits(after, left, before["xx"], columns)
+        warn_few_digits(before, after, columns)
 
     def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:  # type: ignore[override]
         """Means and variances from the moments."""
@@ -362,9 +343,10 @@ class Gaussian(Elementwise):
 
     def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
         """−Σ_j ½(x_j − μ_cj)²/σ²_cj + log σ_cj√2π, means and variances from the moments less this row."""
-        sums = stats["n"], stats["x"], stats["xx"], np.asarray(stats.origin)
+        noise = np.hypot(stats["xx"], 0.0 if stats.noise is None else stats.noise)
+        sums = stats["n"], stats["x"], stats["xx"], np.asarray(stats.origin), noise
         plain = self.tie == 0.0 and self.floor == "own" and not (self.spherical or self.unbiased or self.shrinkage)
-        ordinary = self._ordinary(*sums) if plain else None
+        ordinary = self._ordinary(*sums[:4]) if plain else None
         odd_columns = np.ones(sums[0].shape[1], bool) if ordinary is None else ~ordinary.columns
         out = np.empty((len(rows), len(sums[0])))
 
@@ -397,10 +379,10 @@ class Gaussian(Elementwise):
         return Ordinary.of(n, xx, origin + shift, squares, self.smoothing, self.prior_rows, prior_variance)
 
     def _solved_without(
-        self, x: Array, codes: Codes, weights: Array, n: Array, sx: Array, sxx: Array, origin: Array
+        self, x: Array, codes: Codes, weights: Array, n: Array, sx: Array, sxx: Array, origin: Array, size: Array
     ) -> Array:
         """The scores of rows by solving the moments less each of them.  # (b, p) → (b, K)"""
-        present, before = x == x, sxx
+        present = x == x
         each, w = np.arange(len(x)), weights[:, None] * present
         z = np.where(present, x - origin[codes], 0.0)
         n, sx, sxx = (np.repeat(a[None], len(x), axis=0) for a in (n, sx, sxx))
@@ -408,7 +390,9 @@ class Gaussian(Elementwise):
         gone = n[each, codes] <= 0
         sx[each, codes] = np.where(gone, 0.0, sx[each, codes] - w * z)
         sxx[each, codes] = np.where(gone, 0.0, np.maximum(sxx[each, codes] - w * z * z, 0.0))
-        sx, sxx, about = settle_equal(n, sx, sxx, origin, before)
+        noise = np.zeros_like(sxx)  # of the row's own class, in the columns that it has
+        noise[each, codes] = np.where(w != 0, size[codes], 0.0)
+        sx, sxx, about = settle_equal(n, sx, sxx, origin, noise)
         means, variances, flat, _ = self.solved_moments(n, sx, sxx, about)
         used = (present & ~flat)[:, None]  # (b, 1, p)
         var = np.maximum(variances, SMALLEST)

@@ -23,6 +23,7 @@ from .heavy_scores import log_density
 from .shrinkage import class_shrinkage, fourth_norms, shrunk
 
 NOTHING_LEFT = 1e-9  # share of a direction's variance: a row that has all but this of it leaves the matrix singular
+FEW_LEFT = 1e-3  # share of a column's squares: where fourth powers count too, less leaves few digits of theirs
 SINGULAR = 1e-12  # eigenvalue of correlations
 
 
@@ -135,44 +136,50 @@ class Downdates:
 
     def _one_by_one(self, k: int, s: float) -> Array:
         """The same with a matrix for every row: shrinking towards the diagonal changes more than one direction."""
-        out = np.empty(len(self.x))
+        out = np.full(len(self.x), np.nan)
         M, r, far, kept = self.matrix(k), self.blend.ridge, self._far(k), self.d[:, self.scatter.keep]
+        told = np.flatnonzero(_varies(np.diagonal(M), self.taken[:, k], kept, NOTHING_LEFT))
         p = far.shape[1]
         toward = (1 - r) * ((1 - s) + s * np.eye(p))
-        for start, stop in row_blocks(len(out), p * p, COPY_CELLS * 4):
-            here = slice(start, stop)
+        for start, stop in row_blocks(len(told), p * p, COPY_CELLS * 4):
+            here = told[start:stop]
             d = kept[here]
             each = M - self.taken[here, k, None, None] * d[:, :, None] * d[:, None, :]
             with np.errstate(all="ignore"):
                 each = toward * each / self.over[here, k, None, None] + r * np.eye(p)
-            out[here] = _normal(each, far[here])
+            out[here] = self._normal(each, far[here])
         return out
 
     def _chosen(self, how: str) -> Array:
         """The same where the scatter of each class is shrunk by an amount that its sums call for, and so changes all.
 
-        Only the row's own class has other sums; the others' matrices are as they were.
+        Only the row's own class has other sums; the others' matrices are as they were.  A row without which a column
+        of its class hardly varies, or not at all, is not for here.
         """
         s, t, K = self.scatter, self.blend.tie, len(self.scatter.means)
-        out = np.empty((len(self.x), K))
+        out = np.full((len(self.x), K), np.nan)
         shift = s.means - s.origin
+        before_squares = np.einsum("cii->ci", s.own)[self.codes]
+        least = FEW_LEFT if how == "ledoit-wolf" else NOTHING_LEFT
+        told = np.flatnonzero(_varies(before_squares, self.own_taken, self.d, least))
         before = class_shrinkage(how, s.sums, s.own, shift)
         others = before.sum(axis=0) - before
         far = np.stack([self._far(k) for k in range(K)])
-        for start, stop in row_blocks(len(out), s.own[0].size, COPY_CELLS):
-            c, here = self.codes[start:stop], slice(start, stop)
+        for start, stop in row_blocks(len(told), s.own[0].size, COPY_CELLS):
+            here = told[start:stop]
+            c = self.codes[here]
             S = s.own[c] - self.own_taken[here, None, None] * self.d[here, :, None] * self.d[here, None, :]
             after = shrunk(how, self.left[here], S, lambda w, here=here: self._fourth_without(here, w))  # type: ignore[misc]
             shared = others[c] + after
             for k in range(K):
                 own, rest = np.flatnonzero(c == k), np.flatnonzero(c != k)
                 M = (1 - t) * after[own] + t * shared[own]
-                out[start + own, k] = _normal(self._regular(M, k, start + own), far[k, start + own])
+                out[here[own], k] = self._normal(self._regular(M, k, here[own]), far[k, here[own]])
                 if t == 0.0:  # one matrix for all: that of a class which no row is taken from
-                    M, at = before[k][None], start + rest[:1]
+                    M, at = before[k][None], here[rest[:1]]
                 else:
-                    M, at = (1 - t) * before[k] + t * shared[rest], start + rest
-                out[start + rest, k] = _normal(self._regular(M, k, at), far[k, start + rest])
+                    M, at = (1 - t) * before[k] + t * shared[rest], here[rest]
+                out[here[rest], k] = self._normal(self._regular(M, k, at), far[k, here[rest]])
         return out
 
     def _regular(self, M: Array, k: int, rows: NDArray[np.int64]) -> Array:
@@ -182,7 +189,10 @@ class Downdates:
             each = (1 - r) * M[:, keep][:, :, keep] / self.over[rows, k, None, None]
         return np.asarray(each + r * np.eye(len(keep)))
 
-    def _fourth_without(self, here: slice, w: Array) -> Array:
+    def _normal(self, each: Array, z: Array) -> Array:
+        return _normal(each, z, max(SINGULAR, 2 * self.blend.tolerance))
+
+    def _fourth_without(self, here: NDArray[np.int64], w: Array) -> Array:
         """Σ (Σ_j w_j z_j²)² of the classes of some rows, each without its row and about the mean without it.  # (n,)"""
         s, codes, g, d = self.scatter, self.codes[here], self.grown[here, None], self.d[here]
         mean = self.x[here] - g * d - s.origin[codes]
@@ -216,8 +226,12 @@ class Factored:
         return self._rotated
 
 
-def _normal(each: Array, z: Array) -> Array:
-    """Normal log-densities; NaN for all where a covariance is singular.  # (n, p, p) or (1, p, p), (n, p) → (n,)"""
+def _normal(each: Array, z: Array, least: float) -> Array:
+    """Normal log-densities; NaN where a covariance is singular.  # (n, p, p) or (1, p, p), (n, p) → (n,)
+
+    So is one in which less than this share of a column's variance is left after regression on those before it; where
+    one has no factor at all, all are NaN.
+    """
     from ..kernels.left_out import forward_substituted
 
     if not len(z):
@@ -231,8 +245,15 @@ def _normal(each: Array, z: Array) -> Array:
         return np.full(len(z), np.nan)
     u = np.ascontiguousarray(z / scale)
     forward_substituted(L, u)
-    log_det = 2 * (np.log(np.einsum("bii->bi", L)) + np.log(scale)).sum(axis=1)
+    left = np.einsum("bii->bi", L)
+    log_det = 2 * (np.log(left) + np.log(scale)).sum(axis=1)
+    log_det = np.where((left**2 < least).any(axis=1), np.nan, log_det)
     return np.asarray(-0.5 * ((u * u).sum(axis=1) + log_det + z.shape[1] * LOG_2PI))
+
+
+def _varies(squares: Array, taken: Array, d: Array, least: float) -> NDArray[np.bool_]:
+    """Rows without which more than this share is left of the squares of every column that varies.  # (n, p) → (n,)"""
+    return np.asarray(((taken[:, None] * d**2 < (1 - least) * squares) | (squares <= 0)).all(axis=1))
 
 
 def varying(total: Array, ridge: float) -> NDArray[np.int64]:

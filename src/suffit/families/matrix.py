@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import Family
+from ..family import EMPTIED, Family
 from ..kernels.threads import cores, every, in_order, one_blas_thread, row_blocks
 from ..stats import CLASS, FEATURE, PATTERN, Array, Coarser, Index, Layout, Stats, layout
 from ..table import Codes, InputError, Matrix, Rows, block, check_finite, csr, freeze, is_sparse
 from .elementwise import never_learned
-from .gaussian import origin_of, settle_equal, warn_few_digits
+from .gaussian import origin_of
 from .holes import (
     ROOM,
     cells_of,
@@ -27,12 +27,12 @@ from .holes import (
     observed,
     pair_sums,
     patterns_of,
-    rows_of,
     shift_pairs,
     shift_parts,
     sums_of_pairs,
     too_many,
 )
+from .rounding import settled_columns, settled_directions, short_of_rows, slack, warn_few_digits
 from .shrinkage import shift_fourth
 
 Sums = dict[str, Array]
@@ -70,9 +70,11 @@ def _of_patterns(turned: Layout) -> dict[str, Any]:
 
     def turn(stats: Stats) -> Stats:
         axes = {k: v for k, v in stats.axes.items() if k != PATTERN}
-        return Stats(turned, axes, pair_sums(stats), stats.origin)
+        return Stats(turned, axes, pair_sums(stats), stats.origin, stats.noise)
 
-    return {"growing": {PATTERN: "part_n"}, "cells": cells_of, "coarser": Coarser(turned, too_many, turn)}
+    counted = {**dict.fromkeys(("x", "xx"), "n"), **dict.fromkeys(("part_x", "part_xx"), "part_n")}
+    coarser = Coarser(turned, too_many, turn)
+    return {"growing": {PATTERN: "part_n"}, "cells": cells_of, "coarser": coarser, "counted": counted}
 
 
 _SQUARE = (FEATURE, FEATURE)
@@ -81,13 +83,20 @@ _OWN = {
     **{"part_n": (CLASS, PATTERN), "part_x": (CLASS, PATTERN, FEATURE), "part_xx": (CLASS, PATTERN, *_SQUARE)},
 }
 _PAIRS = {"n": (CLASS,), **dict.fromkeys(("pair_n", "pair_x", "pair_xx"), (CLASS, *_SQUARE))}
-PAIRS = layout("scatter-pairs", _PAIRS, shift_pairs, cells=cells_of_pairs)
-PAIRS_POOLED = layout("scatter-pairs-pooled", {**_PAIRS, "pair_xx": _SQUARE}, shift_pairs, cells=cells_of_pairs)
-SCATTER = layout("scatter", _OWN, shift_own, **_of_patterns(PAIRS))
+_CELL = (CLASS, FEATURE)
+_PAIRED: dict[str, Any] = {"cells": cells_of_pairs, "counted": dict.fromkeys(("pair_x", "pair_xx"), "pair_n")}
+PAIRS = layout("scatter-pairs", _PAIRS, shift_pairs, **_PAIRED, noise=_CELL)
+PAIRS_POOLED = layout("scatter-pairs-pooled", {**_PAIRS, "pair_xx": _SQUARE}, shift_pairs, **_PAIRED, noise=(FEATURE,))
+SCATTER = layout("scatter", _OWN, shift_own, **_of_patterns(PAIRS), noise=_CELL)
 _POOLED = {**_OWN, "xx": _SQUARE, "part_xx": (PATTERN, *_SQUARE)}
-SCATTER_POOLED = layout("scatter-pooled", _POOLED, shift_pooled, **_of_patterns(PAIRS_POOLED))
+SCATTER_POOLED = layout("scatter-pooled", _POOLED, shift_pooled, **_of_patterns(PAIRS_POOLED), noise=(FEATURE,))
+_FOURTH = _of_patterns(PAIRS)
 SCATTER_FOURTH = layout(
-    "scatter-fourth", {**_OWN, "xxy": _OWN["xx"], "xxyy": _OWN["xx"]}, shift_own_fourth, **_of_patterns(PAIRS)
+    "scatter-fourth",
+    {**_OWN, "xxy": _OWN["xx"], "xxyy": _OWN["xx"]},
+    shift_own_fourth,
+    **{**_FOURTH, "counted": {**_FOURTH["counted"], "xxy": "n", "xxyy": "n"}},
+    noise=_CELL,
 )
 
 
@@ -215,60 +224,36 @@ class JointMoments(Family):
         return {**out, "xx": products}
 
     def without_rounding(self, before: Stats, after: Stats) -> Stats:
-        """Columns that do not vary any more are about their value, with sums of 0."""
-        if "pair_n" in after.sums:
-            return after
-        n, xx = np.broadcast_to(after["n"][:, None], after["x"].shape), after["xx"]
-        squares, was = (np.broadcast_to(np.einsum("...jj->...j", a), n.shape) for a in (xx, before["xx"]))
-        if xx.ndim == 2:  # of all classes together: each is given what the others leave
-            shift = np.divide(after["x"], n, out=np.zeros_like(after["x"]), where=n > 0)
-            squares = squares - (shift * after["x"]).sum(axis=0) + shift * after["x"]
-        x, left, origin = settle_equal(n, after["x"], squares, np.asarray(after.origin), was)
-        gone = (left == 0) & (squares != 0)
-        if not gone.any():
-            return after
-        if xx.ndim == 2:  # a column goes where it varies in no class
-            gone = np.broadcast_to(gone.all(axis=0), gone.shape)
-            x, origin = np.where(gone, x, after["x"]), np.where(gone, origin, np.asarray(after.origin))
-        off = gone if xx.ndim == 3 else gone[0]
-        cross = off[..., :, None] | off[..., None, :]
-        products = {k: np.where(cross, 0.0, after[k]) for k in ("xx", "xxy", "xxyy") if k in after.sums}
-        return replace(after, sums={**after.sums, "x": x, **products}, origin=origin)
+        """Columns that do not vary any more in a class are about their value, with sums of 0."""
+        return settled_directions(settled_columns(after))
 
     def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
-        """No class can have negative squares, or less than no rows of a pattern."""
-        if "pair_n" in after.sums:
-            self._check_pairs_forgotten(before, after, columns)
-            return
-        slack = 1e-9 * np.maximum(rows_of(before), 1.0)
-        short = np.asarray((after["part_n"] < -slack[:, None]).any(axis=1) | (after["n"] < -slack))
-        short |= self._odd_patterns(before, after)
-        if short.any():
-            raise never_learned(after, np.repeat(short[:, None], len(columns), axis=1), columns)
-        n, x, xx = after["n"], after["x"], after["xx"]
-        mean = np.divide(x, n[:, None], out=np.zeros_like(x), where=n[:, None] > 0)
-        axis1, axis2 = xx.ndim - 2, xx.ndim - 1
-        squares = np.diagonal(xx, axis1=axis1, axis2=axis2)
-        left = squares - (x * mean if xx.ndim == 3 else (x * mean).sum(axis=0))
-        bad = left < -1e-6 * np.maximum(np.diagonal(before["xx"], axis1=axis1, axis2=axis2), 1e-300)
-        if bad.any():
-            raise never_learned(after, np.atleast_2d(bad), columns)
-        if xx.ndim == 3:
-            warn_few_digits(after, left, np.diagonal(before["xx"], axis1=1, axis2=2), columns)
-
-    def _odd_patterns(self, before: Stats, after: Stats) -> Flags:
-        """Which classes are left with patterns whose squares no rows have."""
-        n, x, xx = after["part_n"][:, :, None], after["part_x"], after["part_xx"]
-        means = np.divide(x, n, out=np.zeros_like(x), where=n > 0)
-        squares, was = (np.einsum("...jj->...j", a) for a in (xx, before["part_xx"]))
-        used = x * means if xx.ndim == 4 else (x * means).sum(axis=0)
-        odd = squares - used < -1e-6 * np.maximum(was, 1e-300)
-        return np.asarray(odd.any(axis=(1, 2)) if xx.ndim == 4 else np.full(len(n), odd.any()))
-
-    def _check_pairs_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
-        bad = np.einsum("cjj->cj", after["pair_n"] < -1e-9 * np.maximum(before["pair_n"], 1.0))
+        """No class can have less than no rows, or negative squares: of complete rows, of a pattern, or of pairs."""
+        bad = self._short(before, after, len(columns))
         if bad.any():
             raise never_learned(after, bad, columns)
+        allowed = slack(before, after)
+        for count, x, xx in (("n", "x", "xx"), ("part_n", "part_x", "part_xx")):
+            if x in after.sums:
+                n = np.where(after[count] > EMPTIED * before[count], after[count], 0.0)[..., None]
+                squares = np.einsum("...jj->...j", after[xx])
+                pooled = squares.ndim < after[x].ndim
+                used = np.divide(after[x] ** 2, n, out=np.zeros_like(after[x]), where=n > 0)
+                left = squares - (used.sum(axis=0) if pooled else used)
+                bad = left < -(allowed if x == "x" else allowed[..., None, :])
+                bad = bad if x == "x" else bad.any(axis=-2)
+                if bad.any():
+                    raise never_learned(after, np.atleast_2d(bad), columns)
+        warn_few_digits(before, after, columns)
+
+    def _short(self, before: Stats, after: Stats, p: int) -> Flags:
+        """Which classes, and columns, are left with less than no rows.  # → (K, p)"""
+        if "pair_n" in after.sums:
+            return np.einsum("cjj->cj", short_of_rows(before["pair_n"], after["pair_n"]))
+        short = short_of_rows(before["n"], after["n"])
+        if len(after.axes[PATTERN]):
+            short |= short_of_rows(before["part_n"], after["part_n"]).any(axis=1)
+        return np.repeat(short[:, None], p, axis=1)
 
 
 def _both_sides(upper: Array, shape: tuple[int, ...]) -> Array:

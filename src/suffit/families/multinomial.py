@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..family import LeftOut, Running, Scorer, Terms, register
+from ..family import EMPTIED, LeftOut, Running, Scorer, Terms, register
 from ..forms import Impossible, LogisticForm
-from ..stats import CLASS, FEATURE, Array, Index, Stats, layout
+from ..stats import CLASS, FEATURE, ROUNDING, Array, Index, Stats, layout
 from ..table import (
     CellError,
     Codes,
@@ -28,14 +28,20 @@ from ..table import (
     is_sparse,
     sum_is_finite,
 )
-from .elementwise import never_learned, without
+from .elementwise import never_learned, without, word_name
 from .holes import warn_absent
+from .rounding import few_digits_left, is_inexact, say_few_digits
 from .running import RunningCounts, label_table
 from .simplex import dense_class_sums, linear_scores, log_shares, share_table, sparse_class_sums
 from .tuning import SmoothedFamily, Tuning, check_alpha, dirichlet_evidence
 
 GAP = "gap"  # words whose count is missing in some document
-WORDS = layout("words", {"count": (CLASS, FEATURE), "n": (CLASS,), "gone": (CLASS, GAP)}, growing={GAP: "gone"})
+WORDS = layout(
+    "words",
+    {"count": (CLASS, FEATURE), "n": (CLASS,), "gone": (CLASS, GAP)},
+    growing={GAP: "gone"},
+    counted={"count": "n", "gone": "n"},
+)
 
 
 @register
@@ -48,11 +54,15 @@ class Multinomial(SmoothedFamily):
 
     A missing count (NaN) is left out: at fit, φ rests on the mean count of the documents that have one; a document is
     scored by the model without that word, Σ over the other words of x_w log(φ_w|c / Σ φ).
+
+    ``grows``: the words are as many as the largest number that a document has; when the last documents with it go, so
+    do the words.
     """
 
     alpha: Any = 1.0  # a number, one for each word, or how to choose one
     complement: bool = False
     norm: bool = False
+    grows: bool = False
     tuning: Tuning | None = field(default=None, compare=False, repr=False)
 
     key: ClassVar[str] = "multinomial"
@@ -126,14 +136,34 @@ class Multinomial(SmoothedFamily):
             self.check_sparse(X, columns)
         return count, good
 
+    def without_rounding(self, before: Stats, after: Stats) -> Stats:
+        """Where words come with the documents, those beyond the last that is left are gone."""
+        if not self.grows:
+            return after
+        counted = np.flatnonzero(after["count"].any(axis=0))
+        gaps = np.array(after.axes[GAP].labels, dtype=np.int64)[after["gone"].any(axis=0)]
+        width = 1 + int(max(counted.max(initial=0), gaps.max(initial=0)))
+        return after if width == len(after.axes[FEATURE]) else after.take(FEATURE, range(width))
+
+    def known_part(self, X: Matrix, stats: Any) -> Matrix:
+        """Words beyond those of the sums are left out, where words come and go."""
+        width = len(stats.axes[FEATURE])
+        return X[:, :width] if self.grows and X.shape[1] > width else X
+
     def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
         """No word can occur less than never."""
-        bad = after["count"] < -1e-9 * np.maximum(before["count"], 1.0)
-        slack = 1e-9 * np.maximum(before["n"], 1.0)[:, None]
+        words = np.flatnonzero((after["count"] != before["count"]).any(axis=0))  # of millions, perhaps
+        left, was = after["count"][:, words], before["count"][:, words]
+        slack = EMPTIED * before["n"][:, None]
+        bad = left < -(EMPTIED * was + ROUNDING * before["count"].max(axis=1, initial=0.0, keepdims=True))
         odd = (after["gone"] < -slack) | (after["gone"] > after["n"][:, None] + slack)
-        bad[:, np.array(after.axes[GAP].labels, dtype=np.int64)] |= odd
-        if bad.any():
-            raise never_learned(after, bad, columns)
+        names, gaps = ([word_name(columns, j) for j in at] for at in (words.tolist(), list(after.axes[GAP].labels)))
+        if bad.any() or odd.any():
+            raise never_learned(after, *((bad, names) if bad.any() else (odd, gaps)))
+        scale = after["count"].max(axis=1, initial=0.0, keepdims=True)
+        some = after["n"] > EMPTIED * before["n"]
+        few = is_inexact(was) & few_digits_left(left, was, np.ones_like(left), scale) & some[:, None]
+        say_few_digits(few & (left != was), "count", after, names)
 
     def scorer(self, stats: Stats, columns: Sequence[str]) -> MultinomialScorer:
         """log φ of every class, or the weights of the complement."""
@@ -149,7 +179,7 @@ class Multinomial(SmoothedFamily):
         """
         values = X.data if is_sparse(X) else X
         scorer = self.scorer(stats, columns)
-        if len(stats.axes[GAP]) or not adds_up(values) or (self.norm and scorer.limited):
+        if len(stats.axes[GAP]) or not adds_up(values) or (self.norm and not (scorer.alpha > 0).all()):
             return self.solved_without(X, rows, stats, columns)
         X = csr(X) if is_sparse(X) else sparse.csr_array(X)
         codes, weights = rows.part(0, len(rows))
@@ -161,21 +191,36 @@ class Multinomial(SmoothedFamily):
             here = np.flatnonzero((codes == c) != self.complement)
             score, zero = self._without_document(X[here], weights[here], count[c], scorer.alpha)
             out[here, c], never[here, c] = (-score, -zero) if self.complement and not self.norm else (score, zero)
+        last = self._last_of_words(X, weights, stats["count"])
+        if len(last):
+            solved = self.solved_without(X[last], rows.some(last), stats, columns)
+            out[last], never[last] = solved.log_density, 0.0 if solved.impossible is None else solved.impossible
         return LeftOut(out, never if never.any() else None)
+
+    def _last_of_words(self, X: Any, weights: Array, count: Array) -> NDArray[np.int64]:
+        """The documents without which there are fewer words: that with the last word, if no other has it."""
+        if not self.grows:
+            return np.zeros(0, np.int64)
+        at = np.flatnonzero(X.indices == count.shape[1] - 1)
+        rows = np.searchsorted(X.indptr, at, side="right") - 1
+        left = without(np.full(len(at), count[:, -1].sum()), weights[rows] * X.data[at])
+        return np.asarray(rows[left <= 0])
 
     def _without_document(self, X: Any, weights: Array, count: Array, alpha: Array) -> tuple[Array, Array]:
         """Scores of documents by one class's counts less their own; and how many words have probability 0."""
         row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         x, w = X.data.astype(np.float64), weights[row]
         length = np.bincount(row, x, minlength=X.shape[0])
-        smoothed = without(count[X.indices], w * x) + alpha[X.indices]
-        total = without(np.full(X.shape[0], count.sum()), weights * length) + alpha.sum()
+        smoothed = without(count[X.indices], w * x, ROUNDING) + alpha[X.indices]
+        total = without(np.full(X.shape[0], count.sum()), weights * length, ROUNDING) + alpha.sum()
         none = total <= 0  # nothing left and no smoothing: uniform
         smoothed, total = np.where(none[row], 1.0, smoothed), np.where(none, len(count), total)
         never = smoothed <= 0
         logs = np.log(np.where(never, 1.0, smoothed))
         score = np.bincount(row, x * logs, minlength=X.shape[0]) - length * np.log(total)
-        if self.norm:  # over the sum of the weights of all words
+        if self.norm and len(count) == 1:  # a single word has all the weight there is
+            score = length
+        elif self.norm:  # over the sum of the weights of all words
             everywhere = np.log(count + alpha)
             changed = np.bincount(row, logs - everywhere[X.indices], minlength=X.shape[0])
             score = score / (everywhere.sum() + changed - len(count) * np.log(total))

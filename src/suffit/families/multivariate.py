@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from ..family import Family, LeftOut, Scorer, least, register
 from ..remarks import SingularClassWarning, remark
-from ..stats import CLASS, PATTERN, Array, Index, Stats
+from ..stats import CLASS, PATTERN, ROUNDING, Array, Index, Stats
 from ..table import Codes, InputError, Matrix, Rows, block, is_sparse
 from .completion import FEW_ROWS, completed, spread_out
-from .gaussian import PRIOR_ROWS, ROUNDING, apart
+from .gaussian import PRIOR_ROWS, apart
 from .gaussian_scores import OwnScorer, SharedScorer
 from .heavy_scores import HeavyScorer
 from .holes import (
@@ -267,8 +267,17 @@ class MultivariateGaussian(JointMoments):
     def left_out_by_shrinkage(
         self, X: Matrix, rows: Rows, stats: Stats, shrinkages: Sequence[float | str]
     ) -> list[Array]:
-        """log p(x_i | c) without row i under several amounts of shrinkage; NaN where singular.  # → [(n, K)]"""
-        return self.downdates(X, rows, stats).log_densities(shrinkages, self.freedom)
+        """log p(x_i | c) without row i under several amounts of shrinkage; NaN where singular.  # → [(n, K)]
+
+        Amounts that the data choose leave nothing singular: what rank-one downdates cannot tell is solved.
+        """
+        found = self.downdates(X, rows, stats).log_densities(shrinkages, self.freedom)
+        for s, density in zip(shrinkages, found, strict=True):
+            odd = np.flatnonzero(np.isnan(density).any(axis=1)) if isinstance(s, str) else np.zeros(0, np.int64)
+            if len(odd):
+                chosen, names = replace(self, shrinkage=s), [f"x{j}" for j in range(X.shape[1])]
+                density[odd] = chosen.solved_without(X[odd], rows.some(odd), stats, names).log_density
+        return found
 
     def downdates(self, X: Matrix, rows: Rows, stats: Stats) -> Downdates:
         """What leaving out each row does to the covariances, however much they are then shrunk."""
@@ -365,7 +374,7 @@ class MultivariateGaussian(JointMoments):
         if not isinstance(self.shrinkage, str):
             return own, S
         how = self.shrinkage if "xxyy" in stats.sums and not _incomplete(stats) else "oas"
-        own = class_shrinkage(how, stats.sums, own, shift)
+        own = class_shrinkage(how, stats.sums, own, shift, stats.noise)
         return own, own.sum(axis=0)
 
     def _regular(self, cov: Array) -> Array:

@@ -7,11 +7,14 @@ they are sums too, and shift with the origin.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
-from ..stats import Array
+from ..stats import ROUNDING, Array
 from ..table import InputError
+
+ALIKE = 1e-9  # share of the fourth powers of rows: where their squares vary less, rounding is all between them
 
 
 def shrink_to_identity(cov: Array, s: float | Array) -> Array:
@@ -47,13 +50,14 @@ def fourth_about(sums: Mapping[str, Array], m: Array) -> Array:
     return np.asarray(xxyy + half + half.transpose(0, 2, 1))
 
 
-def ledoit_wolf_amount(R: Array, fourth: Array, n: Array) -> Array:
+def ledoit_wolf_amount(R: Array, fourth: Array, n: Array, alike: Any = ALIKE) -> Array:
     """Ledoit & Wolf (2004): β/δ, R the covariance of the columns, fourth = Σ_i ‖x_i‖⁴.  # (…, p, p), (…) → (…)"""
     p = R.shape[-1]
     mu = np.trace(R, axis1=-2, axis2=-1) / p
     squares = (R**2).sum(axis=(-2, -1))
     delta = (squares - p * mu**2) / p
-    beta = np.minimum((fourth / n - squares) / (n * p), delta)
+    varied = fourth / n - squares  # how much the squares of rows vary: of two rows, not at all
+    beta = np.minimum(np.where(varied > alike * fourth / n, varied, 0.0) / (n * p), delta)
     return np.divide(beta, delta, out=np.zeros_like(beta), where=(beta > 0) & (p > 1))
 
 
@@ -79,12 +83,20 @@ def fourth_norms(sums: Mapping[str, Array], m: Array, w: Array) -> Array:
     return np.asarray(((w @ xxyy) * w).sum(axis=-1) + 2 * half)
 
 
-def class_shrinkage(how: str, sums: Mapping[str, Array], S: Array, shift: Array) -> Array:
-    """Scatters, each shrunk towards its diagonal by the amount its own sums call for.  # (classes, p, p)"""
-    return shrunk(how, sums["n"], S, lambda w: fourth_norms(sums, shift[:, None], w[:, None])[:, 0])
+def class_shrinkage(how: str, sums: Mapping[str, Array], S: Array, shift: Array, noise: Array | None = None) -> Array:
+    """Scatters, each shrunk towards its diagonal by the amount its own sums call for.  # (classes, p, p)
+
+    ``noise`` is that of the sums: the fourth powers are known to a share of its squares.
+    """
+    alike: Any = ALIKE
+    if noise is not None:
+        squares = np.einsum("cii->ci", S)
+        share = np.divide(noise, squares, out=np.zeros_like(squares), where=squares > 0).max(axis=1, initial=0.0)
+        alike = np.maximum(ALIKE, ROUNDING * sums["n"] * share**2)
+    return shrunk(how, sums["n"], S, lambda w: fourth_norms(sums, shift[:, None], w[:, None])[:, 0], alike)
 
 
-def shrunk(how: str, count: Array, S: Array, fourth: Callable[[Array], Array]) -> Array:
+def shrunk(how: str, count: Array, S: Array, fourth: Callable[[Array], Array], alike: Any = ALIKE) -> Array:
     """The same, from counts, scatters about the means, and Σ (Σ_j w_j z_j²)² of columns about them with weights w."""
     n = np.maximum(count, np.finfo(float).tiny)
     scale = np.sqrt(np.einsum("cii->ci", S) / n[:, None])
@@ -99,6 +111,6 @@ def shrunk(how: str, count: Array, S: Array, fourth: Callable[[Array], Array]) -
         possible = norms >= 0.5 * n * np.trace(R, axis1=-2, axis2=-1) ** 2
         if (~possible & (count > 0)).any():  # below what Cauchy's inequality allows: the sums have underflowed
             raise InputError("values so small that their fourth powers underflow; rescale the columns")
-        amount = ledoit_wolf_amount(R, norms, n)
+        amount = ledoit_wolf_amount(R, norms, n, alike)
     both *= n[:, None, None]
     return np.where(count[:, None, None] > 0, shrink_to_identity(R, amount[:, None, None]) * both, S)

@@ -71,9 +71,9 @@ class VonMises(Elementwise):
         super().__post_init__()
         least(self, "period", self.period, 0.0, open_low=True)
 
-    def infeasible(self, n: Array, t: Array) -> NDArray[np.bool_]:
+    def infeasible(self, n: Array, t: Array, slack: Array) -> NDArray[np.bool_]:
         """The resultant is no longer than n."""
-        return np.asarray(np.hypot(t[..., 0], t[..., 1]) > n * (1 + 1e-9) + 1e-9)
+        return np.asarray(np.hypot(t[..., 0], t[..., 1]) > n * (1 + 1e-9) + slack.sum(axis=-1))
 
     def T(self, x: Array) -> Array:
         """(cos a, sin a)."""
