@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..stats import Array, Stats
+from ..table import Codes
 from .holes import Flags, cells_of, rows_of, there
 
 ENOUGH = 10  # rows that have both columns of a pair, for each other column, for the likelihood alone to tell
@@ -38,19 +39,30 @@ class Spread(NamedTuple):
     total: Array  # (p,) variance
 
 
-def spread_of(stats: Stats) -> Spread:
-    """What the values of each column show, one column at a time."""
-    n, x, squares = cells_of(stats)
+def spread_of(n: Array, x: Array, squares: Array, origin: Array) -> Spread:
+    """From sums of the values of each class and column, about an origin.  # (…, K, p) each"""
     mean = np.divide(x, n, out=np.zeros_like(x), where=n > 0)
     own = squares - x * mean
     own = np.where(own > 1e-13 * squares, own, 0.0)
-    N = n.sum(axis=0)
-    at = np.asarray(stats.origin) + mean
-    middle = np.divide((n * at).sum(axis=0), N, out=np.zeros_like(N), where=N > 0)
+    N = n.sum(axis=-2)
+    at = origin + mean
+    middle = np.divide((n * at).sum(axis=-2), N, out=np.zeros_like(N), where=N > 0)[..., None, :]
     far = np.where(np.abs(at - middle) > 1e-13 * np.abs(at), at - middle, 0.0)
-    within = own.sum(axis=0)
-    total = np.divide(within + (n * far**2).sum(axis=0), N, out=np.zeros_like(N), where=N > 0)
+    within = own.sum(axis=-2)
+    total = np.divide(within + (n * far**2).sum(axis=-2), N, out=np.zeros_like(N), where=N > 0)
     return Spread(n, own, within, total)
+
+
+def spread_without(stats: Stats, x: Array, codes: Codes, weights: Array) -> Spread:
+    """The same without each of some rows of these classes.  # (m, p) → (m, K, p)"""
+    origin = np.asarray(stats.origin)
+    z = x - origin[codes]
+    sums = [np.repeat(a[None], len(x), axis=0) for a in cells_of(stats)]
+    each, w = np.arange(len(x)), weights[:, None] * (z == z)
+    z = np.where(z == z, z, 0.0)
+    for a, value in zip(sums, (w, w * z, w * z * z), strict=True):
+        a[each, codes] -= value
+    return spread_of(sums[0], sums[1], sums[2], origin)
 
 
 def pair_share(there: Flags) -> Array:
@@ -64,7 +76,7 @@ def class_pairs_seen(stats: Stats) -> tuple[int, Array]:
 
     Or COMPLETE times the rows of it without missing values, where these are more.
     """
-    varies = spread_of(stats).total > 0
+    varies = spread_of(*cells_of(stats), np.asarray(stats.origin)).total > 0
     n = stats["n"]
     return int(varies.sum()), np.maximum(n + stats["part_n"] @ pair_share(there(stats)[:, varies]), COMPLETE * n)
 
@@ -117,19 +129,25 @@ class Prior:
 
 
 def prior_of(stats: Stats, rows: Array, shared: Array) -> Prior:
-    """These rows of T: of each class the variances of its own values, of all classes the correlations.
+    """These rows of T, with the correlations of a shared covariance."""
+    return Prior(rows, targets(spread_of(*cells_of(stats), np.asarray(stats.origin)), shared))
+
+
+def targets(spread: Spread, shared: Array) -> Array:
+    """T: of each class the variances of its own values, of all classes the correlations.  # … (p, p) → … (K, p, p)
 
     A variance rests on the class's own values and one of the shared variance, which likewise rests on one of the
     variance of all rows: a class without spread in a column, or without a value, still has some.
     """
-    n, own, within, total = spread_of(stats)
-    N = n.sum(axis=0)
-    scale = np.sqrt((own + (within + total) / (N + 1)) / (n + 1))  # (K, p)
-    unit = np.sqrt(np.maximum(np.diagonal(shared), 0.0))
-    R = shared / np.where(unit > 0, unit, 1.0)[:, None] / np.where(unit > 0, unit, 1.0)
-    R *= N.max(initial=0.0) / (N.max(initial=0.0) + 1)  # as one row without correlations more would have it
-    np.fill_diagonal(R, 1.0)
-    return Prior(rows, scale[:, :, None] * R * scale[:, None, :])
+    n, own, within, total = spread
+    N, p = n.sum(axis=-2), shared.shape[-1]
+    scale = np.sqrt((own + ((within + total) / (N + 1))[..., None, :]) / (n + 1))  # (…, K, p)
+    unit = np.sqrt(np.maximum(np.einsum("...jj->...j", shared), 0.0))
+    unit = np.where(unit > 0, unit, 1.0)
+    most = N.max(axis=-1)[..., None, None]
+    R = shared / unit[..., :, None] / unit[..., None, :] * (most / (most + 1))  # as with one row without correlations
+    R = np.where(np.eye(p) > 0, 1.0, R)
+    return np.asarray(scale[..., :, None] * R[..., None, :, :] * scale[..., None, :])
 
 
 def without_maximum(observed: Flags, patterns: Any, ranks: Any) -> bool:

@@ -30,7 +30,7 @@ from ..kernels.threads import every, row_blocks
 from ..stats import Array, Stats
 from ..table import Codes, freeze
 from .completion import FEW_ROWS, WELL, Completion, Vectors
-from .few_pairs import lacking_without, pair_share
+from .few_pairs import lacking_without, pair_share, spread_without, targets
 from .heavy_scores import log_density
 from .holes import NO_VARIANCE, Flags, pairs_seen
 
@@ -39,7 +39,7 @@ BLOCK = 1 << 21  # numbers in the covariances of rows that are taken at once
 ALIKE = 1e-11  # a step that moves nothing by more than this, in standard deviations, is the last
 MOST_STEPS = 30
 AT_ONCE = 1 << 16  # numbers that a thread completes at once
-Regular = Callable[[Array, Any], Array]  # covariances (…, p, p) as the settings have them, with an amount for each
+Regular = Callable[[Array, Array], Array]  # covariances (…, p, p) as the settings have them, with an amount for each
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Gone:
     there: Flags  # (n, p)
     at: NDArray[np.int64]  # which of the classes
     weights: Array
-    amount: Array  # of regularisation, without each
+    amount: Array  # (n, …) of regularisation, without each
 
     def some(self, rows: NDArray[np.int64]) -> Gone:
         """These rows of them."""
@@ -72,7 +72,7 @@ class Gone:
 class Response:
     """Means and a covariance without each of some rows, by (I − J)⁻¹."""
 
-    def __init__(self, em: Completion, groups: Sequence[Vectors], solved: Solved, regular: Regular, amount: float):
+    def __init__(self, em: Completion, groups: Sequence[Vectors], solved: Solved, regular: Regular, amount: Array):
         self.em, self.groups, self.solved, self.regular = em, groups, solved, regular
         p = len(solved.S)
         self.lower = np.tril_indices(p)
@@ -81,7 +81,7 @@ class Response:
         J[unseen, unseen] = 0.0  # a mean of no values goes where regression on others leads, and nothing leads it back
         self.lu = lu_factor(np.eye(len(J)) - J)
 
-    def _slope(self, amount: float) -> Array:
+    def _slope(self, amount: Array) -> Array:
         """J, over (μ_c …, lower half of Σ)."""
         one, (i, j) = self.solved, self.lower
         C, p = one.mean.shape
@@ -117,7 +117,7 @@ class Response:
             J[C * p :, k * p : k * p + p] = self._taken(by_mean[k], amount)[i, j]
         return J
 
-    def _taken(self, d: Array, amount: float) -> Array:
+    def _taken(self, d: Array, amount: Array) -> Array:
         """Changes of the covariance from changes of half the scatter, the first two axes, as settings take them."""
         both = (d + np.swapaxes(d, 0, 1)) / self.solved.over
         flat = np.moveaxis(both.reshape(*both.shape[:2], -1), -1, 0)
@@ -239,6 +239,8 @@ def marginal_log_density(z: Array, there: Flags, S: Array, least: float, freedom
 class EmLeftOut:
     """Rows with missing values under EM's answer without each: with one covariance for all, or one for each class."""
 
+    shared: EmLeftOut | None = None  # under one covariance for all, whose correlations stand beside few pairs
+
     def __init__(
         self, family: Any, settings: Any, em: Completion, whole: Stats, parameters: tuple[Array, Array]
     ) -> None:
@@ -257,80 +259,107 @@ class EmLeftOut:
         return self._scored(x, codes, weights, Response.nearly)
 
     def _scored(self, x: Array, codes: Codes, weights: Array, how: Any) -> Array:
-        there, n, cells = x == x, self.whole["n"], self.em.cells
-        known = (n[codes] > weights) & (n > 0).all()
-        left = cells[codes] - weights[:, None] * there
-        known &= ((left > 0) | (cells[codes] <= 0)).all(axis=1)
+        known = self._known(x, codes, weights, how is Response.exactly)
+        K, prior = len(self.whole["n"]), self.em.prior
         shared = len(self.S) == 1
-        if shared and how is Response.exactly:  # means of no values depend on the way that EM takes
-            known &= ~(there & (cells <= 0).any(axis=0)).any(axis=1)
-        out = np.full((len(x), len(n)), np.nan) if shared else self._others(x)
+        out = np.full((len(x), K), np.nan) if shared else self._others(x)
+        cov = None if prior is None or self.shared is None else self.shared.covariances(x, codes, weights, how)
+        if cov is not None:
+            known &= np.isfinite(cov).all(axis=(1, 2))
         for c in range(len(self.S)):
-            rows = np.flatnonzero(known & (shared | (codes == c)))
-            response, amount = self._response(c, there[rows], codes[rows], weights[rows], how is Response.exactly)
-            known[rows[np.isnan(amount)]] = False
-            rows, amount = rows[~np.isnan(amount)], amount[~np.isnan(amount)]
-            here = np.arange(len(n)) if shared else np.array([c])
-            at = codes[rows].astype(np.int64) if shared else np.zeros(len(rows), np.int64)
+            beside = prior is not None and prior.rows[c] > 0  # rows of other classes change what stands beside it, too
+            rows = np.flatnonzero(known & (shared | beside | (codes == c)))
+            gone, response = self._gone(c, x[rows], codes[rows], weights[rows], None if cov is None else cov[rows])
+            known[rows[np.isnan(gone.amount).any(axis=1)]] = False
+            here = np.arange(K) if shared else np.array([c])
             for start, stop in row_blocks(len(rows), self.S[0].size, BLOCK):
-                some, part = rows[start:stop], slice(start, stop)
-                own = (x[some] - np.asarray(self.whole.origin)[codes[some]]) / self.em.scale
-                gone = Gone(np.where(there[some], own, 0.0), there[some], at[part], weights[some], amount[part])
-                out[np.ix_(some, here)] = self._density(x[some], there[some], here, *how(response, gone))
+                part = np.flatnonzero(known[rows[start:stop]]) + start
+                mean, S = how(response, gone.some(part))
+                out[np.ix_(rows[part], here)] = self._density(x[rows[part]], here, mean, S)
         out[~known] = np.nan
         return out
+
+    def covariances(self, x: Array, codes: Codes, weights: Array, how: Any) -> Array:
+        """The shared covariance, in units of the columns' spread, without each row; NaN where it is not known."""
+        gone, response = self._gone(0, x, codes, weights, None)
+        out = np.full((len(x), *self.S[0].shape), np.nan)
+        known = self._known(x, codes, weights, False) & ~np.isnan(gone.amount).any(axis=1)
+        for start, stop in row_blocks(len(x), self.S[0].size, BLOCK):
+            part = np.flatnonzero(known[start:stop]) + start
+            out[part] = how(response, gone.some(part))[1]
+        return out
+
+    def _known(self, x: Array, codes: Codes, weights: Array, exact: bool) -> Flags:
+        """Rows without which every class is there, and has values in the columns in which it had some.
+
+        Where a class has none, its mean depends on the way that EM takes, and so does the score of a row that has one.
+        """
+        there, n, cells = x == x, self.whole["n"], self.em.cells
+        left = cells[codes] - weights[:, None] * there
+        known = (n[codes] > weights) & (n > 0).all() & ((left > 0) | (cells[codes] <= 0)).all(axis=1)
+        return np.asarray(known & ~(exact & there & (cells <= 0).any(axis=0)).any(axis=1))
 
     def _others(self, x: Array) -> Array:
         """Classes that a row is not of are as they are."""
         scorer = self.family.scorer_of(self.em.beside(self.whole), [""] * x.shape[1])
         return np.asarray(scorer.scores(x) + scorer.log_base(x)[:, None])
 
-    def _density(self, x: Array, there: Flags, classes: NDArray[np.int64], mean: Array, S: Array) -> Array:
+    def _density(self, x: Array, classes: NDArray[np.int64], mean: Array, S: Array) -> Array:
+        there = x == x
         z = (x[:, None] - np.asarray(self.whole.origin)[classes]) / self.em.scale
         z = np.where(there[:, None], z - mean, 0.0)
         least = max(WELL, 2 * self.family.tolerance)
         density = marginal_log_density(z, there, S, least, self.family.freedom)
         return np.asarray(density - (there @ np.log(self.em.scale))[:, None])
 
-    def _response(self, c: int, there: Flags, codes: Codes, weights: Array, exact: bool) -> tuple[Response, Array]:
-        """That of the class c, or of all classes; and how much is regularised without each row, NaN if not known."""
-        n, p = self.whole["n"], there.shape[1]
+    def _gone(self, c: int, x: Array, codes: Codes, weights: Array, cov: Array | None) -> tuple[Gone, Response]:
+        """Rows as the class c, or all classes, lose them, and what that does; rows of other classes weigh nothing."""
+        n, there = self.whole["n"], x == x
         shared = len(self.S) == 1
         classes = np.arange(len(n)) if shared else np.array([c])
+        mine = weights if shared else weights * (codes == c)
+        z = (x - np.asarray(self.whole.origin)[codes if shared else np.full(len(codes), c)]) / self.em.scale
+        at = codes.astype(np.int64) if shared else np.zeros(len(codes), np.int64)
         d = np.maximum(n - 1, 0.0) if self.settings.unbiased else n
         over = float(d[classes].sum())
         _, own, S = self.settings.scatters(self.whole)
         scatter = (S if shared else own[c]) / self.unit
-        a = there.sum(axis=1)
-        pairs = weights * pair_share(there)
-        regular, now, amount = self._regular(c, over, pairs, weights * (a == p), weights, exact)
         one = Solved(classes, n[classes], self.means[classes], self.S[0 if shared else c] / self.unit, scatter, over)
+        T = None if cov is None else targets(spread_without(self.em.stats, x, codes, weights), cov)[:, c]
+        regular, now, amount = self._regular(c, over, there, mine, T)
         groups = self.em.groups if shared else [self.em.groups[c]]
-        return Response(self.em, groups, one, regular, now), amount
+        gone = Gone(np.where(there, z, 0.0), there, at, mine, amount)
+        return gone, Response(self.em, groups, one, regular, now)
 
-    def _regular(
-        self, c: int, over: float, pairs: Array, complete: Array, weights: Array, exact: bool
-    ) -> tuple[Regular, float, Array]:
-        """How covariances are regularised, by what amount now, and by what amount without each row."""
-        family, settings, stats = self.family, self.settings, self.em.stats
+    def _regular(self, c: int, over: float, there: Flags, w: Array, T: Array | None) -> tuple[Regular, Array, Array]:
+        """How covariances are regularised, by what now, and by what without each row (NaN: not known).  # (n, …)"""
+        family, settings, stats, n = self.family, self.settings, self.em.stats, self.whole["n"]
+        none, p = np.zeros((len(w), 1)), there.shape[1]
+        pairs = w * pair_share(there)
         if family.ridge or family.shrinkage:
-            return lambda cov, _: settings.regular(cov * self.unit) / self.unit, 0.0, np.zeros(len(pairs))
+            return lambda cov, _: settings.regular(cov * self.unit) / self.unit, none[:1], none
         if len(self.S) == 1:
-            p, seen = pairs_seen(stats)
-            amount = family.amount(p, seen - pairs)
-            few = self.whole["n"].sum() - weights < FEW_ROWS * p  # EM's steps may have kept to a least spread
-            return _to_diagonal, float(settings.shrinkage), np.where(few, np.nan, amount)
-        lacking = lacking_without(stats, c, pairs, complete)
-        if self.em.prior is None or not self.em.prior.rows[c]:
-            return lambda cov, _: cov, 0.0, np.where(lacking > 0, np.nan, 0.0)
-        if exact:  # T changes too
-            return lambda cov, _: cov, 0.0, np.full(len(pairs), np.nan)
-        n, nu = self.whole["n"][c], self.em.prior.rows[c]
-        T = self.em.prior.target[c] / self.unit * (n / over)
-        share = lacking / (n - weights + lacking)
-        return lambda cov, s: cov + np.reshape(s, (-1, 1, 1)) * (T - cov), float(nu / (n + nu)), share
+            columns, seen = pairs_seen(stats)
+            few = n.sum() - w < FEW_ROWS * p  # EM's steps may have kept to a least spread
+            amount = np.where(few, np.nan, family.amount(columns, seen - pairs))
+            return _to_diagonal, np.full((1, 1), float(settings.shrinkage)), amount[:, None]
+        lacking = lacking_without(stats, c, pairs, w * there.all(axis=1))
+        prior = self.em.prior
+        if prior is None or not prior.rows[c] or T is None:
+            return lambda cov, _: cov, none[:1], np.where((lacking > 0)[:, None], np.nan, 0.0)
+        target = prior.target[c] / self.unit * (n[c] / over)
+        now = np.concatenate([[prior.rows[c] / (n[c] + prior.rows[c])], target.reshape(-1)])
+        share, more = lacking / (n[c] - w + lacking), (n[c] - w) / (over - w)
+        each = (T / self.unit).reshape(len(w), -1) * more[:, None]
+        return _to_target, now[None], np.concatenate([share[:, None], each], axis=1)
 
 
-def _to_diagonal(cov: Array, s: Any) -> Array:
+def _to_target(cov: Array, amount: Array) -> Array:
+    """(1 − s) Σ + s T, with an s and a T for each."""
+    s, T = amount[:, 0, None, None], amount[:, 1:].reshape(-1, *cov.shape[-2:])
+    return np.asarray(cov + s * (T - cov))
+
+
+def _to_diagonal(cov: Array, s: Array) -> Array:
     """(1 − s) Σ + s diag Σ, with an s for each."""
     return np.asarray(cov * (1 - np.reshape(s, (-1, 1, 1)) * (1 - np.eye(cov.shape[-1]))))

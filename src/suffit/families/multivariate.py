@@ -228,7 +228,7 @@ class MultivariateGaussian(JointMoments):
         lacking = rows_lacking(em.stats, self.tie, np.array([len(v.Z) for v in em.groups]))
         if not (lacking.any() or least.any()):
             return None
-        family = replace(self._shared(em.stats), unbiased=False, pool=None)
+        family = self._for_prior()._shared(em.stats)
         shared = Completion(em.stats, family._em_parameters)
         done = shared.run()
         rows = lacking if done.singular.any() else np.maximum(lacking, least)
@@ -236,6 +236,10 @@ class MultivariateGaussian(JointMoments):
             return em.prior
         cov = family.covariances(replace(em.stats, sums={**em.stats.sums, **done.sums}))[2]
         return prior_of(em.stats, rows, cov)
+
+    def _for_prior(self) -> MultivariateGaussian:
+        """The shared covariance whose correlations stand beside classes with few pairs."""
+        return replace(self, tie=1.0, shrinkage=0.0, unbiased=False, pool=None)
 
     def _em_parameters(self, stats: Stats) -> tuple[Array, Array]:
         """Means and covariances as ``scorer`` takes them.  # → (K, p), (K, p, p) or (1, p, p)"""
@@ -295,7 +299,7 @@ class MultivariateGaussian(JointMoments):
         """By EM from where all rows led; rows of which that says nothing are solved one by one."""
         out = np.full((len(rows), len(stats["n"])), np.nan)
         left = self._em_left_out(stats, columns)
-        if left is not None and (left.em.prior is None or how is not EmLeftOut.exactly):  # T changes with every row
+        if left is not None:
             out = how(left, block(X, 0, X.shape[0]).astype(np.float64), *rows.part(0, len(rows)))
         odd = np.flatnonzero(np.isnan(out).any(axis=1))
         if len(odd):
@@ -317,8 +321,15 @@ class MultivariateGaussian(JointMoments):
         plain = SCATTER_POOLED if stats["xx"].ndim == 2 else SCATTER
         whole = Stats(plain, {**stats.axes, PATTERN: Index(())}, {**done.sums, **none}, stats.origin)
         means, S = family._em_parameters(em.beside(whole))
-        varies = (np.einsum("cjj->cj", S) > 0).all()
-        return EmLeftOut(self, family, em, whole, (means, S)) if varies else None
+        if not (np.einsum("cjj->cj", S) > 0).all():
+            return None
+        left = EmLeftOut(self, family, em, whole, (means, S))
+        if em.prior is not None:
+            lacking = rows_lacking(stats, self.tie, np.array([len(v.Z) for v in em.groups]))
+            left.shared = self._for_prior()._em_left_out(stats, columns)
+            if left.shared is None or not np.array_equal(lacking, em.prior.rows):
+                return None
+        return left
 
     def alone(self, X: Matrix, rows: Rows, stats: Stats) -> Flags:
         """Rows without which a column would not vary, and would say nothing."""
