@@ -278,6 +278,8 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             with pending.lock:  # a thread that reads may be taking it away
                 if self._pending is pending and pending.add(X, y):
                     return True
+            if isinstance(pending, PendingRows) and pending.rows + len(y) <= pending.most:
+                return False  # not for want of room: it needs a closer look, and may then wait beside the others
         return self._begin_pending(X, y)
 
     def _begin_pending(self, X: Matrix, y: NDArray[Any]) -> bool:
