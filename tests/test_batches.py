@@ -12,6 +12,7 @@ from scipy import sparse
 
 import suffit
 from cases import assert_identical, assert_same
+from suffit import stats
 from suffit.estimators.fitted import PendingRows, PendingSums
 from suffit.kernels.threads import in_order
 
@@ -188,3 +189,58 @@ def test_blocks_come_in_order_and_the_first_failure_goes_out(threads):
             next(parts)
     finally:
         suffit.set_threads(None)
+
+
+def copied(monkeypatch, feed, n):
+    """How many numbers are laid out anew while n rows come one at a time."""
+    total = 0
+    spread = stats._spread
+
+    def counted(a, dims, places, sizes):
+        nonlocal total
+        out = spread(a, dims, places, sizes)
+        total += out.size
+        return out
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stats, "_spread", counted)
+        feed(n)
+    return total
+
+
+def new_categories(n):
+    X, y = np.column_stack([np.arange(n), np.arange(n) % 5]).astype(float), np.arange(n) % 3
+    model = suffit.CategoricalNB().partial_fit(X[:10], y[:10])
+    for i in range(10, n):
+        model.partial_fit(X[i : i + 1], y[i : i + 1])
+    assert_same(model, suffit.CategoricalNB().fit(X, y))
+
+
+def new_patterns(n):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, 9)), np.arange(n) % 2
+    X[rng.random(X.shape) < 0.4] = np.nan
+    X[::7] = 1.0 + 0.1 * rng.normal(size=X[::7].shape)  # complete rows between those with missing values
+    model = suffit.QDA().partial_fit(X[:10], y[:10])
+    for i in range(10, n):
+        model.partial_fit(X[i : i + 1], y[i : i + 1])
+    assert model._model.stats.isclose(suffit.QDA().partial_fit(X, y)._model.stats, 1e-9)
+
+
+@pytest.mark.parametrize("feed", [new_categories, new_patterns])
+def test_rows_that_each_bring_something_new_take_no_longer_the_more_there_are(feed, monkeypatch):
+    few, many = copied(monkeypatch, feed, 100), copied(monkeypatch, feed, 400)
+    assert many < 8 * few  # 4 log 400 / log 100 = 5; copying all that is there for every row would be 16
+
+
+def test_batches_that_bring_something_new_wait_beside_others_and_are_all_learned():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
+    X[10:30:3, 1] = np.nan
+    y[40:] += np.arange(20) // 5  # new classes
+    model = suffit.GaussianNB().fit(X[:10], y[:10])
+    for i in range(10, 60):
+        model.partial_fit(X[i : i + 1], y[i : i + 1], sample_weight=[2.0] if i == 33 else None)
+    assert_same(model, suffit.GaussianNB().fit(X, y, sample_weight=np.where(np.arange(60) == 33, 2.0, 1.0)), rtol=1e-10)
+    model.partial_fit(X[:1], y[:1] + 50)
+    assert 50 in model.classes_

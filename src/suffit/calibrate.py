@@ -8,7 +8,8 @@ the model without them, ``temperature`` finds the power β of the evidence and t
 which leaves the prior as it is (a row with nothing to say keeps it); ε is the chance that a row is an exception, whose
 columns say nothing of its class, without which a few hopeless rows would decide about the confidence of all.
 ``isotonic`` finds the monotone map of each class's probability nearest to what came true; a row with nothing to say
-keeps the prior here, too.  No row is held out, nothing is fitted anew.
+keeps the prior here, too.  No row is held out, nothing is fitted anew; joint columns with missing values, which have no
+closed form, are scored without a row by one step from what all rows led to, to the first order.
 """
 
 from __future__ import annotations

@@ -148,10 +148,13 @@ class Model:
             stats = None if stats is None else stats.take(CLASS, stay)
         return replace(self, counts=counts, stats=None if stats is None else stats.trimmed())
 
-    def left_out(self, X: Matrix, rows: Rows, prior: Callable[[Array], Array], one: bool = False) -> RowsLeftOut:
+    def left_out(
+        self, X: Matrix, rows: Rows, prior: Callable[[Array], Array], one: bool = False, nearly: bool = False
+    ) -> RowsLeftOut:
         """Every row under the model without it; ``prior(n)`` is log p(c) from class counts (n, K).
 
-        ``one``: a row of weight 3 is three rows, of which one is left out.
+        ``one``: a row of weight 3 is three rows, of which one is left out.  ``nearly``: about that, where there is no
+        closed form (joint columns with missing values).
         """
         rows = self._known(rows)
         gone = rows.one_of_each() if one else rows
@@ -168,7 +171,8 @@ class Model:
         n[each, codes] -= weights
         n[np.abs(n) <= EMPTIED * self.counts["n"]] = 0.0
         with one_blas_thread(len(self.columns) < SMALL_MATRIX):
-            left = self.family.left_out(X, gone, self.sums, self.columns)
+            find = self.family.nearly_left_out if nearly else self.family.left_out
+            left = find(X, gone, self.sums, self.columns)
         return RowsLeftOut(left, prior(n), rows, self.family.lapse)
 
     def check_learned(self, X: Matrix, rows: Rows) -> None:

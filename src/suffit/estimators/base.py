@@ -37,7 +37,9 @@ class GenerativeEstimator(Predictor):
     def loo_log_joint(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """log p(x, class) of learned rows, each under the model without it: what fitting anew on all others gives.
 
-        Nothing is fitted anew: a row is taken out of the sums, in closed form for all rows at once.  Settings that were
+        A row is taken out of the sums, in closed form for all rows at once; joint columns with missing values have no
+        closed form, and EM goes on for each row from where a first-order step leads, which takes as long as some fits,
+        or, with few rows or a covariance between own and shared, as one fit for each row.  Settings that were
         chosen from the rows (bins, amounts of smoothing) stay as they are.  Rows must be among those learned, each
         given once, with the weights that they had; where it shows that they are not, they are refused.  A class of
         which a row is the only one has log-probability −∞ for that row.
@@ -92,7 +94,8 @@ class GenerativeEstimator(Predictor):
     # --- calibration
 
     def recalibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the calibration anew, on learned rows, each under the model without it.
+        """Fit the calibration anew, on learned rows, each under the model without it (about that, where joint columns
+        have missing values: docs/tuning.md).
 
         ``fit`` does this by itself where ``calibrate`` is set; later batches keep its answer until this is called.  The
         method is the ``calibrate`` that the rows were learned under, or "temperature".
@@ -125,7 +128,7 @@ class GenerativeEstimator(Predictor):
         if len(look) < len(rows):
             X, rows = X[look], rows.some(look)
         fitted = self._fitted
-        left = fitted.model.left_out(X, rows, self._prior_without, one=True)
+        left = fitted.model.left_out(X, rows, self._prior_without, one=True, nearly=True)
         self._fit = replace(fitted, calibration=calibrated(method, left, fitted.decision_prior(fitted.prior)))
 
     def _some_rows(self, X: Matrix, rows: Rows, most: int) -> NDArray[np.int64]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -68,8 +67,12 @@ class Fitted:
         return {k: v for k, v in self.__dict__.items() if k != "solution"}  # a pickle holds the sums
 
 
-class Pending(ABC):
+class Pending:
     """Small batches that have been checked and wait to become part of the model.
+
+    Batches that brought something new (a class, a category, a pattern of missing values) wait as models of their own,
+    added up in pairs of about the same size, as a binary counter carries: n of them cost n log n, where adding each to
+    the model would copy all that is there n times.
 
     ``lock`` is held while one is added and while they become part of it: by the thread that changes the model and by
     any that reads it.
@@ -77,14 +80,25 @@ class Pending(ABC):
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
+        self.models: list[tuple[int, Model]] = []  # how many batches each is of, the largest first
 
-    @abstractmethod
     def add(self, X: Matrix, y: NDArray[Any]) -> bool:
         """Take one batch; False, and nothing taken, where it is of another kind or needs a closer look."""
+        return False
 
-    @abstractmethod
+    def take(self, model: Model) -> None:
+        """Take one batch that has been added up."""
+        n = 1
+        while self.models and self.models[-1][0] == n:
+            n, model = 2 * n, self.models.pop()[1] + model
+        self.models.append((n, model))
+
     def added_to(self, model: Model) -> Model:
         """The model with all batches learned."""
+        parts = [part for _, part in reversed(self.models)]
+        for part in parts[1:]:
+            parts[0] = part + parts[0]
+        return model + parts[0] if parts else model
 
 
 class PendingSums(Pending):
@@ -101,7 +115,8 @@ class PendingSums(Pending):
     def added_to(self, model: Model) -> Model:
         """Sums on the axes of the model, about its origin."""
         n, stats = self.running.sums()
-        return model + replace(model, counts=replace(model.counts, sums={"n": n}), stats=stats)
+        model = model + replace(model, counts=replace(model.counts, sums={"n": n}), stats=stats)
+        return super().added_to(model)
 
 
 class PendingRows(Pending):
@@ -140,7 +155,7 @@ class PendingRows(Pending):
     def added_to(self, model: Model) -> Model:
         """All batches learned as one."""
         X = self.dense[: self.rows] if self.dense is not None else self._joined()
-        return model.learn(X, Rows.of(self.y[: self.rows]))
+        return super().added_to(model.learn(X, Rows.of(self.y[: self.rows])))
 
     def _joined(self) -> Matrix:
         lengths, columns, values = (np.concatenate(parts) for parts in zip(*self.sparse, strict=True))

@@ -25,7 +25,7 @@ from ..remarks import DataWarning, Remarks, current_remarks, remark
 from ..solution import Solution
 from ..stats import Array, Index
 from ..table import InputError, Matrix, Rows
-from .fitted import Fitted, Pending, PendingRows, PendingSums, log_prior
+from .fitted import PENDING_ROWS, Fitted, Pending, PendingRows, PendingSums, log_prior
 from .numbers import as_numbers
 from .reading import (
     Prior,
@@ -82,7 +82,8 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read_X_known(self, X: Any) -> Matrix:
         """X for a fitted estimator: the same columns as before."""
-        self._fitted  # noqa: B018
+        if "_fit" not in self.__dict__:
+            self._fitted  # noqa: B018  (says that there is no fit)
         read = self._read_X(X)
         if type(X) is np.ndarray and X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_"):
             return read
@@ -262,11 +263,15 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             declared = self._declared(classes, rows) if classes is not None else ()
             family = self._settled_family(data.shape[1], as_before)
             if known:
+                before = self._fit.model
+                family = family.settled_as(before.family)
+                self._check_statistic(family, before.family, before.columns)
+                columns = self._names(X, data.shape[1]) if self._grows else before.columns
+                batch = replace(before, family=family, columns=columns).collected(data, rows)
+                if self._put_off_model(batch, len(rows), labels.dtype):
+                    return self
                 old = self._fitted
-                family = family.settled_as(old.model.family)
-                self._check_statistic(family, old.model.family, old.model.columns)
-                columns = self._names(X, data.shape[1]) if self._grows else old.model.columns
-                model = replace(old.model, family=family, columns=columns).learn(data, rows)
+                model = replace(old.model, family=family, columns=columns) + batch
                 self._adopt(model, common_dtype(old.labels, labels.dtype), old.floats)
             else:
                 model = Model.empty(family, self._names(X, data.shape[1]), declared).learn(data, rows)
@@ -291,18 +296,15 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             with pending.lock:  # a thread that reads may be taking it away
                 if self._pending is pending and pending.add(X, y):
                     return True
+            if isinstance(pending, PendingRows) and pending.rows + len(y) <= pending.most:
+                return False  # not for want of room: it needs a closer look, and may then wait beside the others
         return self._begin_pending(X, y)
 
     def _begin_pending(self, X: Matrix, y: NDArray[Any]) -> bool:
         """Take this batch as the first of those to come; False where such batches are not put off."""
-        fitted = self._fitted
-        if (
-            y.dtype != fitted.labels
-            or y.dtype.kind not in "iubU"
-            or "feature_names_in_" in self.__dict__
-            or self._prior() is not None  # set class by class: a new class would have none
-            or self._grows
-        ):
+        waiting: Pending | None = self.__dict__.get("_pending")
+        fitted = self._fit if type(waiting) is Pending else self._fitted
+        if not self._may_wait(fitted, y.dtype) or y.dtype.kind not in "iubU" or "feature_names_in_" in self.__dict__:
             return False
         model = fitted.model
         running = model.family.running(model.sums) if y.dtype in (np.int32, np.int64) else None
@@ -310,11 +312,47 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return True
         return self._start_pending(PendingRows(X, y, model.family), X, y)
 
+    def _may_wait(self, fitted: Fitted, labels: np.dtype[Any]) -> bool:
+        """Whether batches with such labels can become part of the model later as well as now."""
+        return bool(
+            labels == fitted.labels
+            and self._prior() is None  # set class by class: a new class would have none
+            and not self._grows
+        )
+
+    def _put_off_model(self, batch: Model, rows: int, labels: np.dtype[Any]) -> bool:
+        """Keep the sums of a small batch for later, beside other batches that wait."""
+        fitted = self._fit
+        if (
+            rows > PENDING_ROWS // 4
+            or not self._may_wait(fitted, labels)
+            or not self._settings_unchanged()
+            or fitted.calibration is not None  # which a new class would end, with a warning
+        ):
+            return False
+        pending: Pending | None = self.__dict__.get("_pending")
+        if pending is not None:
+            with pending.lock:  # a thread that reads may be taking it away
+                if self._pending is pending:
+                    pending.take(batch)
+                    return True
+        pending = Pending()
+        pending.take(batch)
+        self._pending = pending
+        return True
+
     def _start_pending(self, pending: Pending, X: Matrix, y: NDArray[Any]) -> bool:
-        taken = pending.add(X, y)
-        if taken:
+        if not pending.add(X, y):
+            return False
+        waiting: Pending | None = self.__dict__.get("_pending")
+        if waiting is None:
             self._pending = pending
-        return taken
+            return True
+        with waiting.lock:  # batches that brought something new: they wait on beside this one
+            if self._pending is waiting:
+                pending.models = waiting.models
+            self._pending = pending
+        return True
 
     def _gather(self, pending: Pending) -> None:
         """Make the pending batches part of the model."""

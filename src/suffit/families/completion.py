@@ -17,6 +17,7 @@ from ..kernels.threads import in_order, one_blas_thread, row_blocks
 from ..remarks import MissingValuesWarning, remark
 from ..stats import CLASS, PATTERN, Array, Index, Layout, Stats
 from ..table import freeze
+from .few_pairs import Prior, without_maximum
 from .holes import (
     NO_VARIANCE,
     Flags,
@@ -30,6 +31,7 @@ from .holes import (
 )
 
 Parameters = Callable[[Stats], tuple[Array, Array]]  # completed sums → means (K, p), covariances (K, p, p) or (1, p, p)
+Priors = Callable[["Completion", Array], Prior | None]  # with at least so many rows of each class (K,)
 
 SETTLED = 1e-11  # a step that changes no mean or covariance by more than this, in standard deviations, is the last
 MOST_STEPS = 500
@@ -144,10 +146,13 @@ class Completed:
     sums: dict[str, Array]
     likelihoods: tuple[float, ...]
     settled: bool
+    singular: Flags  # which covariances have columns that are combinations of others, or nearly
 
 
 class Completion:
     """EM over the sums of patterns, in standardised columns: expected sums, parameters, expected sums, …"""
+
+    prior: Prior | None = None  # rows that stand beside those of the classes
 
     def __init__(self, stats: Stats, parameters: Parameters) -> None:
         self.stats, self.parameters = stats, parameters
@@ -194,9 +199,16 @@ class Completion:
     def _sums(self, x: Array, xx: Array) -> dict[str, Array]:
         return {"n": self.rows, "x": x, "xx": xx}
 
+    def beside(self, stats: Stats) -> Stats:
+        """Sums with the rows of the prior beside them."""
+        return stats if self.prior is None else self.prior.added(stats)
+
     def step(self, sums: dict[str, Array]) -> Step:
-        """M, then E: expected sums under the parameters of these sums, and the log-likelihood of these parameters."""
-        means, S = self.parameters(replace(self.stats, sums={**self.stats.sums, **sums}))
+        """M, then E: expected sums under the parameters of these sums, and the log-likelihood of these parameters.
+
+        With the logarithm of the prior, where there is one.
+        """
+        means, S = self.parameters(self.beside(replace(self.stats, sums={**self.stats.sums, **sums})))
         s = self.scale
         relative = means - np.asarray(self.stats.origin)
         m = freeze(relative / s)
@@ -207,6 +219,7 @@ class Completion:
                 part, de, squares = self._expected(vectors, m, normals[g if len(normals) > 1 else 0])
                 likelihood, e = likelihood + part, e + de
                 T.append(squares)
+        likelihood += 0.0 if self.prior is None else self.prior.log_density(normals, s)
         e = e * s
         xx = np.stack(T) * s[:, None] * s
         cross = e[:, :, None] * relative[:, None, :]
@@ -264,15 +277,22 @@ class Completion:
         for _ in range(most - 1):
             last = seen[-1]
             if np.abs(last.end - last.start).max(initial=0.0) < SETTLED:
-                return Completed(last.sums, tuple(path), True)
+                return self._ended(last, path, True)
             if len(path) > PATIENCE and path[-1] - path[-1 - MEMORY] < little:
-                return Completed(last.sums, tuple(path), True)
+                falls = np.diff(path[-1 - MEMORY :]).min() < -little  # to and fro: no end is near
+                return self._ended(last, path, not falls)
             reached = self._leap(seen) if len(seen) > 1 else None
             if reached is None or reached.likelihood < last.likelihood - ROUNDING * abs(last.likelihood):
-                seen, reached = [last], self.step(last.sums)
+                seen, reached = [last], self._sound_step(last.sums)
+            if reached is None:
+                return self._ended(last, path, False)
             path.append(reached.likelihood)
             seen = [*seen[-MEMORY:], reached]
-        return Completed(seen[-1].sums, tuple(path), False)
+        return self._ended(seen[-1], path, False)
+
+    @staticmethod
+    def _ended(last: Step, path: list[float], settled: bool) -> Completed:
+        return Completed(last.sums, tuple(path), settled, np.array([not len(v.W) for v in last.normals]))
 
     def _leap(self, seen: list[Step]) -> Step | None:
         """A step from Σ wₖ (end of step k), Σ wₖ = 1, with the w for which Σ wₖ (length of step k) is least."""
@@ -285,14 +305,20 @@ class Completion:
         Q, R = np.linalg.qr(back / size)
         w = np.linalg.lstsq(R, Q.T @ felt[-1], rcond=1e-10)[0] / size
         there = self._unflat(seen[-1].end - w @ np.diff(np.stack([step.end for step in seen]), axis=0))
-        with np.errstate(all="ignore"):  # a leap may land where no covariance is: it is then not taken
+        reached = self._sound_step(there)  # a leap may land where no covariance is: it is then not taken
+        if reached is None:
+            return None
+        alike = [normal.rank for normal in reached.normals] == [normal.rank for normal in seen[-1].normals]
+        return reached if alike else None  # likelihoods of unlike ranks do not compare
+
+    def _sound_step(self, sums: dict[str, Array]) -> Step | None:
+        """A step, unless it leads to what is no number: from sums that no covariance has, or hardly one."""
+        with np.errstate(all="ignore"):
             try:
-                reached = self.step(there)
+                reached = self.step(sums)
             except np.linalg.LinAlgError:
                 return None
-        finite = np.isfinite(reached.likelihood) and np.isfinite(reached.end).all()
-        alike = [normal.rank for normal in reached.normals] == [normal.rank for normal in seen[-1].normals]
-        return reached if finite and alike else None  # likelihoods of unlike ranks do not compare
+        return reached if np.isfinite(reached.likelihood) and np.isfinite(reached.end).all() else None
 
     def _felt(self, moves: Array, at: Step) -> Array:
         """Moves of sums as the likelihood feels them: W dΣz and W(dΣzzᵀ − μ dΣzᵀ − dΣz μᵀ)Wᵀ with WᵀW = Σ⁻¹.
@@ -327,7 +353,14 @@ def work_of(stats: Stats) -> float:
     return float(units @ each) + 20.0 * p**3  # and the parameters
 
 
-def completed(stats: Stats, parameters: Parameters, columns: Sequence[str], plain: Layout, asked: bool) -> Stats:
+def completed(
+    stats: Stats,
+    parameters: Parameters,
+    columns: Sequence[str],
+    plain: Layout,
+    asked: bool,
+    prior: Priors | None = None,
+) -> Stats:
     """The sums that complete rows are expected to have had; the sums themselves where no row has a hole.
 
     Sums of pairs are there because they were asked for, or because patterns were too many, which is said.
@@ -349,9 +382,10 @@ def completed(stats: Stats, parameters: Parameters, columns: Sequence[str], plai
         warn_absent(cells_of_pairs(stats)[0], stats.axes[CLASS].labels, columns)
         sums = completed_pairs(stats, pair_covariances(stats))
         return Stats(plain, {**stats.axes, PATTERN: Index(())}, sums, stats.origin)
-    completion = Completion(stats, parameters)
+    completion, done = solved(stats, parameters, prior)
     warn_absent(completion.cells, stats.axes[CLASS].labels, columns)
-    done = completion.run()
+    if completion.prior is not None:
+        _warn_made_up(completion, completion.prior, done)
     if not done.settled:
         remark(
             MissingValuesWarning,
@@ -360,4 +394,36 @@ def completed(stats: Stats, parameters: Parameters, columns: Sequence[str], plai
         )
     empty = {k: stats[k].take([], axis=stats.layout.dims[k].index(PATTERN)) for k in ("part_n", "part_x", "part_xx")}
     sums = {k: a for k, a in {**stats.sums, **done.sums, **empty}.items() if k in plain.dims}
-    return Stats(plain, {**stats.axes, PATTERN: Index(())}, sums, stats.origin)
+    return completion.beside(Stats(plain, {**stats.axes, PATTERN: Index(())}, sums, stats.origin))
+
+
+def solved(stats: Stats, parameters: Parameters, prior: Priors | None) -> tuple[Completion, Completed]:
+    """EM, with the prior's rows beside those of classes that need them: once more where it shows only at the end."""
+    completion = Completion(stats, parameters)
+    completion.prior = prior(completion, np.zeros(len(stats["n"]))) if prior else None
+    done = completion.run()
+    if prior and done.singular.any():
+        before = completion.prior
+        completion.prior = prior(completion, np.where(done.singular, stats["x"].shape[1] + 1.0, 0.0))
+        done = done if completion.prior is before else completion.run()
+    return completion, done
+
+
+def _warn_made_up(completion: Completion, prior: Prior, done: Completed) -> None:
+    """Name the classes whose likelihood has no maximum."""
+    varies = np.einsum("cjj->cj", prior.target).any(axis=0)
+    odd = [
+        c
+        for c, (rows, v) in enumerate(zip(prior.rows, completion.groups, strict=True))
+        if rows and without_maximum(completion.observed[:, varies], v.patterns, np.diff(v.first) - 1)
+    ]
+    if odd:
+        classes = completion.stats.axes[CLASS].labels
+        names = ", ".join(repr(classes[c]) for c in odd[:10]) + (" …" if len(odd) > 10 else "")
+        remark(
+            MissingValuesWarning,
+            f"class {names}: with so many values missing, the likelihood of its covariance has no maximum "
+            f"({completion.rows[odd].min():g} rows, {int(varies.sum())} columns that vary): about "
+            f"{prior.rows[odd].max():.3g} rows with the correlations of all classes stand beside its own; tie or "
+            "shrinkage set this by hand",
+        )

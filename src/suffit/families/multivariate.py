@@ -17,7 +17,8 @@ from ..family import Family, LeftOut, Scorer, least, register
 from ..remarks import SingularClassWarning, remark
 from ..stats import CLASS, PATTERN, ROUNDING, Array, Index, Stats
 from ..table import Codes, InputError, Matrix, Rows, block, is_sparse
-from .completion import FEW_ROWS, completed, spread_out
+from .completion import FEW_ROWS, MOST_WORK, PATIENCE, Completion, Priors, completed, solved, spread_out, work_of
+from .few_pairs import Prior, prior_of, rows_lacking
 from .gaussian import PRIOR_ROWS, apart
 from .gaussian_scores import OwnScorer, SharedScorer
 from .heavy_scores import HeavyScorer
@@ -30,6 +31,7 @@ from .holes import (
     pairs_seen,
 )
 from .left_out import NOTHING_LEFT, Blend, Downdates, Scatter, varying
+from .left_out_em import MOST_COLUMNS, EmLeftOut
 from .left_out_holes import PartsLeftOut, Whole
 from .matrix import SCATTER, SCATTER_FOURTH, SCATTER_POOLED, JointMoments, without_holes
 from .shrinkage import class_shrinkage, shrink_to_diagonal, shrink_to_identity
@@ -157,11 +159,14 @@ class MultivariateGaussian(JointMoments):
 
     def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:
         """Scatter about the means, tied, shrunk and factored; with heavier tails where that is asked for."""
+        return self.scorer_of(self.completed(stats, columns), columns)
+
+    def scorer_of(self, stats: Stats, columns: Sequence[str]) -> Scorer:
+        """The same from sums of complete rows."""
         normal = self._normal_scorer(stats, columns)
         return normal if np.isinf(self.freedom) else HeavyScorer(normal, self.freedom)
 
     def _normal_scorer(self, stats: Stats, columns: Sequence[str]) -> SharedScorer | OwnScorer:
-        stats = self.completed(stats, columns)
         n, K, p = stats["n"], len(stats.axes[CLASS]), len(columns)
         means, own, shared, total = self.covariances(stats)
         flat = np.asarray(total <= 0.0)
@@ -195,34 +200,59 @@ class MultivariateGaussian(JointMoments):
 
         A shared covariance, plain, of p columns whose pairs are seen in n rows on average, fewer than ten times p, has
         its correlations shrunk by ½(p/n − 1/10): the likelihood alone would take chance for correlation, and may have
-        no maximum.  An amount that is chosen from the data is chosen once EM has ended.
+        no maximum.  An amount that is chosen from the data is chosen once EM has ended.  Beside covariances of classes
+        with few pairs stand rows of the shared one (few_pairs.py), if nothing is set by hand.
         """
         if not _incomplete(stats):
             return stats
         plain = SCATTER if self._layout() is SCATTER_FOURTH else self._layout()
-        family = self
-        if self.tie == 1.0 and not self.ridge and (isinstance(self.shrinkage, str) or not self.shrinkage):
-            p, seen = pairs_seen(stats)
-            amount = min(max(0.5 * (p / max(seen, 1.0) - 1 / FEW_ROWS), 0.0), MOST_SHRINKAGE)
-            family = replace(self, shrinkage=amount, target="diagonal")
+        family, prior = self._for_em(stats)
+        done = completed(stats, family._em_parameters, columns, plain, self.holes == "pairs", prior)
+        return done if isinstance(self.shrinkage, str) or self.shrinkage else _shrunk_sums(done, family.shrinkage)
+
+    def _for_em(self, stats: Stats) -> tuple[MultivariateGaussian, Priors | None]:
+        """The settings that EM's steps go by, and what stands beside the rows of classes."""
+        by_hand = bool(self.ridge) or not (isinstance(self.shrinkage, str) or not self.shrinkage)
+        family = self._shared(stats) if self.tie == 1.0 and not by_hand else self
         n = cells_of(stats)[0] if self.unbiased and "part_n" in stats.sums else np.ones((1, 0))
         if ((n <= 1) & (n.sum(axis=0) > 0)).any():  # n − 1 of no values would let a variance grow without end
             family = replace(family, unbiased=False)
-        done = completed(stats, family._em_parameters, columns, plain, asked=self.holes == "pairs")
-        return done if isinstance(self.shrinkage, str) or self.shrinkage else _shrunk_sums(done, family.shrinkage)
+        return family, None if self.tie == 1.0 or by_hand else self._prior
+
+    def _shared(self, stats: Stats) -> MultivariateGaussian:
+        """With one covariance for all, its correlations shrunk as the pairs seen ask for."""
+        p, seen = pairs_seen(stats)
+        return replace(self, tie=1.0, shrinkage=float(self.amount(p, seen)), target="diagonal")
+
+    @staticmethod
+    def amount(p: int, seen: Any) -> Any:
+        """How far correlations of p columns are shrunk whose pairs so many rows have."""
+        return np.clip(0.5 * (p / np.maximum(seen, 1.0) - 1 / FEW_ROWS), 0.0, MOST_SHRINKAGE)
+
+    def _prior(self, em: Completion, least: Array) -> Prior | None:
+        """The rows that stand beside those of classes with few pairs; at least so many, if not all are as singular."""
+        lacking = rows_lacking(em.stats, self.tie, np.array([len(v.Z) for v in em.groups]))
+        if not (lacking.any() or least.any()):
+            return None
+        family = self._for_prior()._shared(em.stats)
+        shared = Completion(em.stats, family._em_parameters)
+        done = shared.run()
+        rows = lacking if done.singular.any() else np.maximum(lacking, least)
+        if not rows.any() or (em.prior is not None and np.array_equal(rows, em.prior.rows)):
+            return em.prior
+        cov = family.covariances(replace(em.stats, sums={**em.stats.sums, **done.sums}))[2]
+        return prior_of(em.stats, rows, cov)
+
+    def _for_prior(self) -> MultivariateGaussian:
+        """The shared covariance whose correlations stand beside classes with few pairs."""
+        return replace(self, tie=1.0, shrinkage=0.0, unbiased=False, pool=None)
 
     def _em_parameters(self, stats: Stats) -> tuple[Array, Array]:
         """Means and covariances as ``scorer`` takes them.  # → (K, p), (K, p, p) or (1, p, p)"""
-        means, own, shared, total = self.covariances(stats)
+        means, own, shared, _ = self.covariances(stats)
         if self.tie == 1.0:
             return means, spread_out(shared, stats["n"].sum())[None]
-        flat = np.asarray(total <= 0.0)
-        if self._whiten_all(own, flat) is None:
-            mend = [c for c in range(len(own)) if self._singular(own[c], flat)]
-            own = own.copy()
-            for c in mend:
-                own[c] = self._mended(own[c], shared, stats["n"][c], total, flat)
-        return means, np.stack([spread_out(cov, n) for cov, n in zip(own, stats["n"], strict=True)])
+        return means, own
 
     def _whiten_all(self, own: Array, flat: Flags) -> tuple[Array, Array] | None:
         """W_c and log det Σ_c of all classes at once, where none is singular."""
@@ -240,10 +270,13 @@ class MultivariateGaussian(JointMoments):
     def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
         """By rank-one downdates; rows that leave something singular are solved one by one.
 
-        So are all rows where some have missing values, for which EM has no such formula, and where classes weigh in the
-        shared covariance as a prior says.
+        Where rows have missing values, EM is run anew for each, from where a first-order step leads (left_out_em.py);
+        from the beginning where covariances are between own and shared, shrunk by an amount that is chosen, or rest on
+        few pairs.  So it is where classes weigh in the shared covariance as a prior says.
         """
         bent_each = np.isfinite(self.freedom) and (isinstance(self.shrinkage, str) or self.target == "diagonal")
+        if self.pool is None and _by_pattern(stats):
+            return self._without_missing(X, rows, stats, columns, EmLeftOut.exactly)
         if bent_each or self.pool is not None or _incomplete(stats) or not without_holes(X).all():
             return self.solved_without(X, rows, stats, columns)
         out = np.full((len(rows), len(stats["n"])), np.nan)
@@ -253,6 +286,56 @@ class MultivariateGaussian(JointMoments):
         if len(odd):
             out[odd] = self.solved_without(X[odd], rows.some(odd), stats, columns).log_density
         return LeftOut(out)
+
+    def nearly_left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
+        """As ``left_out``; where rows have missing values about that, in the time of a few fits.
+
+        EM by one step to the first order (left_out_em.py), pairs by what each row adds to them (left_out_holes.py).
+        """
+        if self.pool is None and _by_pattern(stats):
+            return self._without_missing(X, rows, stats, columns, EmLeftOut.nearly)
+        plain = not isinstance(self.shrinkage, str) and self.target == "identity" and not (self.unbiased or self.ridge)
+        if "pair_n" in stats.sums and plain and self.pool is None:
+            x = block(X, 0, X.shape[0]).astype(np.float64)
+            of_rows = self.parts_left_out(stats, np.float64)(x, *rows.part(0, len(rows)))
+            return LeftOut(of_rows.log_density(self.tie, self.shrinkage, self.freedom))
+        return self.left_out(X, rows, stats, columns)
+
+    def _without_missing(self, X: Matrix, rows: Rows, stats: Stats, columns: Sequence[str], how: Any) -> LeftOut:
+        """By EM from where all rows led; rows of which that says nothing are solved one by one."""
+        out = np.full((len(rows), len(stats["n"])), np.nan)
+        left = self._em_left_out(stats, columns)
+        if left is not None:
+            out = how(left, block(X, 0, X.shape[0]).astype(np.float64), *rows.part(0, len(rows)))
+        odd = np.flatnonzero(np.isnan(out).any(axis=1))
+        if len(odd):
+            out[odd] = self.solved_without(X[odd], rows.some(odd), stats, columns).log_density
+        return LeftOut(out)
+
+    def _em_left_out(self, stats: Stats, columns: Sequence[str]) -> EmLeftOut | None:
+        """None where what EM came to is singular or moves on, or where settings have no such form."""
+        p, chosen = len(columns), isinstance(self.shrinkage, str)
+        if chosen or 0 < self.tie < 1 or p > MOST_COLUMNS or (self.unbiased and (cells_of(stats)[0] <= 2).any()):
+            return None
+        if PATIENCE * work_of(stats) > MOST_WORK:
+            return None
+        family, prior = self._for_em(stats)
+        em, done = solved(stats, family._em_parameters, prior)
+        if not done.settled or done.singular.any():
+            return None
+        none = {k: stats[k].take([], axis=stats.layout.dims[k].index(PATTERN)) for k in ("part_n", "part_x", "part_xx")}
+        plain = SCATTER_POOLED if stats["xx"].ndim == 2 else SCATTER
+        whole = Stats(plain, {**stats.axes, PATTERN: Index(())}, {**done.sums, **none}, stats.origin)
+        means, S = family._em_parameters(em.beside(whole))
+        if not (np.einsum("cjj->cj", S) > 0).all():
+            return None
+        left = EmLeftOut(self, family, em, whole, (means, S))
+        if em.prior is not None:
+            lacking = rows_lacking(stats, self.tie, np.array([len(v.Z) for v in em.groups]))
+            left.shared = self._for_prior()._em_left_out(stats, columns)
+            if left.shared is None or not np.array_equal(lacking, em.prior.rows):
+                return None
+        return left
 
     def alone(self, X: Matrix, rows: Rows, stats: Stats) -> Flags:
         """Rows without which a column would not vary, and would say nothing."""
@@ -312,6 +395,11 @@ class MultivariateGaussian(JointMoments):
             whole, np.ascontiguousarray(x[:, keep]), codes, weights, precision
         )
 
+    def scatters(self, stats: Stats) -> tuple[Array, Array, Array]:
+        """Means (K, p), Σ(x−μ)(x−μ)ᵀ of each class, and of all, in sums of complete rows."""
+        means, own, S, _, _ = self._scatters(stats)
+        return means, own, S
+
     def _scatters(self, stats: Stats) -> tuple[Array, Array, Array, Array, Array]:
         """Means (K, p), Σ(x−μ)(x−μ)ᵀ of each class and of all, total variances (p,), and Σz/n."""
         n, x, xx = stats["n"], stats["x"], stats["xx"]
@@ -357,7 +445,7 @@ class MultivariateGaussian(JointMoments):
                 out=np.zeros_like(own),
                 where=denominator[:, None, None] > 0,
             )
-        return means, self._regular(own), self._regular(shared), total
+        return means, self.regular(own), self.regular(shared), total
 
     @property
     def _prior_rows(self) -> float:
@@ -377,7 +465,7 @@ class MultivariateGaussian(JointMoments):
         own = class_shrinkage(how, stats.sums, own, shift, stats.noise)
         return own, own.sum(axis=0)
 
-    def _regular(self, cov: Array) -> Array:
+    def regular(self, cov: Array) -> Array:
         """A fixed amount of shrinkage, then the ridge."""
         if not isinstance(self.shrinkage, str) and self.shrinkage:
             shrink = shrink_to_identity if self.target == "identity" else shrink_to_diagonal
@@ -428,6 +516,11 @@ class MultivariateGaussian(JointMoments):
 def _incomplete(stats: Stats) -> bool:
     """Whether some rows have holes: they have no fourth moments, and OAS takes the place of Ledoit and Wolf."""
     return "pair_n" in stats.sums or bool(len(stats.axes[PATTERN]))
+
+
+def _by_pattern(stats: Stats) -> bool:
+    """Whether some rows have missing values, and sums by pattern."""
+    return "part_n" in stats.sums and bool(stats["part_n"].any())
 
 
 def _shrunk_sums(stats: Stats, amount: float | str) -> Stats:

@@ -251,6 +251,29 @@ def expect(observed, patterns, n, first, Z, root, of_class, mean, S, P, log_det,
 
 
 @fast
+def expect_each(observed, patterns, n, first, Z, root, of_class, mean, S, P, tolerance, lo, hi, e, T):  # type: ignore[no-untyped-def]
+    """E-steps of the same units under the parameters [lo, hi): E Σ(x − μ) onto e, E Σ(x − μ)(x − μ)ᵀ onto T."""
+    V, p = Z.shape
+    out = np.empty((V, p))
+    C = np.empty((p, p))
+    for i in range(lo, hi):
+        C[:] = 0.0
+        expect(
+            observed, patterns, n, first, Z, root, of_class, mean[i], S[i], P[i], 0.0, tolerance, 0, len(patterns), out,
+            e[i], C,
+        )  # fmt: skip
+        for v in range(V):
+            for j in range(p):
+                for k in range(j + 1):
+                    C[j, k] += out[v, j] * out[v, k]
+        for j in range(p):
+            for k in range(j):
+                T[i, j, k] += C[j, k]
+                T[i, k, j] += C[j, k]
+            T[i, j, j] += C[j, j]
+
+
+@fast
 def marginal_squares(X, mean, scale, S, log_scale, tolerance, squares, peak, used):  # type: ignore[no-untyped-def]
     """d² of every row to every class over the columns that are there, and log N(μ_o; μ_o, Σ_oo); NaN is missing.
 
