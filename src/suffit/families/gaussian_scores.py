@@ -25,7 +25,7 @@ NEAR = 30.0  # standard deviations from the middle up to which w·(x − m) + b 
 def centred(X: Matrix, start: int, stop: int, mean: Array, W: Array) -> Array:
     """(x − mean)·Wᵀ for some rows, W (r, p), or (p,) for a diagonal; sparse rows are never made dense."""
     with np.errstate(over="ignore", invalid="ignore"):  # far rows overflow here and are drawn in later
-        if is_sparse(X):
+        if is_sparse(X) and isinstance(W, np.ndarray):
             if W.ndim == 1:
                 return np.asarray(X[start:stop].multiply(W).toarray()) - mean * W
             return np.asarray(X[start:stop] @ W.T) - mean @ W.T
@@ -66,6 +66,12 @@ class Marginal:
         squares[order], peak[order], used[order] = found
         squares[np.isinf(x).any(axis=1)] = np.nan  # even where the column says nothing: refused later, by name
         return squares, peak, used
+
+    def side(self, c: int, there: Flags) -> tuple[Array, Array, float]:
+        """Mean, whitening and log-density at the mean of the columns that are there."""
+        from .gaussian_terms import side_of
+
+        return side_of(self, c, there)
 
     def regressions(self, x: NDArray[Any]) -> Iterator[tuple[NDArray[np.int64], Flags, int, Array, Array]]:
         """For every pattern and class: rows, what is there, class, E[x_m | x_o, c] of the rows, root of Cov[x_m | x_o].
@@ -253,7 +259,7 @@ class DiagonalScorer(GaussianScorer):
         """Q = −½/σ² (diagonal), w = μ/σ², b = −Σ ½μ²/σ² + log σ√2π."""
         h = self.root**2
         b = -((self.means * self.root) ** 2 + self.log_scale).sum(axis=1)
-        return LogisticForm(tuple(self.columns), 2 * h * self.means, b, _identity, -h)
+        return LogisticForm(tuple(self.columns), 2 * h * self.means, b, as_numbers, -h)
 
 
 class OwnScorer(GaussianScorer):
@@ -342,7 +348,7 @@ class OwnScorer(GaussianScorer):
         w = np.einsum("cij,cj->ci", P, self.means)
         u = np.einsum("cij,cj->ci", self.W, self.means)
         b = -0.5 * ((u * u).sum(axis=1) + self.log_det + self.rank * LOG_2PI)
-        return LogisticForm(tuple(self.columns), w, b, _identity, -0.5 * P)
+        return LogisticForm(tuple(self.columns), w, b, as_numbers, -0.5 * P)
 
 
 class SharedScorer(GaussianScorer):
@@ -366,7 +372,7 @@ class SharedScorer(GaussianScorer):
         self.middle = freeze(means.mean(axis=0))
         M = (means - self.middle) * W if W.ndim == 1 else (means - self.middle) @ W.T  # (K, d)
         _, s, Vt = np.linalg.svd(M, full_matrices=False)
-        size = np.abs(means) * np.abs(W) if W.ndim == 1 else np.abs(means) @ np.abs(W).T
+        size = np.abs(means) * np.abs(W) if W.ndim == 1 else np.abs(means) @ abs(W).T
         noise = 8 * float(np.finfo(float).eps) * size.max(initial=0.0)  # means this near to each other are equal
         keep = s > np.maximum(s.max(initial=0.0) * 1e-14 * max(M.shape), noise)
         self.axes = Vt[keep]  # (r, d) in whitened coordinates
@@ -468,7 +474,7 @@ class SharedScorer(GaussianScorer):
         """w_c = Σ⁻¹(μ_c − m), b_c = −½(μ_c − m)ᵀΣ⁻¹(μ_c − m) − w_c·m: scores relative to the middle m."""
         w = self.whitened_means * self.W if self.W.ndim == 1 else self.whitened_means @ self.W
         b = -0.5 * (self.whitened_means**2).sum(axis=1) - w @ self.middle
-        return LogisticForm(tuple(self.columns), w, b, _identity)
+        return LogisticForm(tuple(self.columns), w, b, as_numbers)
 
 
 def _unwhitened(z: Array, W: Array, sigma: Array) -> Array:
@@ -478,5 +484,6 @@ def _unwhitened(z: Array, W: Array, sigma: Array) -> Array:
     return np.asarray((z @ np.linalg.pinv(W * scale).T) * scale)
 
 
-def _identity(X: NDArray[Any]) -> Array:
+def as_numbers(X: NDArray[Any]) -> Array:
+    """T(x) = x."""
     return np.asarray(X, dtype=np.float64)
