@@ -21,12 +21,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.threads import one_blas_thread
 from ..stats import CLASS, Array, Stats
 from ..table import Rows
 from .few_rows import as_rows
 from .gaussian import SingularClassWarning
 from .low_rank import LowRank, Whitened
-from .wide_scores import FewRowsOwn, FewRowsShared
+from .wide_scores import SMALL_PRODUCT, FewRowsOwn, FewRowsShared
 
 Flags = NDArray[np.bool_]
 
@@ -146,8 +147,15 @@ def _sum(matrices: Sequence[LowRank]) -> LowRank:
 
 def solved(stats: Stats, columns: Sequence[str], settings: Settings) -> FewRowsShared | FewRowsOwn:
     """Covariances, tied, shrunk and factored, as ``MultivariateGaussian`` does of p × p sums."""
-    rows = CentredRows(*as_rows(stats))
-    (K, p), classes = rows.means.shape, stats.axes[CLASS].labels
+    x, rows = as_rows(stats)
+    with one_blas_thread(len(x) * x.size < SMALL_PRODUCT):
+        return _solved(CentredRows(x, rows), stats.axes[CLASS].labels, columns, settings)
+
+
+def _solved(
+    rows: CentredRows, classes: Sequence[Any], columns: Sequence[str], settings: Settings
+) -> FewRowsShared | FewRowsOwn:
+    K, p = rows.means.shape
     keep = np.ones(p, dtype=bool) if settings.ridge else ~rows.flat
     own, shared = covariances(rows, settings)
     if settings.tie == 1.0:

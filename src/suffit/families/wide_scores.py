@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..forms import LogisticForm
+from ..kernels.threads import one_blas_thread
 from ..stats import Array
 from ..table import Codes, InputError, Matrix, block
 from .gaussian_scores import LOG_2PI, GaussianScorer, OwnScorer, SharedScorer, as_numbers
@@ -17,6 +18,8 @@ from .holes import ROOM
 from .low_rank import LowRank, Whitened
 
 Flags = NDArray[np.bool_]
+
+SMALL_PRODUCT = 1 << 26  # products of numbers below which BLAS threads gain nothing
 
 
 class PartsOfFewRows:
@@ -159,7 +162,8 @@ class FewRowsOwn(FromFewRows, OwnScorer):
     def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
         """−½‖W_c(x − μ_c)‖², class by class."""
         x = block(X, start, stop)
-        with np.errstate(over="ignore", invalid="ignore"):  # far rows overflow here and are drawn in later
+        few = x.size * len(self.matrices[0].Z) < SMALL_PRODUCT
+        with one_blas_thread(few), np.errstate(over="ignore", invalid="ignore"):  # far rows are drawn in later
             for c, white in enumerate(self.white):
                 U = (x - self.means[c]) @ white.W.T
                 out[:, c] = self.start[c] - 0.5 * np.einsum("ij,ij->i", U, U)
