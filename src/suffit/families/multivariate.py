@@ -22,7 +22,6 @@ from .gaussian import ROUNDING, apart
 from .gaussian_scores import OwnScorer, SharedScorer
 from .heavy_scores import HeavyScorer
 from .holes import (
-    ROOM,
     cells_of,
     cells_of_pairs,
     completed_pairs,
@@ -43,6 +42,7 @@ Sums = dict[str, Array]
 Flags = NDArray[np.bool_]
 
 
+MOST_COMPLETED = 1 << 22  # numbers in the covariances that few rows with missing values are completed through
 MOST_SHRINKAGE = 0.8  # of correlations that few rows tell of
 
 
@@ -253,7 +253,7 @@ class MultivariateGaussian(JointMoments):
         if not is_kept(stats):
             return stats
         K, p = len(stats["n"]), len(columns)
-        if K * p * p > ROOM and has_missing(values_of(stats)):
+        if K * p * p > MOST_COMPLETED and has_missing(values_of(stats)):
             raise InputError(
                 f"missing values in {p} columns of which {stats['n'].sum():g} rows tell: a full covariance would be "
                 f"completed through {K * p * p:.2g} numbers; fill them in first (SimpleImputer), take fewer "
