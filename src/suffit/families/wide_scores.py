@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..forms import LogisticForm
 from ..kernels.threads import one_blas_thread
 from ..stats import Array
-from ..table import Codes, InputError, Matrix, block, freeze
+from ..table import Codes, InputError, Matrix, block, freeze, is_sparse
 from .gaussian_scores import LOG_2PI, GaussianScorer, OwnScorer, SharedScorer, as_numbers
 from .holes import ROOM
 from .low_rank import LowRank, Whitened
@@ -137,23 +137,34 @@ class FewRowsShared(FromFewRows, SharedScorer):
         return FewRowsShared(self.means[classes], self.matrices[0], self.white, self.columns, self.n_parameters)
 
     def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
-        """Relative to the nearest mean: long rows are read once for every direction, fewer than there are classes."""
-        self._from_nearest(X, start, stop, out)
+        """As for any shared covariance: w_c·(x − m) = v_c·u, where the means lie near each other."""
+        if self.near and not is_sparse(X):
+            np.matmul(self._along(X, start, stop), self.V.T, out=out)
+            out += self.offset
+        else:
+            self._from_nearest(X, start, stop, out)
         self._score_holes(X, start, stop, out, look=not len(self.P))
 
     def _from_nearest(self, X: Matrix, start: int, stop: int, out: Array) -> NDArray[np.int32]:
-        """As for any shared covariance, with u = P(x − m) from rows that are not copied first."""
-        from ..kernels.scores import along_one_direction, linear_scores, nearest_centre_scores
+        """The same, about the nearest mean."""
+        from ..kernels.scores import nearest_centre_scores
 
         nearest = np.zeros(stop - start, np.int32)
+        U = freeze(self._along(X, start, stop))
+        nearest_centre_scores(U, self.V, freeze(np.zeros(self.n_classes)), nearest, out)
+        return nearest
+
+    def _along(self, X: Matrix, start: int, stop: int) -> Array:
+        """u = P(x − m), from long rows that are read once and not copied first.  # → (stop − start, r)"""
+        from ..kernels.scores import along_one_direction, linear_scores
+
         U = np.empty((stop - start, len(self.P)))
         x, P = block(X, start, stop), freeze(self.P)
         if len(P) == 1:
             along_one_direction(x, self.middle, P[0], U)
         else:
             linear_scores(x, self.middle, P, freeze(np.zeros(len(P))), U)
-        nearest_centre_scores(freeze(U), self.V, freeze(np.zeros(self.n_classes)), nearest, out)
-        return nearest
+        return U
 
 
 class FewRowsOwn(FromFewRows, OwnScorer):
