@@ -88,8 +88,8 @@ def pair(
     ours.fit(X, y)
     peer.fit(X, y)
     if least_fit:
-        yield Task(f"{name} fit", lambda: ours.fit(X, y), lambda: peer.fit(X, y), least_fit, same=difference, room=ROOM,
-                   **{"limit": "read2", "work": size, **limit.get("fit", {})})  # fmt: skip
+        yield Task(f"{name} fit", lambda: ours.fit(X, y), lambda: peer.fit(X, y), least_fit, same=difference,
+                   **{"limit": "read2", "work": size, "room": ROOM, **limit.get("fit", {})})  # fmt: skip
     if least_predict:
         more: dict[str, Any] = {"same": difference, "limit": "read2", "work": size, **limit.get("predict", {})}
         room = ROOM + 8 * X.shape[0] * len(ours.classes_)
@@ -128,6 +128,22 @@ def dense(scale: float) -> Iterator[Task]:
             gemm = {"limit": "dgemm", "work": len(X) * 10 * p * p / 1e9}  # a triangle: half of 2·n·k·p²
             name = f"QDA {n:,}×{p}, 10 classes, against {solver}"
             yield from pair(name, ours, peer, X, y, least, 2.5 if solver == "eigen" else 0, fit=syrk, predict=gemm)
+
+
+def wide(scale: float) -> Iterator[Task]:
+    """Fewer rows than columns; scikit-learn's QDA refuses them, or forms p × p covariances as its lsqr and eigen do."""
+    lda, qda = peer_da.LinearDiscriminantAnalysis, peer_da.QuadraticDiscriminantAnalysis
+    for n, p in ((6, 3000), (6, 6000), (60, 20_000), (200, 5000)):
+        X, y = gaussian(n, p, 2)
+        room = {"room": ROOM + 10 * X.nbytes}
+        yield from pair(f"LDA {n}×{p:,}, fewer rows than columns", suffit.LDA(), lda(), X, y, 1, 1, fit=room)
+    X, y = gaussian(40, 1000, 2)
+    for name, ours, peer in (
+        ("LDA shrunk", suffit.LDA(solver="lsqr", shrinkage=0.1), lda(solver="lsqr", shrinkage=0.1)),
+        ("LDA eigen", suffit.LDA(solver="eigen", shrinkage=0.1), lda(solver="eigen", shrinkage=0.1)),
+        ("QDA shrunk", suffit.QDA(solver="eigen", shrinkage=0.1), qda(solver="eigen", shrinkage=0.1)),
+    ):
+        yield from pair(f"{name} 40×1,000, fewer rows than columns", ours, peer, X, y, 5, 1)
 
 
 def counts(scale: float) -> Iterator[Task]:
@@ -343,4 +359,4 @@ def left_out_task(name: str, ours: Any, peer: Any, X: np.ndarray, y: np.ndarray,
     )
 
 
-GROUPS = (dense, counts, small, rows, batches, stream, holes, tables, left_out)
+GROUPS = (dense, wide, counts, small, rows, batches, stream, holes, tables, left_out)

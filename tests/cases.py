@@ -28,6 +28,14 @@ def normal(rng: Generator, n: int) -> np.ndarray:
     return rng.normal(size=(n, 3)) @ mix + [0.0, 100.0, -3.0]
 
 
+def wide(rng: Generator, n: int) -> np.ndarray:
+    return rng.normal(size=(n, 250)) * np.geomspace(0.1, 10.0, 250) + np.arange(250.0)
+
+
+def rather_wide(rng: Generator, n: int) -> np.ndarray:
+    return wide(rng, n)[:, :70]
+
+
 def positive(rng: Generator, n: int) -> np.ndarray:
     return rng.gamma(2.0, 1.5, size=(n, 3)) + 0.01
 
@@ -170,6 +178,12 @@ ESTIMATORS: dict[str, Case] = {
         ),
         mixed,
     ),
+}
+
+WIDE: dict[str, Case] = {  # fewer rows than columns: for laws that take no missing values
+    "LDA-wide": Case(lambda: suffit.LDA(), wide, coupled=True),
+    "QDA-wide": Case(lambda: suffit.QDA(), wide, coupled=True),
+    "LDA-rather-wide": Case(lambda: suffit.LDA(), rather_wide, coupled=True),  # parts have fewer rows than columns
 }
 
 CASES = {**{f"family-{k}": v for k, v in FAMILIES.items()}, **ESTIMATORS}

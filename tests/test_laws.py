@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import suffit
-from cases import CASES, FAMILIES, Case, assert_identical, assert_same, data, mixed, parameters, with_holes
+from cases import CASES, FAMILIES, WIDE, Case, assert_identical, assert_same, data, mixed, parameters, with_holes
 from suffit.family import families
 
 pytestmark = pytest.mark.filterwarnings("ignore::suffit.families.gaussian.SingularClassWarning")
@@ -27,7 +27,7 @@ def over(cases: dict[str, Case]):
     return pytest.mark.parametrize("case", cases.values(), ids=cases.keys())
 
 
-every_case = over(CASES)
+every_case = over({**CASES, **WIDE})
 every_separable_case = over({k: c for k, c in CASES.items() if not c.coupled})
 seeds = st.integers(0, 10_000)
 
@@ -179,7 +179,7 @@ def test_a_pickle_predicts_identically(case: Case, seed: int):
     assert_identical(copy, model)
 
 
-@every_case
+@over(CASES)
 def test_the_number_of_threads_changes_no_bit(case: Case):
     X, y = data(case, 0, n=6000)
     X, y = np.tile(X, (40, 1)), np.tile(y, 40)  # several row blocks

@@ -160,6 +160,11 @@ class Coarser:
     needed: Callable[[Stats], bool]
     turn: Callable[[Stats], Stats]
 
+    def leads_to(self, layout: Layout | None) -> bool:
+        """Whether sums turn into those of this layout, at once or by and by."""
+        further = self.layout.coarser
+        return self.layout == layout or (further is not None and further.leads_to(layout))
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -312,9 +317,9 @@ class Stats:
     def coarsened(self, layout: Layout | None = None) -> Stats:
         """The sums of the coarser layout, where an axis has grown too long or where the other side has them."""
         coarser = self.layout.coarser
-        if coarser is None or not (coarser.layout == layout or coarser.needed(self)):
+        if coarser is None or not (coarser.leads_to(layout) or coarser.needed(self)):
             return self
-        return coarser.turn(self)
+        return coarser.turn(self).coarsened(layout)
 
     def _aligned(self, other: Stats) -> tuple[Stats, Stats]:
         if self.layout != other.layout:

@@ -20,11 +20,13 @@ from .families.categorical import level_tables
 from .families.categorical_scores import CategoricalScorer
 from .families.elementwise import Elementwise
 from .families.elementwise_scores import ElementwiseScorer
+from .families.few_rows import as_rows, is_kept
 from .families.gaussian import WarpedScorer
 from .families.gaussian_scores import DiagonalScorer, OwnScorer, SharedScorer
 from .families.heavy_scores import HeavyScorer
 from .families.multinomial import GAP, MultinomialScorer
 from .families.product import ProductScorer
+from .families.wide_scores import FewRowsOwn, FromFewRows
 from .frame import Template, form_to_read
 from .kernels.threads import one_blas_thread
 from .stats import Array
@@ -81,8 +83,19 @@ def _(scorer: OwnScorer, stats: Any) -> Array | None:
     return np.asarray(-0.5 * squares + about["n"] * scorer.start)
 
 
+@likelihood.register
+def _(scorer: FromFewRows, stats: Any) -> Array | None:
+    if not is_kept(stats):
+        return None
+    x, rows = as_rows(stats)
+    codes, weights = rows.part(0, len(x))
+    joint = scorer.scores(x) + scorer.log_base(x)[:, None]
+    each = weights * joint[np.arange(len(x)), codes]
+    return np.bincount(codes, each, minlength=len(stats["n"])).astype(np.float64)
+
+
 def _has_holes(stats: Any) -> bool:
-    return "pair_n" in stats.sums or bool(stats["part_n"].any())
+    return "part_n" not in stats.sums or bool(stats["part_n"].any())
 
 
 @likelihood.register
@@ -166,6 +179,23 @@ def _(scorer: OwnScorer, stats: Any) -> Between:
         d = 0.5 * (scorer.means[b] - scorer.means[a])
         slope = -(P[a] + P[b]) @ d
         wider = np.einsum("ij,ij->i", P[b] - P[a], scorer.sigma[a] - scorer.sigma[b])
+        return np.asarray(0.5 * wider - 2 * slope * d)
+
+    return between
+
+
+@separation.register
+def _(scorer: FewRowsOwn, stats: Any) -> Between:
+    """The same: Σ_j P_ij Σ_ij is the diagonal of PΣ, Σ = Zᵀ diag(a) Z + diag(d)."""
+
+    def product(a: int, b: int) -> Array:
+        P, M = scorer.white[a], scorer.matrices[b]
+        return np.asarray(P.precision_diagonal() * M.d + M.a @ (P.precision(M.Z) * M.Z))
+
+    def between(a: int, b: int) -> Array:
+        d = 0.5 * (scorer.means[b] - scorer.means[a])
+        slope = -scorer.white[a].precision(d) - scorer.white[b].precision(d)
+        wider = product(b, a) - product(b, b) - product(a, a) + product(a, b)
         return np.asarray(0.5 * wider - 2 * slope * d)
 
     return between

@@ -14,6 +14,8 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from ..families import MultivariateGaussian
 from ..families.gaussian_scores import centred
 from ..families.shrinkage import class_shrinkage, shrink_to_identity
+from ..families.wide import directions
+from ..families.wide_scores import FewRowsShared
 from ..family import Family
 from ..kernels.threads import row_blocks
 from ..model import Model
@@ -221,13 +223,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _directions_svd(self) -> tuple[Array, Array]:
         scorer = self._scorer()
-        sigma = scorer.covariances()[0]
-        std = np.sqrt(np.diagonal(sigma))
-        std = np.where(std > 0, std, 1.0)
-        values, vectors = np.linalg.eigh(sigma / std[:, None] / std)
-        values, vectors = values[::-1], vectors[:, ::-1]
-        keep = values > max(self._setting("tol") ** 2, 0.0)
-        scalings = vectors[:, keep] / std[:, None] / np.sqrt(values[keep])
+        scalings = scorer.W.T if isinstance(scorer, FewRowsShared) else self._scaled_axes(scorer.covariances()[0])
         shares = self._fitted.prior
         K = len(shares)
         N = self._model.counts["n"].sum()
@@ -238,8 +234,21 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         rank = int((self._setting("tol") * S[0] < S).sum()) if len(S) else 0
         return scalings @ Vt.T[:, :rank], ratio
 
+    def _scaled_axes(self, sigma: Array) -> Array:
+        """Principal axes of standardised columns, scaled to unit variance; those that do not vary are left out."""
+        std = np.sqrt(np.diagonal(sigma))
+        std = np.where(std > 0, std, 1.0)
+        values, vectors = np.linalg.eigh(sigma / std[:, None] / std)
+        values, vectors = values[::-1], vectors[:, ::-1]
+        keep = values > max(self._setting("tol") ** 2, 0.0)
+        return np.asarray(vectors[:, keep] / std[:, None] / np.sqrt(values[keep]))
+
     def _directions_eigen(self) -> tuple[Array, Array]:
         scorer = self._scorer()
+        if isinstance(scorer, FewRowsShared):
+            model: Any = self._model
+            vectors, values, total = directions(scorer, model.family.all_as_one(model.sums), self._max_components)
+            return vectors, (values / total)[: self._max_components]
         W = scorer.W  # type: ignore[attr-defined]
         values, vectors = np.linalg.eigh(W @ (self._total_covariance() - scorer.covariances()[0]) @ W.T)
         values, vectors = values[::-1], W.T @ vectors[:, ::-1]

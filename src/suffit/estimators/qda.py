@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from ..families import MultivariateGaussian
+from ..families.wide_scores import FewRowsOwn
 from ..family import Family
 from ..model import Model
 from ..stats import Array
@@ -103,14 +104,18 @@ class QuadraticDiscriminantAnalysis(WithCovarianceEstimator):
         return [self._cast(c) for c in self._scorer().covariances()]
 
     def _axes(self) -> list[tuple[Array, Array]]:
-        return [np.linalg.eigh(c) for c in self._scorer().covariances()]
+        scorer = self._scorer()
+        if isinstance(scorer, FewRowsOwn):
+            return scorer.axes()
+        each = [np.linalg.eigh(c) for c in scorer.covariances()]
+        return [(values[::-1], vectors[:, ::-1]) for values, vectors in each]
 
     @property
     def rotations_(self) -> list[Array]:
-        """Principal axes of each class, by falling variance."""
-        return [vectors[:, ::-1] for _, vectors in self._axes()]
+        """Principal axes of each class, by falling variance; of few rows with many columns, those in which they lie."""
+        return [vectors for _, vectors in self._axes()]
 
     @property
     def scalings_(self) -> list[Array]:
         """Variances along the principal axes."""
-        return [values[::-1] for values, _ in self._axes()]
+        return [values for values, _ in self._axes()]

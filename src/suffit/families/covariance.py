@@ -28,6 +28,8 @@ from .tuning import (
     without_lone_rows,
 )
 
+SAME_LOSS = 1e-9  # losses that differ by less are the same but for rounding: a full Σ shrunk to I is a spherical one
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -78,7 +80,7 @@ class AnyGaussian(Family):
         best = min(tried, key=lambda c: c.trial.loss)
         if not np.isfinite(best.trial.loss):
             raise InputError("every structure that was tried has a singular covariance; set shrinkage by hand")
-        good = [c for c in tried if c.trial.loss <= best.trial.loss + c.error_beside(best)]
+        good = [c for c in tried if c.trial.loss <= best.trial.loss + c.error_beside(best) + SAME_LOSS]
         taken = min(good, key=lambda c: (c.parameters, -amount(c.trial.settings["shrinkage"])))
         tuning = Tuning(LEFT_OUT, tuple(c.trial for c in tried), taken.trial)
         return replace(taken.family, tuning=tuning)

@@ -25,7 +25,7 @@ NEAR = 30.0  # standard deviations from the middle up to which w·(x − m) + b 
 def centred(X: Matrix, start: int, stop: int, mean: Array, W: Array) -> Array:
     """(x − mean)·Wᵀ for some rows, W (r, p), or (p,) for a diagonal; sparse rows are never made dense."""
     with np.errstate(over="ignore", invalid="ignore"):  # far rows overflow here and are drawn in later
-        if is_sparse(X):
+        if is_sparse(X) and isinstance(W, np.ndarray):
             if W.ndim == 1:
                 return np.asarray(X[start:stop].multiply(W).toarray()) - mean * W
             return np.asarray(X[start:stop] @ W.T) - mean @ W.T
@@ -66,6 +66,12 @@ class Marginal:
         squares[order], peak[order], used[order] = found
         squares[np.isinf(x).any(axis=1)] = np.nan  # even where the column says nothing: refused later, by name
         return squares, peak, used
+
+    def side(self, c: int, there: Flags) -> tuple[Array, Array, float]:
+        """Mean, whitening and log-density at the mean of the columns that are there."""
+        from .gaussian_terms import side_of
+
+        return side_of(self, c, there)
 
     def regressions(self, x: NDArray[Any]) -> Iterator[tuple[NDArray[np.int64], Flags, int, Array, Array]]:
         """For every pattern and class: rows, what is there, class, E[x_m | x_o, c] of the rows, root of Cov[x_m | x_o].
@@ -367,7 +373,7 @@ class SharedScorer(GaussianScorer):
         self.middle = freeze(means.mean(axis=0))
         M = (means - self.middle) * W if W.ndim == 1 else (means - self.middle) @ W.T  # (K, d)
         _, s, Vt = np.linalg.svd(M, full_matrices=False)
-        size = np.abs(means) * np.abs(W) if W.ndim == 1 else np.abs(means) @ np.abs(W).T
+        size = np.abs(means) * np.abs(W) if W.ndim == 1 else np.abs(means) @ abs(W).T
         noise = 8 * float(np.finfo(float).eps) * size.max(initial=0.0)  # means this near to each other are equal
         keep = s > np.maximum(s.max(initial=0.0) * 1e-14 * max(M.shape), noise)
         self.axes = Vt[keep]  # (r, d) in whitened coordinates

@@ -115,13 +115,13 @@ def _fill_gaps(scorer: GaussianScorer, x: Array, a: Codes, b: Codes, terms: Term
         for rows, c, d in _pairs(gap[which.reshape(-1) == q], a, b):
             for code in (c, d):
                 if code not in sides:
-                    sides[code] = _side(scorer.marginal, code, there)
+                    sides[code] = scorer.marginal.side(code, there)
             odds, rest = along_the_way(x[rows][:, there], sides[c], sides[d])
             terms.columns[np.ix_(rows, there)] = odds
             terms.rest[rows] = rest
 
 
-def _side(marginal: Marginal, c: int, there: NDArray[np.bool_]) -> Side:
+def side_of(marginal: Marginal, c: int, there: NDArray[np.bool_]) -> Side:
     """Mean, whitening and log-density at the mean of the columns that are there."""
     from ..kernels.holes import factor
 

@@ -75,6 +75,7 @@ class Downdates:
         own[rows, codes] = a
         self.taken = (1 - t) * own + t * a[:, None]  # b, (n, K)
         self.left, self.gone, self.own_taken = left, n <= 0, a
+        self.columns = x.shape[1]  # that a multiple of I is the mean of
         self._factors: dict[tuple[int, bool], Factored] = {}
 
     def matrix(self, k: int) -> Array:
@@ -125,7 +126,7 @@ class Downdates:
             self._factors[which] = Factored(self.matrix(k), which[1], self.blend.tolerance)
         factor = self._factors[which]
         alpha = (1 - r) * (1 - s) / over
-        gamma = (1 - r) * s * (factor.trace - b * self.squares) / (self.x.shape[1] * over) + r
+        gamma = (1 - r) * s * (factor.trace - b * self.squares) / (self.columns * over) + r
         i = int(np.argmax(over))
         usual = alpha[i] * factor.values + gamma[i]
         x, means = factor.rotated(self.centred, self.middling)

@@ -179,7 +179,7 @@ class JointMoments(Family):
         cuts = np.linspace(0, len(patterns), min(cores(), len(patterns)) + 1).astype(int)
         every(work, list(pairwise(cuts.tolist())))
         xx += np.swapaxes(np.tril(xx, -1), -1, -2)
-        _check_powers(sums, x, columns)
+        check_powers(sums, x, columns)
         return Stats(whole.layout, {**whole.axes, PATTERN: patterns}, sums, origin)
 
     def _room(self, patterns: int, K: int, p: int) -> int:
@@ -203,7 +203,7 @@ class JointMoments(Family):
         codes, weights = rows.part(start, stop)
         complete = Rows(rows.classes, freeze(codes[~gap]), freeze(weights[~gap]))
         out = self._complete_sums(raw[~gap], complete, origin, 0, len(complete))
-        _check_powers(out, raw, columns)
+        check_powers(out, raw, columns)
         return out, start + np.flatnonzero(gap)
 
     def _complete_sums(self, X: Matrix, rows: Rows, origin: Array, start: int, stop: int) -> Sums:
@@ -303,7 +303,7 @@ def without_holes(X: Matrix) -> Flags:
     return np.bincount(np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[holes], minlength=X.shape[0]) == 0
 
 
-def _check_powers(sums: Sums, x: Array, columns: Sequence[str]) -> None:
+def check_powers(sums: Sums, x: Array, columns: Sequence[str]) -> None:
     """Refuse values whose squares overflow, naming the column of the largest."""
     if not all(np.isfinite(s.sum()) for s in sums.values()):
         largest = np.max(np.abs(np.where(np.isnan(x), 0.0, x)), axis=0)

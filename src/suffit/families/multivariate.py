@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import Family, LeftOut, Scorer, least, register
-from ..remarks import SingularClassWarning, remark
+from ..family import EMPTIED, Family, LeftOut, Scorer, least, register
 from ..stats import CLASS, PATTERN, ROUNDING, Array, Index, Stats
-from ..table import Codes, InputError, Matrix, Rows, block, is_sparse
+from ..table import Codes, InputError, Matrix, Rows, block, freeze, is_sparse
 from .completion import FEW_ROWS, MOST_WORK, PATIENCE, Completion, Priors, completed, solved, spread_out, work_of
 from .few_pairs import Prior, prior_of, rows_lacking
+from .few_rows import are_few, as_rows, check_kept, has_missing, is_kept, kept_rows, values_of
 from .gaussian import PRIOR_ROWS, apart
 from .gaussian_scores import OwnScorer, SharedScorer
 from .heavy_scores import HeavyScorer
@@ -33,16 +33,19 @@ from .holes import (
 from .left_out import NOTHING_LEFT, Blend, Downdates, Scatter, varying
 from .left_out_em import MOST_COLUMNS, EmLeftOut
 from .left_out_holes import PartsLeftOut, Whole
+from .low_rank import RANK_TOLERANCE, LowRank
 from .matrix import SCATTER, SCATTER_FOURTH, SCATTER_POOLED, JointMoments, without_holes
 from .shrinkage import class_shrinkage, shrink_to_diagonal, shrink_to_identity
 from .tuning import LOO, Tuning, check_classes, settled_covariance
+from .wide import CentredRows, Settings, covariances, solved_wide, warn_mended, warn_rank
+from .wide_left_out import DowndatesOfFewRows
 
 Sums = dict[str, Array]
 Flags = NDArray[np.bool_]
 
 
+MOST_COMPLETED = 1 << 22  # numbers in the covariances that few rows with missing values are completed through
 MOST_SHRINKAGE = 0.8  # of correlations that few rows tell of
-_RANK_TOLERANCE = 1e-12  # share of a column's variance left after regression on the others: less is rounding
 
 
 @register
@@ -155,11 +158,53 @@ class MultivariateGaussian(JointMoments):
         x = (X.data if is_sparse(X) else X).reshape(-1)
         return self.shrinkage != "ledoit-wolf" and x.dtype == np.float64 and bool(np.isfinite(x @ x))
 
+    # --- collect
+
+    def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
+        """The sums of these rows; of few rows with many columns, the rows themselves with their counts."""
+        if self.holes == "em" and not self.prior and are_few(*X.shape):
+            return kept_rows(self._layout(), X, rows, columns)
+        return super().collect(X, rows, columns)
+
+    def moments(self, stats: Stats) -> Stats:
+        """First and second moments, p × p, of rows that were kept themselves."""
+        if not is_kept(stats):
+            return stats
+        x, rows = as_rows(stats)
+        return super().collect(x, rows, range(x.shape[1]))  # type: ignore[arg-type]
+
+    def without_rounding(self, before: Stats, after: Stats) -> Stats:
+        """Counts of rows have none; sums of squares may."""
+        return after if is_kept(after) else super().without_rounding(before, after)
+
+    def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
+        """No class can have less than none of a row, or negative squares."""
+        if is_kept(after):
+            check_kept(after, before, EMPTIED)
+        else:
+            super().check_forgotten(before, after, columns)
+
+    def _settings(self) -> Settings:
+        """What covariances of few rows need to know."""
+        pool = None if self._layout() is SCATTER_POOLED else self.pool
+        bent = self.target == "diagonal"
+        return Settings(self.tie, self.shrinkage, self.unbiased, self.ridge, pool, self.tolerance, bent)
+
+    def _is_wide(self, stats: Stats) -> bool:
+        """Whether to work in the space of the rows: few are kept, and none has missing values."""
+        return is_kept(stats) and not has_missing(values_of(stats))
+
+    def all_as_one(self, stats: Stats) -> LowRank:
+        """The covariance of few rows as if all were of one class."""
+        x, rows = as_rows(stats)
+        one = Rows(Index((0,)), freeze(np.zeros_like(rows.codes)), rows.weights)
+        return covariances(CentredRows(x, one), replace(self._settings(), pool=None, unbiased=False))[1]
+
     # --- solve
 
     def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:
         """Scatter about the means, tied, shrunk and factored; with heavier tails where that is asked for."""
-        return self.scorer_of(self.completed(stats, columns), columns)
+        return self.scorer_of(stats if self._is_wide(stats) else self.completed(stats, columns), columns)
 
     def scorer_of(self, stats: Stats, columns: Sequence[str]) -> Scorer:
         """The same from sums of complete rows."""
@@ -167,12 +212,15 @@ class MultivariateGaussian(JointMoments):
         return normal if np.isinf(self.freedom) else HeavyScorer(normal, self.freedom)
 
     def _normal_scorer(self, stats: Stats, columns: Sequence[str]) -> SharedScorer | OwnScorer:
+        if self._is_wide(stats):
+            return solved_wide(stats, columns, self._settings())
         n, K, p = stats["n"], len(stats.axes[CLASS]), len(columns)
         means, own, shared, total = self.covariances(stats)
         flat = np.asarray(total <= 0.0)
         classes = stats.axes[CLASS].labels
         if self.tie == 1.0:
-            W, log_det, rank = self._whiten(shared, flat, "all classes together")
+            separating = [columns[j] for j in np.flatnonzero(~flat & (np.diagonal(shared) <= 0))]
+            W, log_det, rank = self._whiten(shared, flat, "all classes together", separating)
             scorer = SharedScorer(means, shared, W, log_det, rank, columns, K * p + p * (p + 1) // 2)
             scorer.tolerance = max(scorer.tolerance, self.tolerance)
             return scorer
@@ -184,12 +232,7 @@ class MultivariateGaussian(JointMoments):
         if mended:
             own = own.copy()
             own[mended] = [self._mended(own[c], shared, n[c], total, flat) for c in mended]
-            names = ", ".join(repr(classes[c]) for c in mended[:10]) + (" …" if len(mended) > 10 else "")
-            _warn(
-                f"The covariance matrix of class {names} is not full rank (fewer rows than columns that "
-                "vary, or columns that depend on each other): it is mixed with the shared one, as p + 1 rows of that "
-                "would weigh beside its own; tie or shrinkage set this by hand"
-            )
+            warn_mended([classes[c] for c in mended])
         whitened = [self._whiten(own[c], flat, f"class {classes[c]!r}") for c in range(K)]
         whitenings = np.stack([w for w, _, _ in whitened])
         log_dets = np.array([d for _, d, _ in whitened])
@@ -203,6 +246,7 @@ class MultivariateGaussian(JointMoments):
         no maximum.  An amount that is chosen from the data is chosen once EM has ended.  Beside covariances of classes
         with few pairs stand rows of the shared one (few_pairs.py), if nothing is set by hand.
         """
+        stats = self._affordable(stats, columns)
         if not _incomplete(stats):
             return stats
         plain = SCATTER if self._layout() is SCATTER_FOURTH else self._layout()
@@ -247,6 +291,19 @@ class MultivariateGaussian(JointMoments):
         """The shared covariance whose correlations stand beside classes with few pairs."""
         return replace(self, tie=1.0, shrinkage=0.0, unbiased=False, pool=None)
 
+    def _affordable(self, stats: Stats, columns: Sequence[str]) -> Stats:
+        """The moments of rows that were kept themselves; with missing values, refused where p × p numbers are many."""
+        if not is_kept(stats):
+            return stats
+        K, p = len(stats["n"]), len(columns)
+        if K * p * p > MOST_COMPLETED and has_missing(values_of(stats)):
+            raise InputError(
+                f"missing values in {p} columns of which {stats['n'].sum():g} rows tell: a full covariance would be "
+                f"completed through {K * p * p:.2g} numbers; fill them in first (SimpleImputer), take fewer "
+                "columns, or use independent ones (GaussianNB, covariance='diagonal')"
+            )
+        return self.moments(stats)
+
     def _em_parameters(self, stats: Stats) -> tuple[Array, Array]:
         """Means and covariances as ``scorer`` takes them.  # → (K, p), (K, p, p) or (1, p, p)"""
         means, own, shared, _ = self.covariances(stats)
@@ -261,7 +318,7 @@ class MultivariateGaussian(JointMoments):
         scale = np.sqrt(np.einsum("cii->ci", own))
         if not (scale > 0).all():
             return None
-        L = _cholesky(own / scale[:, :, None] / scale[:, None, :], _RANK_TOLERANCE)
+        L = _cholesky(own / scale[:, :, None] / scale[:, None, :], RANK_TOLERANCE)
         if L is None:
             return None
         W = np.stack([_inverse(factor) for factor in L]) / scale[:, None, :]
@@ -274,6 +331,9 @@ class MultivariateGaussian(JointMoments):
         from the beginning where covariances are between own and shared, shrunk by an amount that is chosen, or rest on
         few pairs.  So it is where classes weigh in the shared covariance as a prior says.
         """
+        if self._is_wide(stats) and not self._adds_to_all():
+            return self.solved_without(X, rows, stats, columns)
+        stats = stats if self._is_wide(stats) else self._affordable(stats, columns)
         bent_each = np.isfinite(self.freedom) and (isinstance(self.shrinkage, str) or self.target == "diagonal")
         if self.pool is None and _by_pattern(stats):
             return self._without_missing(X, rows, stats, columns, EmLeftOut.exactly)
@@ -339,13 +399,19 @@ class MultivariateGaussian(JointMoments):
 
     def alone(self, X: Matrix, rows: Rows, stats: Stats) -> Flags:
         """Rows without which a column would not vary, and would say nothing."""
-        means, _, _, total, _ = self._scatters(stats)
+        if self._is_wide(stats):
+            kept = CentredRows(*as_rows(stats))
+            means, total = kept.means, kept.total
+        else:
+            means, _, _, total, _ = self._scatters(self.moments(stats))
         n, w = stats["n"], rows.part(0, len(rows))[1][:, None]
         N = n.sum()
         far = block(X, 0, X.shape[0]).astype(np.float64) - n @ means / N
         with np.errstate(all="ignore"):
             share = w * far**2 / ((N - w) * total)  # of the sum of squares about the mean of all rows
-        return np.asarray((share > 1 - NOTHING_LEFT).any(axis=1))
+        return np.asarray(
+            ((share > 1 - NOTHING_LEFT) & (total > 0)).any(axis=1)
+        )  # a constant column says nothing anyway
 
     def left_out_by_shrinkage(
         self, X: Matrix, rows: Rows, stats: Stats, shrinkages: Sequence[float | str]
@@ -354,22 +420,35 @@ class MultivariateGaussian(JointMoments):
 
         Amounts that the data choose leave nothing singular: what rank-one downdates cannot tell is solved.
         """
+        names = [f"x{j}" for j in range(X.shape[1])]
+        if self._is_wide(stats) and any(isinstance(s, str) for s in shrinkages):
+            return [replace(self, shrinkage=s).left_out(X, rows, stats, names).log_density for s in shrinkages]
         found = self.downdates(X, rows, stats).log_densities(shrinkages, self.freedom)
         for s, density in zip(shrinkages, found, strict=True):
             odd = np.flatnonzero(np.isnan(density).any(axis=1)) if isinstance(s, str) else np.zeros(0, np.int64)
             if len(odd):
-                chosen, names = replace(self, shrinkage=s), [f"x{j}" for j in range(X.shape[1])]
+                chosen = replace(self, shrinkage=s)
                 density[odd] = chosen.solved_without(X[odd], rows.some(odd), stats, names).log_density
         return found
+
+    def _adds_to_all(self) -> bool:
+        """Whether shrinkage or ridge adds the same to every direction, so that few rows have downdates."""
+        by_number = not isinstance(self.shrinkage, str) and (self.shrinkage or self.ridge)
+        return bool(by_number and self.target == "identity" and self.pool is None and np.isinf(self.freedom))
 
     def downdates(self, X: Matrix, rows: Rows, stats: Stats) -> Downdates:
         """What leaving out each row does to the covariances, however much they are then shrunk."""
         x = block(X, 0, X.shape[0]).astype(np.float64)
         blend = Blend(self.tie, self.unbiased, self.ridge, self.target == "diagonal", self.tolerance)
+        if self._is_wide(stats):
+            kept = CentredRows(*as_rows(stats))
+            told = len(varying(kept.total, self.ridge))
+            return DowndatesOfFewRows(kept, blend, x, *rows.part(0, len(rows)), told)
         return Downdates(self.scatter(stats), blend, x, *rows.part(0, len(rows)))
 
     def scatter(self, stats: Stats) -> Scatter:
         """Means and sums of squares about them, before they are tied or shrunk."""
+        stats = self.moments(stats)
         means, own, S, total = self._scatters(stats)[:4]
         own, S = self._with_prior(own, S)
         sums = {k: stats[k] for k in ("n", "x", "xx", "xxy", "xxyy") if k in stats.sums}
@@ -383,6 +462,7 @@ class MultivariateGaussian(JointMoments):
 
         A function of rows, their classes and weights.
         """
+        stats = self.moments(stats)
         pairs = pair_covariances(stats)
         done = Stats(self._layout(), {**stats.axes, PATTERN: Index(())}, completed_pairs(stats, pairs), stats.origin)
         means, own, shared, total, _ = self._scatters(done)
@@ -425,6 +505,7 @@ class MultivariateGaussian(JointMoments):
 
     def covariances(self, stats: Stats) -> tuple[Array, Array, Array, Array]:
         """Means (K, p), Σ_c as the settings say (K, p, p), the shared Σ (p, p), total variances (p,)."""
+        stats = self.moments(stats)
         means, own, S, total, shift = self._scatters(stats)
         n, xx = stats["n"], stats["xx"]
         less = (n > 0).astype(np.float64) if self.unbiased else np.zeros_like(n)
@@ -491,30 +572,28 @@ class MultivariateGaussian(JointMoments):
         return cov[np.ix_(keep, keep)] / scale[:, None] / scale, scale, keep
 
     def _singular(self, cov: Array, flat: Flags) -> bool:
-        return _cholesky(self._standardised(cov, flat)[0], _RANK_TOLERANCE) is None
+        return _cholesky(self._standardised(cov, flat)[0], RANK_TOLERANCE) is None
 
-    def _whiten(self, cov: Array, flat: Flags, who: str) -> tuple[Array, float, int]:
-        """W with WᵀW = Σ⁻¹, log det Σ and the rank; directions in which nothing varies are left out, which is said."""
+    def _whiten(self, cov: Array, flat: Flags, who: str, separating: Sequence[str] = ()) -> tuple[Array, float, int]:
+        """W with WᵀW = Σ⁻¹, log det Σ and the rank; directions in which nothing varies are dropped, which is said."""
         R, scale, keep = self._standardised(cov, flat)
         W = np.zeros(cov.shape)
-        L = _cholesky(R, max(_RANK_TOLERANCE, 2 * self.tolerance))
+        L = _cholesky(R, max(RANK_TOLERANCE, 2 * self.tolerance))
         if L is not None:
             W[np.ix_(keep, keep)] = _inverse(L) / scale
             return W, float(2 * (np.log(np.diagonal(L)).sum() + np.log(scale).sum())), len(R)
         values, vectors = np.linalg.eigh(R)
-        real = values > max(_RANK_TOLERANCE * values.max(initial=0.0), self.tolerance)
+        real = values > max(RANK_TOLERANCE * values.max(initial=0.0), self.tolerance)
         rank = int(real.sum())
-        if rank < len(R):
-            _warn(
-                f"The covariance matrix of {who} is not full rank (rank {rank} of {len(R)}): the directions in which "
-                "nothing varies are left out; shrinkage keeps them"
-            )
+        warn_rank(who, rank, len(R), separating)
         W[:rank, keep] = (vectors[:, real] / np.sqrt(values[real])).T / scale
         return W, float(np.log(values[real]).sum() + 2 * np.log(scale).sum()), rank
 
 
 def _incomplete(stats: Stats) -> bool:
     """Whether some rows have holes: they have no fourth moments, and OAS takes the place of Ledoit and Wolf."""
+    if is_kept(stats):
+        return has_missing(values_of(stats))
     return "pair_n" in stats.sums or bool(len(stats.axes[PATTERN]))
 
 
@@ -547,7 +626,3 @@ def _inverse(L: Array) -> Array:
     from scipy.linalg.lapack import dtrtri
 
     return np.asarray(dtrtri(L.T)[0].T) if len(L) else L
-
-
-def _warn(message: str) -> None:
-    remark(SingularClassWarning, message)
