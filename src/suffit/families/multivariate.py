@@ -219,7 +219,7 @@ class MultivariateGaussian(JointMoments):
         flat = np.asarray(total <= 0.0)
         classes = stats.axes[CLASS].labels
         if self.tie == 1.0:
-            separating = [columns[j] for j in np.flatnonzero(~flat & (np.diagonal(shared) <= 0))]
+            separating = [columns[j] for j in np.flatnonzero(~flat & (np.diagonal(shared) <= 0)).tolist()]
             W, log_det, rank = self._whiten(shared, flat, "all classes together", separating)
             scorer = SharedScorer(means, shared, W, log_det, rank, columns, K * p + p * (p + 1) // 2)
             scorer.tolerance = max(scorer.tolerance, self.tolerance)
