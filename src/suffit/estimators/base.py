@@ -26,7 +26,7 @@ from .held_out import CrossValidation, cross_validated
 from .predicting import Predictor, generator
 from .reading import Prior, checked_prior, read_weight
 
-CALIBRATION_ROWS = {"temperature": 2000, "isotonic": 5000}  # left out to fit a calibration on, where there are more
+CALIBRATION_ROWS = {"temperature": 5000, "isotonic": 5000}  # left out to fit a calibration on, where there are more
 
 
 class GenerativeEstimator(Predictor):
