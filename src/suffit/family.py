@@ -11,7 +11,6 @@ so the posterior is logistic in T(x) whatever the family.
 from __future__ import annotations
 
 import textwrap
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from .forms import LogisticForm
 from .kernels.threads import READ_CELLS, entry_blocks, every, row_blocks
+from .remarks import no_remarks
 from .stats import Array, Stats
 from .table import Codes, Matrix, Rows, check_finite, csr, is_sparse
 
@@ -206,8 +206,7 @@ class Family(ABC):
         """``left_out`` by solving the sums of all other rows, one row after another; what all sums chose stays."""
         family: Any = self.solvable(stats) if hasattr(self, "solvable") else self
         density, impossible = [], []
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with no_remarks():
             for i in range(len(rows)):
                 one = X[i : i + 1]
                 rest = stats - self.collect(one, rows.some(np.array([i])), columns)

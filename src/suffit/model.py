@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from .family import EMPTIED, Family, LeftOut
 from .kernels.threads import SMALL_MATRIX, one_blas_thread
+from .remarks import no_remarks
 from .solution import Solution, lapsed
 from .stats import CLASS, Array, Index, Stats, layout
 from .table import InputError, Matrix, Rows, freeze
@@ -175,8 +175,7 @@ class Model:
         """Refuse rows that cannot all have been learned: what a forgetting of them would refuse."""
         self._known(rows)
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with no_remarks():
                 self.forget(X, rows)
         except InputError as error:
             message = str(error).replace("forget:", "left out:", 1).replace("are to be forgotten", "are given")
