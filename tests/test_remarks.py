@@ -292,3 +292,11 @@ def test_numbers_and_dates_in_text_are_said_at_fit_with_the_way_out(make):
     assert "column 'day' looks like dates: pd.to_datetime(X['day'])" in text
     wanted = {"price": "drop", "age": "categorical", "day": "categorical"}
     assert said_by(lambda: GenerativeClassifier(wanted).fit(make(table), y)) == []
+
+
+def test_what_is_only_tried_says_nothing():
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
+    X[0] = 1e9
+    model = GaussianNB().fit(X, y)
+    assert said_by(lambda: model.loo_predict_proba(X, y)) == []  # taking the first row out costs digits
+    assert "few digits" in str(said_by(lambda: model.forget(X[:1], y[:1]))[0].message)
