@@ -18,7 +18,7 @@ from .elementwise import Elementwise, Natural
 LEAST_SPREAD = 1e-6  # the least relative spread a class is given: one that never varies has no shape of its own
 NARROW = 1e-3  # a column whose values differ by a smaller share than this is counted about an origin
 LEAST_NARROW = 1e-9  # the least relative spread there
-LOOK = 64  # rows that are looked at first
+LOOK = 8  # rows that are looked at first
 ORIGIN_BITS = 14  # of an origin: so few that parts of a table have the same one
 LARGE_SHAPE = 1e4  # k from where the first terms of the series of ψ and log Γ give all digits
 NEWTON_STEPS = 4  # the start is within 2 % of k in logs, and every step squares that
