@@ -268,7 +268,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 self._check_statistic(family, before.family, before.columns)
                 columns = self._names(X, data.shape[1]) if self._grows else before.columns
                 batch = replace(before, family=family, columns=columns).collected(data, rows)
-                if self._put_off_model(batch, len(rows), labels.dtype):
+                if as_before and self._put_off_model(batch, len(rows), labels.dtype):
                     return self
                 old = self._fitted
                 model = replace(old.model, family=family, columns=columns) + batch

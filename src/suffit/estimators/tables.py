@@ -312,8 +312,8 @@ class GenerativeClassifier(GenerativeEstimator):
             self.feature_names_in_ = np.array(frame.names, dtype=object)
         else:
             self.__dict__.pop("feature_names_in_", None)
-        data = self._learn_as_proposed(found, frame, rows, labels.dtype, declared)
         self._say_left_out()
+        data = self._learn_as_proposed(found, frame, rows, labels.dtype, declared)
         if solve:
             self._density_solution()  # what is to be said of the columns is said at fit; the pool waits for predictions
         return data, rows
@@ -322,13 +322,12 @@ class GenerativeClassifier(GenerativeEstimator):
         self, found: Proposals, frame: Frame, rows: Rows, labels: np.dtype[Any], classes: Any
     ) -> TableRows:
         """Learn the rows by the first schema whose model does what leave-one-out has promised of it."""
-        chosen_before, share = self._selection, rows.counts().sum() / rows.as_rows().counts().sum()
+        chosen_before, total = self._selection, float(rows.counts().sum())
+        share = total / float(rows.as_rows().counts().sum()) if total <= 1 + 1e-9 else 1.0  # weights that are shares
         for proposal in found.each or (None,):
             if proposal is not None:
-                self._seen = proposal.schema
+                self._seen = proposal.schema.with_prior_rows(share)
                 self._selection = replace(proposal.selection, columns=chosen_before)
-            if not isinstance(self.columns, Schema):
-                self._seen = self._seen.with_prior_rows(float(share))
             self._plain = self._seen.plain()
             data = TableRows(self._seen, frame, known=found.known(self._seen) if rows.weights is None else {})
             model = Model.empty(self._seen.family(), self._seen.columns, classes).learn(data, rows)

@@ -182,6 +182,8 @@ class Response:
 
     def _moved(self, mean: Array, S: Array, dm: Array, dS: Array) -> tuple[Array, Array]:
         """θ + (I − J)⁻¹ dθ."""
+        if not len(mean):
+            return mean, S
         n, size = len(mean), mean[0].size
         i, j = self.lower
         by = lu_solve(self.lu, np.concatenate([dm.reshape(n, -1), dS[:, i, j]], axis=1).T, check_finite=False).T
