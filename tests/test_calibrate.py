@@ -361,7 +361,7 @@ def test_what_a_calibration_does_is_worked_out_when_asked_and_kept_without_the_r
 @pytest.mark.parametrize(
     "make",
     [
-        lambda **s: suffit.LDA(solver="eigen", **s), suffit.QDA, suffit.GaussianNB, suffit.GenerativeClassifier,
+        lambda **s: suffit.LDA(solver="eigen", **s), suffit.QDA, suffit.GaussianNB,
         lambda **s: suffit.GenerativeClassifier(structure="naive", **s), lambda **s: suffit.NaiveBayes("poisson", **s),
     ],
 )  # fmt: skip

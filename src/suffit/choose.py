@@ -26,7 +26,7 @@ from .family import Family
 from .frame import Frame
 from .held_rows import Held
 from .kernels.threads import one_blas_thread
-from .powers import Pooled, bounded, expected_loss, pooled
+from .powers import Pooled, bounded, expected_loss, pooled, priced_loss
 from .remarks import no_remarks
 from .row_sample import Places, keyed, some_rows
 from .schema import Coding, Piece, Schema
@@ -359,21 +359,20 @@ def _proposed(
     kept, scores, found = _hedged((kept, scores, found), (alone, naive), log_prior, rows)
     none = Pooled(np.zeros(0), 0.0, float(-rows[1] @ log_prior[rows[0]] / rows[1].sum()))
     n = float(rows[1].sum())
+    pools = [(kept, scores, found, len(tried)), (best[:1], [alone[1]], naive, 1)]
+    pools.sort(key=lambda pool: round(priced_loss(pool[2], pool[3], n), 9))
     pools = [
-        (expected_loss(found, len(tried), n), kept, scores, found),
-        (expected_loss(naive, 1, n), best[:1], [alone[1]], naive),
-        (none.loss, [], [], none),
-    ]
-    pools.sort(key=lambda pool: round(pool[0], 9))
-    pools = pools[: 1 + next(i for i, pool in enumerate(pools) if not pool[1])]  # nothing is worse than no evidence
+        pool for pool in pools if priced_loss(pool[2], pool[3], n) < none.loss
+    ]  # nothing is worse than no evidence
     dense = _densest(best, held)
+    each = [(members, some, pool, expected_loss(pool, tries, n)) for members, some, pool, tries in pools]
     return [
         Proposal(
             _schema_of(schema, members, pool, dense),
             _selection((members, some, pool), loss, log_prior, held, tuple(tried), dense.structure.name),
             _posterior([s[held.guarded] for s in some], log_prior, pool),
         )
-        for loss, members, some, pool in pools
+        for members, some, pool, loss in [*each, ([], [], none, none.loss)]
     ]
 
 

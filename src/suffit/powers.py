@@ -40,14 +40,21 @@ class Pooled(NamedTuple):
     loss: float
 
 
-def expected_loss(found: Pooled, settings: int, rows: float) -> float:
-    """The log-loss to expect on new rows: that of rows left out, and what choosing on so many rows has cost.
+def priced_loss(found: Pooled, settings: int, rows: float) -> float:
+    """The log-loss of rows left out, and what choosing on so many rows has cost.
 
-    A number fitted on n rows (a power, the lapse) costs about 1/n on others, taking the best of m settings log(m)/n,
-    and beyond the exceptions that the rows show, ε allows for ½ more of them (Jeffreys), which cost −log ε.
+    A power fitted on n rows costs about 1/n on others, and taking the best of m settings log(m)/n.
     """
-    fitted = int((found.powers > 0).sum()) + 1
-    return found.loss + (fitted + math.log(settings) - PSEUDO_LAPSES * math.log(found.lapse)) / rows
+    return found.loss + (int((found.powers > 0).sum()) + math.log(settings)) / rows
+
+
+def expected_loss(found: Pooled, settings: int, rows: float) -> float:
+    """The log-loss to expect on new rows: the priced one, and what the lapse costs.
+
+    It is fitted, too; and beyond the exceptions that the rows show, ½ more of them may be there (Jeffreys), each of
+    which costs −log ε.
+    """
+    return priced_loss(found, settings, rows) + (1 - PSEUDO_LAPSES * math.log(found.lapse)) / rows
 
 
 def pooled(scores: Sequence[Array], log_prior: Array, codes: Codes, weights: Array, start: Any = None) -> Pooled:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cache, singledispatch
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -117,13 +118,24 @@ def _(scorer: MultinomialScorer, stats: Any) -> Array | None:
 
 @likelihood.register
 def _(scorer: ProductScorer, stats: Any) -> Array | None:
-    parts = [likelihood(s, part) for s, part in zip(scorer.scorers, stats.parts, strict=False)]
+    parts = [
+        _in_its_units(likelihood(s, part), block.scales, part)
+        for s, block, part in zip(scorer.scorers, scorer.blocks_of, stats.parts, strict=False)
+    ]
     if any(part is None for part in parts):
         return None
     each = [part for part in parts if part is not None]
     if any(len(part) != len(each[0]) for part in each):  # a pooled block has one sum for all classes
         each = [part.sum(keepdims=True) for part in each]
     return np.asarray(sum(each))
+
+
+def _in_its_units(found: Array | None, scales: Sequence[float], stats: Any) -> Array | None:
+    """The log-likelihood of columns as they were before they were divided by these; nothing is missing."""
+    if found is None or not scales:
+        return found
+    n = stats["n"] if len(found) == len(stats["n"]) else stats["n"].sum(keepdims=True)
+    return np.asarray(found - n * float(np.log(scales).sum()))
 
 
 # --- how well columns separate two classes
@@ -298,6 +310,7 @@ class Summary:
     separation: Array  # (p,)
     centres: Array | None  # (K, p)
     form: str = "dict"
+    pool: str = ""  # of structures, where posteriors are its own and densities those of one of them
 
     @property
     def aic(self) -> float | None:
@@ -350,14 +363,21 @@ class Summary:
     def __repr__(self) -> str:
         first, second = self._heads()
         more = len(self.columns) - SHOWN
-        lines = [self._what(), self._fit(), "", *_aligned(first, self._class_rows())]
+        lines = [
+            self._what(),
+            self._fit(),
+            *([self.pool] if self.pool else []),
+            "",
+            *_aligned(first, self._class_rows()),
+        ]
         lines += ["", *_aligned(second, self._column_rows())]
         return "\n".join([*lines, f"… and {more} columns more"] if more > 0 else lines)
 
     def _repr_html_(self) -> str:
         first, second = self._heads()
         tables = html_table(first, self._class_rows()) + html_table(second, self._column_rows())
-        return f"<p>{self._what()}<br>{self._fit()}</p>{tables}"
+        pool = f"<br>{escape(self.pool)}" if self.pool else ""
+        return f"<p>{self._what()}<br>{self._fit()}{pool}</p>{tables}"
 
 
 def _aligned(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

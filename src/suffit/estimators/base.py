@@ -70,6 +70,10 @@ class GenerativeEstimator(Predictor):
     def _check_rows_can_go(self) -> None:
         """Refuse where the sums are not those of the rows alone."""
 
+    def _pool_in_words(self) -> str:
+        """What posteriors are of, where densities are of something else."""
+        return ""
+
     def _density_model(self) -> Model:
         """The sums whose densities are those of ``predict_joint_log_proba``."""
         return self._fitted.model

@@ -36,7 +36,7 @@ def described(estimator: GenerativeEstimator, X: Any, y: Any, sample_weight: Any
     return Summary(
         type(estimator).__name__, model.classes, fitted.prior, counts, density.n_parameters, total, by_class, of, n,
         columns, separations(fitted.solution.scorer, model.sums, fitted.prior, owners, len(columns)),
-        _centres(density, owners), estimator._table_form(),
+        _centres(density, owners), estimator._table_form(), estimator._pool_in_words(),
     )  # fmt: skip
 
 

@@ -256,7 +256,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return self
         with self._unchanged_on_error():
             known = "_fit" in self.__dict__
-            if known:
+            if known and not self._settings_unchanged():
                 self._fitted  # noqa: B018  (pending batches came under the settings of before)
             as_before = self._take_settings()
             data, labels, rows = self._read(X, y, sample_weight, self._read_X_more if known else self._read_X)

@@ -67,10 +67,11 @@ class GenerativeClassifier(GenerativeEstimator):
         then its own.
     structure : {"auto", "naive"}, default "auto"
         How columns depend on each other given the class.  "naive": not at all, beyond the joint blocks of ``columns``.
-        "auto" (where ``columns`` is "auto" too): several structures are tried on rows left out, and the best are
-        pooled, p(c | x) = (1 − ε) q + ε p(c) with q ∝ p(c) Π_m p_m(x | c)^β_m: powers β take back their
-        over-confidence, and ε is the chance that a row is an exception, whose columns say nothing of its class;
-        ``selection_`` shows them.  Densities, draws and imputation are those of the naive structure in any case.
+        "auto" (where ``columns`` is "auto" too): several structures are compared by leave-one-out loss, and the best
+        are pooled, p(c | x) = (1 − ε) q + ε p(c) with q ∝ p(c) Π_m p_m(x | c)^β_m: weights β take back their
+        over-confidence, and ε is the outlier rate, the chance that the columns of a row say nothing of its class;
+        ``selection_`` shows them, and the log-loss to expect on new rows.  Densities, draws and imputation are those of
+        the structure with the best leave-one-out density, ``selection_.density``.
         In ``partial_fit`` the first batch decides, if it has forty rows or more; else it is "naive".
     criterion : {"bic", "loo"}, default "bic"
         What decides between the families of a column of numbers (Gaussian, log-normal, gamma; of whole numbers
@@ -444,6 +445,15 @@ class GenerativeClassifier(GenerativeEstimator):
         Where structures are pooled, ``predict_proba`` is that of the pool, which is no density.
         """
         return self._density_solution().log_joint(self._read_X_known(X))
+
+    def _pool_in_words(self) -> str:
+        if not isinstance(self._selection, Selection):
+            return ""
+        pool = ", ".join(f"{name} (weight {weight:.2g})" for name, _, weight in self._selection.pool)
+        return (
+            f"posteriors are those of a pool: {pool or 'none, the class shares'}; parameters, log-likelihood and means "
+            f"are those of the density: {self._selection.density}"
+        )
 
     def _density_model(self) -> Model:
         model, n = self._model, len(self._plain.pieces)

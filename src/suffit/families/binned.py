@@ -166,6 +166,8 @@ class Binned(SmoothedFamily):
         table = np.log(count + self.alpha) - np.log(np.repeat(total, sizes, axis=1))
         level_scores(freeze(places[wanted]), offsets, freeze(table.T), out)
         none = np.bincount(rows.codes, weights, minlength=K) <= 0
+        if none.all():
+            return np.zeros_like(out)
         return np.where(none, np.where(none, np.inf, out).min(axis=1, keepdims=True), out) if none.any() else out
 
     def settled_as(self, other: Family) -> Family:
