@@ -356,7 +356,7 @@ def _proposed(
         (kept, found), alone = _worth(more[:-1], log_prior, rows, found), more[-1]
         scores = [s for one, s in more[:-1] if one in kept]
     naive = pooled([alone[1]], log_prior, *rows)
-    kept, scores, found = _hedged((kept, scores, found), (alone, naive), log_prior, rows)
+    kept, scores, found = _hedged((kept, scores, found), (alone, naive), log_prior, rows, len(tried))
     none = Pooled(np.zeros(0), 0.0, float(-rows[1] @ log_prior[rows[0]] / rows[1].sum()))
     n = float(rows[1].sum())
     pools = [(kept, scores, found, len(tried)), (best[:1], [alone[1]], naive, 1)]
@@ -381,10 +381,12 @@ def _hedged(
     alone: tuple[tuple[Candidate, Array], Pooled],
     log_prior: Array,
     rows: tuple[Codes, Array],
+    settings: int,
 ) -> tuple[list[Candidate], list[Array], Pooled]:
     """A pool between that found and the naive structure: nearer to this, the less surely it is better.
 
-    With a gain of z standard errors, powers of z²/(z² + 2) of the pool's and the rest of the naive structure's own.
+    With a gain, less what choosing has cost, of z standard errors, powers of z²/(z² + 2) of the pool's and the rest of
+    the naive structure's own.
     """
     (members, scores, found), ((naive, own), plain) = pool, alone
     each = np.arange(len(rows[0]))
@@ -392,6 +394,7 @@ def _hedged(
     total = float(rows[1].sum())
     mean = float(rows[1] @ gain) / total
     error = math.sqrt(float(rows[1] @ (gain - mean) ** 2)) / total
+    mean += priced_loss(plain, 1, total) - plain.loss - (priced_loss(found, settings, total) - found.loss)
     if mean <= 0 or (naive is members[0] and len(members) == 1):
         return [naive], [own], plain
     share = mean**2 / (mean**2 + HEDGED * error**2)

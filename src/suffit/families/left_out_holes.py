@@ -5,7 +5,8 @@ i, of class y and weight w, d = x_i − μ_y: a column that n_j of the n rows of
 away, g_j = n_j/(n_j − w), and the squares of columns j and k, which n_jk rows have, lose c_jk·g_j·d_j·g_k·d_k,
 c_jk being w·(n − w)/n_jk, or less (``pair_weights``).  That is u uᵀ, u_j = √c_jj·g_j·d_j, a rank-one downdate
 (left_out.py), but for what c_jk is more or less than √c_jj·√c_kk: squares of distances grow with it as it is on average
-over the pairs of a row's columns.  What the row adds to the amount of shrinkage is neglected.  Products with the
+over the pairs of a row's columns.  What the row adds to the amount of shrinkage is neglected.  In small tables, and of
+classes of few rows, the matrix of each row is factored without it instead.  Products with the
 matrix of one class are taken in single precision, if not asked otherwise.
 """
 
@@ -25,6 +26,8 @@ from .heavy_scores import log_density
 from .holes import Flags
 
 BLOCK = 1 << 21  # numbers in the rows that are scored at once
+FEW_OF_CLASS = 8  # rows of a class, of which one is too much for the first order
+SMALL_TABLE, MOST_FACTORED = 100, 5e7  # rows, and products of their matrices: each is then factored without its row
 LEAST_LEFT = 0.01  # share of a direction's variance that is left without a row
 LEFT_FOR_HOLES = 0.3  # the same for each share of its class's values missing: the more of them, the less is known
 
@@ -58,6 +61,7 @@ class PartsLeftOut:
         self.n_there = self.there.sum(axis=1)
         root = np.sqrt(np.einsum("cjj->cj", whole.weight))
         u = grown * root[self.codes] * np.sqrt(self.weights * np.maximum(n - self.weights, 0.0))[:, None]
+        self.grown = grown
         self.away, self.u = ({kind: freeze(a.astype(kind)) for kind in {precision, np.float64}} for a in (own, u))
         self.more = self._of_pairs(root)
         missing = 1 - _over(np.einsum("ij,ij->i", self.there, cells), n * self.n_there)
@@ -96,7 +100,48 @@ class PartsLeftOut:
             for start, stop in row_blocks(n, self.x.shape[1], BLOCK):
                 here = slice(start, stop)
                 squares[here, classes], log_det[here, classes] = self._scored(here, classes, matrix, tie)
+            todo = self._for_themselves(k, tie)
+            while todo:
+                rows = todo.pop()
+                found = self._factored(rows, classes, matrix, tie, shrinkage)
+                if found is not None:
+                    squares[rows, classes], log_det[rows, classes] = found
+                elif len(rows) > 1:  # one of them is singular, which stays as it is
+                    todo += np.array_split(rows, 2)
         return squares, log_det
+
+    def _for_themselves(self, k: int, tie: float) -> list[NDArray[np.int64]]:
+        """Rows whose matrices are factored one by one, some at a time: all of a small table, and those of few rows."""
+        n, p = self.x.shape
+        matrices = n * (1 if tie == 1.0 else len(self.whole.n))
+        small = self.whole.n.sum() <= SMALL_TABLE and matrices * p**3 <= MOST_FACTORED
+        few = (self.codes == k) & (self.whole.n[self.codes] <= FEW_OF_CLASS) & (tie < 1.0)
+        rows = np.arange(n) if small else np.flatnonzero(few)
+        return [rows[a:b] for a, b in row_blocks(len(rows), p * p, BLOCK) if b > a]
+
+    def _factored(
+        self, rows: NDArray[np.int64], classes: slice, matrix: Matrix, tie: float, shrinkage: float
+    ) -> tuple[Array, Array] | None:
+        """The same with the matrix of each row, and the amount of shrinkage, without it; None: one is singular."""
+        whole, there, codes, w = self.whole, self.there[rows], self.codes[rows], self.weights[rows]
+        means = self.means[classes]
+        mine = (codes - classes.start)[:, None] == np.arange(len(means))  # (n, C)
+        part = np.where(mine.any(axis=1), 1.0, tie)
+        gone = part * w * np.maximum(whole.n[codes] - w, 0.0)
+        z, p = self.grown[rows], len(whole.shared)
+        each = matrix.scatter - gone[:, None, None] * whole.weight[codes] * z[:, :, None] * z[:, None, :]
+        over = np.maximum(matrix.over - part * w, np.finfo(float).tiny)[:, None, None]
+        trace = np.einsum("ijj->i", each)[:, None, None]
+        cov = ((1 - shrinkage) * each + shrinkage / p * trace * np.eye(p)) / over
+        cov = np.where(there[:, :, None] & there[:, None, :], cov, np.eye(p))
+        try:
+            L = np.linalg.cholesky(cov)
+        except np.linalg.LinAlgError:
+            return None
+        v = there[:, None] * (self.x[rows][:, None] - means)  # (n, C, p)
+        v = np.where(mine[:, :, None], self.away[np.float64][rows][:, None], v)
+        squares = (np.linalg.solve(L, v.transpose(0, 2, 1)) ** 2).sum(axis=1)
+        return squares, 2 * np.log(np.einsum("ijj->ij", L)).sum(axis=1)[:, None]
 
     @np.errstate(all="ignore")  # what is singular is NaN
     def _scored(self, here: slice, classes: slice, matrix: Matrix, tie: float) -> tuple[Array, Array]:
@@ -135,6 +180,7 @@ class Matrix:
     log_det: float
     alpha: float
     over: float
+    scatter: Array  # M
 
     @staticmethod
     def of(whole: Whole, k: int, tie: float, shrinkage: float, precision: Any) -> Matrix:
@@ -148,12 +194,12 @@ class Matrix:
         factor, invert = (spotrf, spotri) if precision == np.float32 else (dpotrf, dpotri)
         U, singular = factor(cov.T, overwrite_a=1)  # its lower triangle is 0
         if singular:
-            return Matrix(np.full(cov.shape, np.nan, precision), np.nan, alpha, over)
+            return Matrix(np.full(cov.shape, np.nan, precision), np.nan, alpha, over, M)
         log_det = 2 * float(np.log(np.diagonal(U), dtype=np.float64).sum())
         half = invert(U, overwrite_c=1)[0]
         inverse = half + half.T
         inverse.flat[:: p + 1] *= 0.5
-        return Matrix(freeze(inverse), log_det, alpha, over)
+        return Matrix(freeze(inverse), log_det, alpha, over, M)
 
 
 def _over(a: Array, b: Array) -> Array:
