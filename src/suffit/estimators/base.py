@@ -48,7 +48,7 @@ class GenerativeEstimator(Predictor):
 
     def loo_predict_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """p(class | x) of learned rows, each under the model without it: honest scores, with no rows held out."""
-        left = self._left_out(X, y, sample_weight)
+        left = self._left_out(X, y, sample_weight, nearly=self._nearly_left_out())
         calibration = self._fitted.calibration
         return left.posterior() if calibration is None else calibration.posterior_left_out(left)
 
@@ -74,18 +74,24 @@ class GenerativeEstimator(Predictor):
         """What posteriors are of, where densities are of something else."""
         return ""
 
+    def _nearly_left_out(self) -> bool:
+        """Whether posteriors of rows left out are about those of a refit, where these would take long."""
+        return False
+
     def _density_model(self) -> Model:
         """The sums whose densities are those of ``predict_joint_log_proba``."""
         return self._fitted.model
 
-    def _left_out(self, X: Any, y: Any, sample_weight: Any, model: Model | None = None) -> RowsLeftOut:
+    def _left_out(
+        self, X: Any, y: Any, sample_weight: Any, model: Model | None = None, nearly: bool = False
+    ) -> RowsLeftOut:
         self._check_rows_can_go()
         data, _, rows = self._read(X, y, sample_weight, self._read_X_known)
         fitted = self._fitted
         fitted.solution.scorer.check(data)
         with fitted.remarks.collected():
             fitted.model.check_learned(data, rows)
-            return (model or fitted.model).left_out(data, rows, self._prior_without)
+            return (model or fitted.model).left_out(data, rows, self._prior_without, nearly=nearly)
 
     def _prior_without(self, n: Array) -> Array:
         """The log prior of predictions for class counts n; a class without rows has none.  # (n, K) → (n, K)"""
