@@ -17,7 +17,6 @@ from cases import CASES, Case, data, mixed, normal, positive, with_holes
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 every_case = pytest.mark.parametrize("name", CASES)
-JOINT = ("QDA", "GDA", "LDA", "multivariate", "joint", "heavy", "shared")  # EM, which few rows leave ill posed
 
 
 def variants(case: Case, seed: int) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
@@ -57,8 +56,6 @@ def fitted(case: Case, X: Any, y: np.ndarray, w: np.ndarray) -> Any:
 def test_rows_forgotten_one_by_one_to_the_last_and_learned_again_leave_a_fresh_fit(name: str) -> None:
     case = CASES[name]
     for seed, (what, X, y, w) in enumerate(variants(case, 3)):
-        if what == "missing" and any(word in name for word in JOINT):
-            continue
         order = np.random.default_rng(seed).permutation(len(y))
         model = case.make().fit(X, y, sample_weight=w)
         flat = what.startswith("constant") and name in ("family-gamma", "family-beta", "family-vonmises")
@@ -82,8 +79,6 @@ def test_rows_forgotten_one_by_one_to_the_last_and_learned_again_leave_a_fresh_f
 def test_a_class_that_was_emptied_and_is_learned_anew_is_as_if_it_had_not_been_there(name: str) -> None:
     case = CASES[name]
     for what, X, y, w in variants(case, 5):
-        if what == "missing" and any(word in name for word in JOINT):
-            continue
         gone = np.flatnonzero(y == "bee")
         large = X.copy()
         if case.draw in (normal, positive):  # rows of another size, which the later ones must not inherit from
