@@ -137,6 +137,17 @@ def test_a_structure_whose_fit_breaks_its_promise_is_not_taken(monkeypatch):
     assert log_loss(model, X, y) <= model.selection_.loss + 0.05
 
 
+def test_classes_that_have_no_rows_yet_do_not_mislead_the_check():
+    rng = np.random.default_rng(6)
+    y = np.repeat(["m", "z"], 60)
+    X = rng.normal(size=(120, 3)) + 2.0 * (y == "z")[:, None]
+    model = GenerativeClassifier().partial_fit(X, y, classes=["a", "m", "q", "z"])
+    assert [name for name, *_ in model.selection_.pool] == [
+        name for name, *_ in GenerativeClassifier().fit(X, y).selection_.pool
+    ]
+    assert model.score(X, y) > 0.9
+
+
 # --- the prior
 
 

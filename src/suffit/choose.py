@@ -12,7 +12,7 @@ exception, whose columns say nothing of its class.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -219,6 +219,7 @@ class Proposals:
     """Schemas for a table, the best first, the class shares last; the rows they are held to; and sums made already."""
 
     each: tuple[Proposal, ...]
+    classes: tuple[Hashable, ...] = ()  # that the codes and the columns of posteriors are of
     places: Places = field(default_factory=lambda: np.zeros(0, np.int64))
     codes: Codes = field(default_factory=lambda: np.zeros(0, np.int32))
     weights: Array = field(default_factory=lambda: np.zeros(0))
@@ -254,9 +255,9 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> Proposals:
     guarded = held.tell.some(held.guarded)
     places, (codes, weights) = held.look[held.guarded], guarded.part(0, len(guarded))
     if not every_row:
-        return Proposals(tuple(found), look[places], codes, weights)
+        return Proposals(tuple(found), rows.classes.labels, look[places], codes, weights)
     each = [replace(f, schema=replace(f.schema, pieces=tuple(held.cut(p) for p in f.schema.pieces))) for f in found]
-    return Proposals(tuple(each), places, codes, weights, held.sums)
+    return Proposals(tuple(each), rows.classes.labels, places, codes, weights, held.sums)
 
 
 def nothing_to_compare(schema: Schema, rows: Rows, pool: tuple[tuple[str, str, float], ...] = ()) -> Proposals:
@@ -361,9 +362,7 @@ def _proposed(
     n = float(rows[1].sum())
     pools = [(kept, scores, found, len(tried)), (best[:1], [alone[1]], naive, 1)]
     pools.sort(key=lambda pool: round(priced_loss(pool[2], pool[3], n), 9))
-    pools = [
-        pool for pool in pools if priced_loss(pool[2], pool[3], n) < none.loss
-    ]  # nothing is worse than no evidence
+    pools = [p for p in pools if priced_loss(p[2], p[3], n) < none.loss]  # nothing is worse than no evidence
     dense = _densest(best, held)
     each = [(members, some, pool, expected_loss(pool, tries, n)) for members, some, pool, tries in pools]
     return [

@@ -35,7 +35,7 @@ from ..schema import LEFT_OUT, Schema, TableRows
 from ..selective import columns_that_help
 from ..series import ArrayColumn, as_objects
 from ..solution import Solution
-from ..stats import Array, Bundle
+from ..stats import CLASS, Array, Bundle
 from ..table import Coded, InputError, Parts, Rows
 from .base import GenerativeEstimator
 from .fitted import Fitted
@@ -344,7 +344,8 @@ class GenerativeClassifier(GenerativeEstimator):
         with np.errstate(divide="ignore"):
             prior = np.log(self._model.counts["n"] / self._model.counts["n"].sum())
             posterior = self._solved.under(prior).posterior(data[found.places])
-        return proposal.kept(posterior, found.codes, found.weights)
+        known = self._model.counts.axes[CLASS].position
+        return proposal.kept(posterior[:, [known[c] for c in found.classes]], found.codes, found.weights)
 
     def _calibrate(self, X: Any, rows: Rows, method: str | None = None) -> None:
         """As any model; a pool, which is calibrated already, keeps it only where it helps."""
