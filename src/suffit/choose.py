@@ -219,7 +219,7 @@ class Proposals:
     """Schemas for a table, the best first, the class shares last; the rows they are held to; and sums made already."""
 
     each: tuple[Proposal, ...]
-    classes: tuple[Hashable, ...] = ()  # that the codes and the columns of posteriors are of
+    classes: Sequence[Hashable] = ()  # that the codes and the columns of posteriors are of
     places: Places = field(default_factory=lambda: np.zeros(0, np.int64))
     codes: Codes = field(default_factory=lambda: np.zeros(0, np.int32))
     weights: Array = field(default_factory=lambda: np.zeros(0))
