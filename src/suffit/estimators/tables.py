@@ -105,7 +105,7 @@ class GenerativeClassifier(GenerativeEstimator):
     >>> model = GenerativeClassifier().fit(table, ["a", "a", "a", "b", "b", "b"])
     >>> model.schema_
     column  kind       family                    reason
-    height  number     Gaussian(smoothing=1e-09) continuous (no alternative better by 10 nats, BIC)
+    height  number     Gaussian(prior_rows=1.0)  continuous (no alternative better by 10 nats, BIC)
     smoker  yes or no  Bernoulli()               yes or no
     city    level      Categorical()             3 levels
     >>> model.predict({"height": [1.60, 1.95], "smoker": [None, None], "city": ["Bern", "Chur"]}).tolist()
@@ -466,7 +466,7 @@ class GenerativeClassifier(GenerativeEstimator):
         return super().loo_predict_proba(X, y, sample_weight)
 
     def _nearly_left_out(self) -> bool:
-        return isinstance(self._selection, Selection)
+        return isinstance(self.selection_, Selection)
 
     def _density_model(self) -> Model:
         model, n = self._model, len(self._plain.pieces)
