@@ -342,7 +342,7 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
 def _proposed(
     schema: Schema, best: list[Candidate], log_prior: Array, held: Held, tried: list[Tried]
 ) -> list[Proposal]:
-    """Pools in the order of the log-loss to expect: the best of every structure together, the naive one, none.
+    """Pools in the order of their priced loss: the best of every structure together, the naive one; then none.
 
     Those that the rows compared show to be worth it, on all rows looked at: few do not tell how rare a lapse is.
     """
