@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy.special import softmax
+from sklearn.datasets import load_wine
 
 from suffit import GDA, LDA, QDA, GenerativeClassifier, MultivariateGaussian
 from suffit.families.left_out_em import EmLeftOut
@@ -152,3 +153,28 @@ def test_loo_with_missing_values_takes_as_long_as_some_fits(make):
         return min(times)
 
     assert least(lambda: model.loo_log_joint(X, y)) < 60 * least(lambda: make().fit(X, y))  # of 600 refits; about 6
+
+
+@pytest.mark.parametrize("make", [lambda: QDA(reg_param=0.1), lambda: GDA(shrinkage=0.1)], ids=["QDA", "GDA"])
+def test_a_class_says_the_same_whatever_rows_other_classes_lose(make):
+    """EM along a direction of which the values say next to nothing stops somewhere: each class for itself."""
+    X, y = load_wine(return_X_y=True)
+    X = np.where(np.random.default_rng(0).random(X.shape) < 0.3, NaN, X)
+    whole, fewer = make().fit(X, y), make().fit(X[1:], y[1:])
+    assert y[0] == 0
+    differ = (whole.predict_joint_log_proba(X) - fewer.predict_joint_log_proba(X))[:, 1:]
+    shares = np.log(whole.priors_[1:] / fewer.priors_[1:])
+    np.testing.assert_allclose(differ, np.tile(shares, (len(X), 1)), atol=1e-9)
+
+
+@pytest.mark.parametrize("make", [lambda: QDA(reg_param=0.1), lambda: GDA(shrinkage=0.1)], ids=["QDA", "GDA"])
+def test_columns_in_unlike_units_shrunk_to_the_identity_are_not_solved_anew(make, monkeypatch):
+    """A shrunk covariance is not the likeliest: EM goes by the length of its steps, in units of what it came to."""
+    X, y = load_wine(return_X_y=True)
+    X = np.where(np.random.default_rng(0).random(X.shape) < 0.3, NaN, X)
+    model = make().fit(X, y)
+    no_refits(monkeypatch)
+    found = model.loo_log_joint(X, y)
+    for i in (18, 90, 177):
+        refit = make().fit(np.delete(X, i, axis=0), np.delete(y, i))
+        np.testing.assert_allclose(found[i], refit.predict_joint_log_proba(X[i : i + 1])[0], rtol=1e-9, atol=1e-9)

@@ -138,6 +138,11 @@ class Step:
     relative: Array  # means, from the origin
     normals: list[Normal]  # covariances, in standardised columns
 
+    @property
+    def length(self) -> float:
+        """How far the sums moved, in standard deviations."""
+        return float(np.abs(self.end - self.start).max(initial=0.0))
+
 
 @dataclass(frozen=True)
 class Completed:
@@ -154,14 +159,15 @@ class Completion:
 
     prior: Prior | None = None  # rows that stand beside those of the classes
 
-    def __init__(self, stats: Stats, parameters: Parameters) -> None:
+    def __init__(self, stats: Stats, parameters: Parameters, unseen: tuple[Array, Array] | None = None) -> None:
+        """``unseen`` are means (K, p) and variances (p,) to begin with where a class has no value of a column."""
         self.stats, self.parameters = stats, parameters
         p = stats["x"].shape[1]
         o = there(stats)
         self.observed = freeze(np.concatenate([o, np.ones((1, p), bool)]))  # complete rows are a pattern too
         self.rows = rows_of(stats)
         self.cells = cells_of(stats)[0]  # values of each class and column, (K, p)
-        shift, within = self._available()
+        shift, within = self.available = self._available(unseen)
         self.scale = np.where(within > 0, np.sqrt(np.maximum(within, 0.0)), 1.0)
         self.first = self._sums(self.rows[:, None] * shift, self._spread(shift, within))
         self.unit = self._units(shift)
@@ -169,10 +175,11 @@ class Completion:
         n = freeze(np.concatenate([stats["part_n"], stats["n"][:, None]], axis=1))
         x = freeze(np.concatenate([stats["part_x"], stats["x"][:, None]], axis=1) / s)
         xx = np.concatenate([stats["part_xx"], stats["xx"][..., None, :, :]], axis=-3) / s[:, None] / s
+        self.most_steps = int(max(PATIENCE, min(MOST_STEPS, MOST_WORK / work_of(stats))))
         groups = [(-1, xx)] if pooled else list(enumerate(xx))
         self.groups = [Vectors.of(self.observed, n, x, freeze(squares), g) for g, squares in groups]
 
-    def _available(self) -> tuple[Array, Array]:
+    def _available(self, unseen: tuple[Array, Array] | None) -> tuple[Array, Array]:
         """Means of the values that are there, from the origin, and variances within classes.  # → (K, p), (p,)"""
         n, x, squares = cells_of(self.stats)
         origin = np.asarray(self.stats.origin)
@@ -181,7 +188,9 @@ class Completion:
         N = n.sum(axis=0)
         within = np.divide(squares - (x * shift).sum(axis=0), N, out=np.zeros_like(N), where=N > 0)
         middle = np.divide((n * (origin + shift)).sum(axis=0), N, out=np.zeros_like(N), where=N > 0)
-        return np.where(n > 0, shift, middle - origin), np.where(within > 1e-13 * squares / np.maximum(N, 1), within, 0)
+        within = np.where(within > 1e-13 * squares / np.maximum(N, 1), within, 0)
+        means, variances = (middle - origin, within) if unseen is None else unseen
+        return np.where(n > 0, shift, means), np.where(N > 0, within, variances)
 
     def _units(self, shift: Array) -> Array:
         """The standard deviations that steps are measured in: each class's own, where squares are kept by class."""
@@ -264,31 +273,65 @@ class Completion:
         return {"x": u * n[:, None], "xx": u[:, :, None] * u[:, None, :] * n[:, None, None]}
 
     def run(self) -> Completed:
-        """Steps until nothing moves; each from where the last few lead (Anderson 1965), if the likelihood is no worse
-        for it, and else from where the last one came to.
+        """Steps until nothing moves; each from where the last few lead (Anderson 1965), if that is no worse for it, and
+        else from where the last one came to.
 
-        Where the values that are there say next to nothing of some direction, steps move along it for ever: after
-        many of them, likelihoods that no longer rise are enough.
+        Worse by likelihood.  Covariances that are shrunk or tied are not the likeliest, and a step may lower the
+        likelihood: where one has, the length of steps decides.  Where the values that are there say next to nothing of
+        some direction, steps move along it for ever: after many of them, no more gain is enough.
         """
         seen = [self.step(self.first)]
-        path = [seen[0].likelihood]
-        little = ENOUGH * float(self.rows.sum())
-        most = int(max(PATIENCE, min(MOST_STEPS, MOST_WORK / work_of(self.stats))))
-        for _ in range(most - 1):
+        path, lengths, rises = [seen[0].likelihood], [seen[0].length], True
+        for _ in range(self.most_steps - 1):
             last = seen[-1]
-            if np.abs(last.end - last.start).max(initial=0.0) < SETTLED:
+            if last.length < SETTLED:
                 return self._ended(last, path, True)
-            if len(path) > PATIENCE and path[-1] - path[-1 - MEMORY] < little:
-                falls = np.diff(path[-1 - MEMORY :]).min() < -little  # to and fro: no end is near
-                return self._ended(last, path, not falls)
+            if len(path) > PATIENCE and not self._gains(path if rises else lengths, rises):
+                falls = np.diff(path[-1 - MEMORY :]).min() < -self._little  # to and fro: no end is near
+                return self._ended(last, path, rises and not falls)
             reached = self._leap(seen) if len(seen) > 1 else None
-            if reached is None or reached.likelihood < last.likelihood - ROUNDING * abs(last.likelihood):
+            if reached is None or self._is_worse(reached, last, rises):
                 seen, reached = [last], self._sound_step(last.sums)
+                rises = rises and reached is not None and not self._is_worse(reached, last, True)
             if reached is None:
                 return self._ended(last, path, False)
             path.append(reached.likelihood)
+            lengths.append(reached.length)
             seen = [*seen[-MEMORY:], reached]
         return self._ended(seen[-1], path, False)
+
+    @property
+    def _little(self) -> float:
+        return ENOUGH * float(self.rows.sum())
+
+    def _gains(self, path: list[float], rises: bool) -> bool:
+        """Whether the last few steps have: likelihood, or half of the shortest length before."""
+        if rises:
+            return path[-1] - path[-1 - MEMORY] >= self._little
+        return min(path[-PATIENCE // 2 :]) < 0.5 * min(path[: -PATIENCE // 2])
+
+    @staticmethod
+    def _is_worse(reached: Step, last: Step, rises: bool) -> bool:
+        if rises:
+            return reached.likelihood < last.likelihood - ROUNDING * abs(last.likelihood)
+        return reached.length > last.length
+
+    def run_each(self) -> Completed:
+        """The same for classes that have no parameters in common, one by one."""
+        means, variances = self.available
+        ended = []
+        for c in range(len(self.rows)):
+            one = Completion(self.stats.take(CLASS, [c]), self.parameters, (means[[c]], variances))
+            one.prior = None if self.prior is None else self.prior.of_class(c)
+            one.most_steps = self.most_steps
+            ended.append(one.run())
+        sums = {k: np.concatenate([done.sums[k] for done in ended]) for k in ended[0].sums}
+        steps = max(len(done.likelihoods) for done in ended)
+        paths = [np.pad(done.likelihoods, (0, steps - len(done.likelihoods)), mode="edge") for done in ended]
+        settled = all(done.settled for done in ended)
+        return Completed(
+            sums, tuple(np.sum(paths, axis=0).tolist()), settled, np.concatenate([d.singular for d in ended])
+        )
 
     @staticmethod
     def _ended(last: Step, path: list[float], settled: bool) -> Completed:
@@ -360,6 +403,7 @@ def completed(
     plain: Layout,
     asked: bool,
     prior: Priors | None = None,
+    apart: bool = False,
 ) -> Stats:
     """The sums that complete rows are expected to have had; the sums themselves where no row has a hole.
 
@@ -382,7 +426,7 @@ def completed(
         warn_absent(cells_of_pairs(stats)[0], stats.axes[CLASS].labels, columns)
         sums = completed_pairs(stats, pair_covariances(stats))
         return Stats(plain, {**stats.axes, PATTERN: Index(())}, sums, stats.origin)
-    completion, done = solved(stats, parameters, prior)
+    completion, done = solved(stats, parameters, prior, apart)
     warn_absent(completion.cells, stats.axes[CLASS].labels, columns)
     if completion.prior is not None:
         _warn_made_up(completion, completion.prior, done)
@@ -397,15 +441,21 @@ def completed(
     return completion.beside(Stats(plain, {**stats.axes, PATTERN: Index(())}, sums, stats.origin))
 
 
-def solved(stats: Stats, parameters: Parameters, prior: Priors | None) -> tuple[Completion, Completed]:
-    """EM, with the prior's rows beside those of classes that need them: once more where it shows only at the end."""
+def solved(
+    stats: Stats, parameters: Parameters, prior: Priors | None, apart: bool = False
+) -> tuple[Completion, Completed]:
+    """EM, with the prior's rows beside those of classes that need them: once more where it shows only at the end.
+
+    Where classes share no parameters (``apart``), EM of each ends by itself: no class depends on the rows of others.
+    """
     completion = Completion(stats, parameters)
     completion.prior = prior(completion, np.zeros(len(stats["n"]))) if prior else None
-    done = completion.run()
+    run = completion.run_each if apart else completion.run
+    done = run()
     if prior and done.singular.any():
         before = completion.prior
         completion.prior = prior(completion, np.where(done.singular, stats["x"].shape[1] + 1.0, 0.0))
-        done = done if completion.prior is before else completion.run()
+        done = done if completion.prior is before else run()
     return completion, done
 
 

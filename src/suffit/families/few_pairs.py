@@ -111,6 +111,10 @@ class Prior:
     rows: Array  # (K,)
     target: Array  # (K, p, p)
 
+    def of_class(self, c: int) -> Prior:
+        """Those of one class."""
+        return Prior(self.rows[[c]], self.target[[c]])
+
     def added(self, stats: Stats) -> Stats:
         """Sums of complete rows about the same means, with (S + νT)·n/(n + ν) for S."""
         n, x, nu = stats["n"], stats["x"], self.rows[:, None, None]

@@ -137,6 +137,7 @@ class Response:
         """The same, steps on end; NaN where they do not end.  # → (n, C, p), (n, p, p)"""
         mean, S = self.nearly(gone)
         going = np.arange(len(mean))
+        unit = np.sqrt(np.diagonal(self.solved.S))
         for _ in range(MOST_STEPS):
             if not len(going):
                 return mean, S
@@ -146,8 +147,8 @@ class Response:
             except np.linalg.LinAlgError:
                 break
             mean[going], S[going] = self._moved(before, cov, dm, dS)
-            moved = np.abs(S[going] - cov).max(axis=(1, 2)), np.abs(mean[going] - before).max(axis=(1, 2))
-            step = np.maximum(*moved)
+            by = np.abs(S[going] - cov) / unit[:, None] / unit, np.abs(mean[going] - before) / unit
+            step = np.maximum(*(b.max(axis=(1, 2)) for b in by))
             astray = going[~(step < 1)]
             mean[astray], S[astray] = np.nan, np.nan
             going = going[(step >= ALIKE) & (step < 1)]

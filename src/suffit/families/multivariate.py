@@ -251,7 +251,7 @@ class MultivariateGaussian(JointMoments):
             return stats
         plain = SCATTER if self._layout() is SCATTER_FOURTH else self._layout()
         family, prior = self._for_em(stats)
-        done = completed(stats, family._em_parameters, columns, plain, self.holes == "pairs", prior)
+        done = completed(stats, family._em_parameters, columns, plain, self.holes == "pairs", prior, family.tie == 0)
         return done if isinstance(self.shrinkage, str) or self.shrinkage else _shrunk_sums(done, family.shrinkage)
 
     def _for_em(self, stats: Stats) -> tuple[MultivariateGaussian, Priors | None]:
@@ -380,7 +380,7 @@ class MultivariateGaussian(JointMoments):
         if PATIENCE * work_of(stats) > MOST_WORK:
             return None
         family, prior = self._for_em(stats)
-        em, done = solved(stats, family._em_parameters, prior)
+        em, done = solved(stats, family._em_parameters, prior, family.tie == 0)
         if not done.settled or done.singular.any():
             return None
         none = {k: stats[k].take([], axis=stats.layout.dims[k].index(PATTERN)) for k in ("part_n", "part_x", "part_xx")}
