@@ -1,17 +1,20 @@
 """Sums in the least room that gives back every bit: for pickles, which hold nothing that can be derived.
 
 A matrix of second moments is symmetric: half of it is enough.  Numbers of rows and words are whole, and mostly small.
-Numbers that are the same along an axis are written once.
+Numbers that are the same along an axis are written once.  Bytes that repeat (sums of indicator columns) are deflated.
 """
 
 from __future__ import annotations
 
+import zlib
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+PROBE = 1 << 16  # bytes that show whether deflating pays; it is not tried on fewer
+PAYS = 0.7  # share of the bytes that then is left at most
 LOOK = 64  # numbers that are looked at first: sums that are not whole show it at once
 
 
@@ -20,7 +23,15 @@ class Packed(NamedTuple):
 
     shape: tuple[int, ...]
     symmetric: bool
-    values: NDArray[Any]
+    values: NDArray[Any] | Deflated
+
+
+class Deflated(NamedTuple):
+    """An array whose bytes repeat."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    data: bytes
 
 
 def packed(a: Array) -> Packed:
@@ -35,12 +46,12 @@ def packed(a: Array) -> Packed:
     )
     if symmetric:
         once = np.concatenate([once[..., i, i:] for i in range(once.shape[-1])], axis=-1)
-    return Packed(a.shape, symmetric, _narrow(once))
+    return Packed(a.shape, symmetric, _deflated(_narrow(once)))
 
 
 def unpacked(p: Packed) -> Array:
     """The same array again, bit by bit."""
-    values = p.values.astype(np.float64)
+    values = _inflated(p.values).astype(np.float64)
     if not p.symmetric:
         return np.broadcast_to(values, p.shape)
     size, start = p.shape[-1], 0
@@ -61,3 +72,20 @@ def _narrow(a: Array) -> NDArray[Any]:
     most = a.max(initial=0.0)
     kind = next((k for k in (np.uint8, np.uint16, np.uint32) if most <= np.iinfo(k).max), None)
     return a if kind is None else a.astype(kind)
+
+
+def _deflated(a: NDArray[Any]) -> NDArray[Any] | Deflated:
+    """Deflated where a first part shows that it pays."""
+    if a.nbytes < PROBE:
+        return a
+    plain = np.ascontiguousarray(a)
+    probe = plain.reshape(-1)[: PROBE // a.itemsize].tobytes()
+    if len(zlib.compress(probe, 1)) > PAYS * len(probe):
+        return a
+    return Deflated(a.shape, a.dtype.str, zlib.compress(plain, 1))
+
+
+def _inflated(a: NDArray[Any] | Deflated) -> NDArray[Any]:
+    if not isinstance(a, Deflated):
+        return a
+    return np.frombuffer(zlib.decompress(a.data), np.dtype(a.dtype)).reshape(a.shape)
