@@ -82,7 +82,7 @@ def _deflated(a: NDArray[Any]) -> NDArray[Any] | Deflated:
     probe = plain.reshape(-1)[: PROBE // a.itemsize].tobytes()
     if len(zlib.compress(probe, 1)) > PAYS * len(probe):
         return a
-    return Deflated(a.shape, a.dtype.str, zlib.compress(plain, 1))
+    return Deflated(a.shape, a.dtype.str, zlib.compress(plain.tobytes(), 1))
 
 
 def _inflated(a: NDArray[Any] | Deflated) -> NDArray[Any]:
