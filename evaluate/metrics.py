@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from suffit.calibrate import expected_calibration_error, log_loss
+from suffit.posterior.calibrate import expected_calibration_error, log_loss
 
 Array = NDArray[np.float64]
 

@@ -12,9 +12,9 @@ from scipy import sparse
 
 import suffit
 from cases import assert_identical, assert_same
-from suffit import stats
+from suffit.core import stats
 from suffit.estimators.fitted import PendingRows, PendingSums
-from suffit.kernels.threads import in_order
+from suffit.kernels.runtime.threads import in_order
 
 
 def stream(n: int = 900, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

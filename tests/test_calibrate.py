@@ -18,8 +18,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import suffit
 from cases import CASES, Case, data, with_holes
-from suffit.calibrate import expected_calibration_error, log_loss, reliability
-from suffit.powers import USUAL_POWER
+from suffit.core.pooling import USUAL_POWER
+from suffit.posterior.calibrate import expected_calibration_error, log_loss, reliability
 
 pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")
 

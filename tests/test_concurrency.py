@@ -108,7 +108,7 @@ def test_an_interrupt_leaves_the_old_model_or_the_new_one(make, method):
 @pytest.mark.parametrize("number", [1, 3])
 def test_the_number_of_threads_can_be_set_from_outside(number):
     done = run(
-        "from suffit.kernels.threads import cores; print(cores())",
+        "from suffit.kernels.runtime.threads import cores; print(cores())",
         SUFFIT_NUM_THREADS=str(number),
     )
     assert done.stdout.strip() == str(number)
@@ -190,7 +190,7 @@ def test_a_second_process_takes_the_cache(tmp_path):
 def test_one_thread_is_one_thread_of_blas_too():
     from threadpoolctl import threadpool_info
 
-    from suffit.kernels.threads import one_blas_thread
+    from suffit.kernels.runtime.threads import one_blas_thread
 
     suffit.set_threads(1)
     try:
@@ -263,7 +263,7 @@ def test_settings_of_threads_that_are_no_numbers():
     for wrong in (True, 0, 1.5, "2"):
         with pytest.raises(ValueError, match="a whole number of at least 1"):
             suffit.set_threads(wrong)
-    done = run("from suffit.kernels.threads import cores; print(cores())", SUFFIT_NUM_THREADS="²")
+    done = run("from suffit.kernels.runtime.threads import cores; print(cores())", SUFFIT_NUM_THREADS="²")
     assert int(done.stdout) >= 1
 
 
@@ -322,7 +322,7 @@ def test_a_blas_with_a_number_of_threads_for_each_thread_is_lowered_where_it_is_
     """As MKL's is: a stand-in here, whose number belongs to the thread that asks."""
     import threading
 
-    from suffit.kernels import threads
+    from suffit.kernels.runtime import threads
 
     own = threading.local()
     library = threads._Library(lambda: getattr(own, "n", 8), lambda n: setattr(own, "n", n))

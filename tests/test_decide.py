@@ -30,9 +30,10 @@ from sklearn.utils.validation import check_is_fitted
 import suffit
 from cases import CASES, Case, assert_identical, assert_same, data, mixed, with_holes
 from suffit import ComplementNB, Decision, Decisions, GaussianNB, GenerativeClassifier, InputError, mean_cost
-from suffit.decide import Rule, cost_matrix, reweighted, shifted_prior
-from suffit.estimators.novelty import DRAWS
-from suffit.model import FADED
+from suffit.core.model import FADED
+from suffit.posterior.decide import Rule, cost_matrix
+from suffit.posterior.novelty import DRAWS
+from suffit.posterior.prior_shift import reweighted, shifted_prior
 
 pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")
 
@@ -147,7 +148,8 @@ def test_C8_tiny_posteriors_still_count():
 
 
 def test_C8_deciding_needs_no_scikit_learn():
-    script = "import sys, suffit.decide; print([m for m in ('sklearn', 'numba', 'scipy') if m in sys.modules])"
+    modules = "[m for m in ('sklearn', 'numba', 'scipy') if m in sys.modules]"
+    script = f"import sys, suffit.posterior.decide; print({modules})"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -17,10 +17,10 @@ from sklearn.linear_model import LogisticRegression
 
 import suffit
 from cases import CASES, data, with_holes
-from suffit import ranges
-from suffit.assumptions import box_m
-from suffit.families.gaussian_terms import along_the_way
-from suffit.plot import round_numbers
+from suffit.explain import nomogram as ranges
+from suffit.explain.assumptions import box_m
+from suffit.explain.plots import round_numbers
+from suffit.families.gaussian.terms import along_the_way
 
 plt.switch_backend("Agg")
 ACCURACY = 1e-10

@@ -9,10 +9,10 @@ from sklearn.base import clone
 
 from suffit import Categorical, Gamma, Gaussian, LogNormal, NaiveBayes, Poisson
 from suffit import GenerativeClassifier as Generative
-from suffit.columns import SURELY
-from suffit.family_choice import SAYABLE, Compared, compared, left_out
-from suffit.stats import Index
-from suffit.table import Rows
+from suffit.data.labels import Index
+from suffit.data.rows import Rows
+from suffit.tables.column_family import SURELY
+from suffit.tables.column_family_loo import SAYABLE, Compared, compared, left_out
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning"),

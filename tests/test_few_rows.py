@@ -13,8 +13,8 @@ import sklearn.discriminant_analysis as peer
 from scipy import sparse
 
 import suffit
-from suffit.families import few_rows
-from suffit.table import InputError
+from suffit.data.errors import InputError
+from suffit.families.gaussian.few_rows import kept as few_rows
 
 MODELS = {
     "LDA": lambda: suffit.LDA(),

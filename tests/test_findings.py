@@ -26,7 +26,7 @@ from sklearn.metrics import make_scorer
 import suffit
 from cases import assert_same
 from suffit import SingularClassWarning
-from suffit.table import encode
+from suffit.data.rows import encode
 
 
 def two_classes(n: int = 2000, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -296,7 +296,7 @@ def test_every_fit_chooses_its_settings_anew():
 
 
 def test_rows_that_are_looked_at_are_of_all_classes():
-    rows = suffit.table.Rows(suffit.stats.Index.range(2), np.arange(10_000, dtype=np.int32) % 2)
+    rows = suffit.data.rows.Rows(suffit.Index.range(2), np.arange(10_000, dtype=np.int32) % 2)
     assert np.bincount(rows.codes[rows.weighty(5000)]).tolist() == [2500, 2500]
 
 

@@ -8,7 +8,7 @@ from scipy import stats
 from sklearn.metrics import log_loss
 
 import suffit
-from suffit.families.heavy_scores import log_density
+from suffit.families.gaussian.student_t import log_density
 
 NAN = np.nan
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from suffit import GenerativeClassifier
-from suffit.frame import read_frame
-from suffit.row_sample import LEAST_OF_CLASS, allotted, drawn, folds_of, keyed, reweighted, some_rows
-from suffit.table import Rows
+from suffit.data.frame import read_frame
+from suffit.data.rows import Rows
+from suffit.tables.row_sample import LEAST_OF_CLASS, allotted, drawn, folds_of, keyed, reweighted, some_rows
 
 Table = dict[str, np.ndarray]
 

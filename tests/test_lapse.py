@@ -8,9 +8,9 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_softmax, softmax
 
 import suffit
-from suffit.calibrate import log_loss
-from suffit.kernels.powers import LEAST, pool_loss, share
-from suffit.powers import PSEUDO_LAPSES, STRONGEST, USUAL_POWER, pooled
+from suffit.core.pooling import PSEUDO_LAPSES, STRONGEST, USUAL_POWER, pooled
+from suffit.kernels.pooling import LEAST, pool_loss, share
+from suffit.posterior.calibrate import log_loss
 
 
 def problem(n=300, K=3, M=2, seed=0, odd=0):

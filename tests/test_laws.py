@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import suffit
 from cases import CASES, FAMILIES, WIDE, Case, assert_identical, assert_same, data, mixed, parameters, with_holes
-from suffit.family import families
+from suffit.core.family import families
 
-pytestmark = pytest.mark.filterwarnings("ignore::suffit.families.gaussian.SingularClassWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")
 
 
 def law(max_examples: int = 12):

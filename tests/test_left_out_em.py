@@ -11,8 +11,8 @@ from scipy.special import softmax
 from sklearn.datasets import load_wine
 
 from suffit import GDA, LDA, QDA, GenerativeClassifier, MultivariateGaussian
-from suffit.families.left_out_em import EmLeftOut
-from suffit.table import Rows
+from suffit.data.rows import Rows
+from suffit.families.gaussian.leave_one_out.em import EmLeftOut
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 NaN = np.nan

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from suffit import Model
+from suffit.data.labels import Index
+from suffit.data.rows import Rows
 from suffit.families import Binned, MultivariateGaussian
-from suffit.families.binned import SortedColumns
-from suffit.stats import Index
-from suffit.table import Rows
+from suffit.families.counts.binned import SortedColumns
 
 JOINT = MultivariateGaussian(tie=1.0, shrinkage=0.1, holes="pairs")
 NAMES = tuple("abcde")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from suffit import MultivariateGaussian
-from suffit.families.left_out_nearly import NearlyLeftOut
-from suffit.stats import Index
-from suffit.table import Rows
+from suffit.data.labels import Index
+from suffit.data.rows import Rows
+from suffit.families.gaussian.leave_one_out.approximate import NearlyLeftOut
 
 
 def both(x, codes, tie, shrinkage, weights=None, freedom=np.inf):

@@ -12,9 +12,9 @@ from sklearn.base import clone
 
 import suffit
 from cases import CASES, Case, data, with_holes
-from suffit.families import elementwise_left_out
-from suffit.stats import Index
-from suffit.table import Rows
+from suffit.data.labels import Index
+from suffit.data.rows import Rows
+from suffit.families.elementwise import leave_one_out as elementwise_left_out
 
 ROWS = 36
 

@@ -31,10 +31,10 @@ from suffit import (
     PoissonNB,
     families,
 )
-from suffit.families import completion as completion_module
-from suffit.families import holes
-from suffit.families.completion import Completion
-from suffit.families.holes import MissingValuesWarning
+from suffit.families.gaussian.missing import em as completion_module
+from suffit.families.gaussian.missing import patterns as holes
+from suffit.families.gaussian.missing.em import Completion
+from suffit.families.gaussian.missing.patterns import MissingValuesWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")
 NaN = np.nan
@@ -622,7 +622,7 @@ def test_C4_a_class_without_any_value_in_a_column_is_named(make):
     np.testing.assert_allclose(means[1, 2], others, atol=0.2)
 
 
-@pytest.mark.filterwarnings("ignore::suffit.families.holes.MissingValuesWarning")
+@pytest.mark.filterwarnings("ignore::suffit.MissingValuesWarning")
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_C4_unbiased_covariances_where_a_class_has_no_value_in_a_column():
     X, y = normal_rows(20)
@@ -765,7 +765,7 @@ def test_C4_collinear_columns_with_holes_are_completed_exactly(make):
     answers(model, X)
 
 
-@pytest.mark.filterwarnings("ignore::suffit.families.holes.MissingValuesWarning")
+@pytest.mark.filterwarnings("ignore::suffit.MissingValuesWarning")
 @pytest.mark.parametrize("make", [QDA, FULL["GDA-half"]])
 def test_C4_collinear_columns_with_holes_and_a_covariance_for_each_class(make):
     whole, y = normal_rows(24, share=0.0)
@@ -795,7 +795,7 @@ def few_rows(seed, n, p, share):
         lambda: QDA(reg_param=0.2),
     ],
 )
-@pytest.mark.filterwarnings("ignore::suffit.families.holes.MissingValuesWarning")
+@pytest.mark.filterwarnings("ignore::suffit.MissingValuesWarning")
 def test_C4_fewer_rows_than_columns_with_holes_and_shrinkage(make):
     X, y = few_rows(1, 12, 20, 0.2)
     model = make().fit(X, y)
@@ -809,7 +809,7 @@ def test_C4_fewer_rows_than_columns_with_holes_and_shrinkage(make):
     ("make", "seed", "n", "p", "share"),
     [(LDA, 8, 4, 3, 0.2), (LDA, 1, 60, 20, 0.3), (LDA, 1, 12, 20, 0.2), (QDA, 20, 6, 5, 0.2)],
 )
-@pytest.mark.filterwarnings("ignore::suffit.families.holes.MissingValuesWarning")
+@pytest.mark.filterwarnings("ignore::suffit.MissingValuesWarning")
 def test_C4_few_rows_with_holes_leave_the_means_among_the_values(make, seed, n, p, share):
     X, y = few_rows(seed, n, p, share)
     model = make().fit(X, y)
@@ -854,7 +854,7 @@ def test_C4_an_offset_changes_nothing_in_batches_of_one(make):
 
 @over(FULL)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.filterwarnings("ignore::suffit.families.holes.MissingValuesWarning")
+@pytest.mark.filterwarnings("ignore::suffit.MissingValuesWarning")
 def test_C4_an_offset_changes_nothing_in_batches_of_one_with_joint_columns(make):
     X, y = normal_rows(27, offset=1e8)
     X[:3, 1] = NaN  # the first row of every class
@@ -884,7 +884,7 @@ def test_C4_float32_columns_with_holes(make):
 
 @pytest.mark.parametrize("make", [QDA, LDA, lambda: GDA(tie=0.5)])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.filterwarnings("ignore::suffit.families.holes.MissingValuesWarning")
+@pytest.mark.filterwarnings("ignore::suffit.MissingValuesWarning")
 def test_C4_values_whose_squares_overflow_are_refused_in_rows_with_holes(make):
     X, y = normal_rows(30)
     X[:, 0] *= 1e160
@@ -978,7 +978,7 @@ def test_C4_a_pattern_that_was_never_learned_cannot_be_forgotten(make):
 
 @over(FULL)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.filterwarnings("ignore::suffit.families.holes.MissingValuesWarning")
+@pytest.mark.filterwarnings("ignore::suffit.MissingValuesWarning")
 def test_C4_values_beside_holes_that_were_never_learned_cannot_be_forgotten(make):
     X, y = normal_rows(34, share=0.0)
     X[:60, 1] = NaN
@@ -1074,7 +1074,7 @@ def test_C4_a_shared_covariance_is_shrunk_where_few_rows_have_both_columns():
     assert np.abs(mean_gradient(*many, means, covariances)[1].sum(axis=0)).max() < 1e-9
 
 
-@pytest.mark.filterwarnings("ignore::suffit.families.holes.MissingValuesWarning")
+@pytest.mark.filterwarnings("ignore::suffit.MissingValuesWarning")
 @over({k: GAUSSIAN[k] for k in (*FULL, "GDA-ledoit-wolf", "GDA-oas", "QDA-reg")})
 def test_C4_laws_of_sums_hold_by_pairs(make, little_room):
     X, y = normal_rows(36, offset=10.0)
@@ -1099,7 +1099,7 @@ def test_C4_laws_of_sums_hold_by_pairs(make, little_room):
         make().fit(X, y).forget(np.tile(X, (2, 1)), np.tile(y, 2))
 
 
-@pytest.mark.filterwarnings("ignore::suffit.families.holes.MissingValuesWarning")
+@pytest.mark.filterwarnings("ignore::suffit.MissingValuesWarning")
 def test_C4_pairs_are_the_means_and_products_of_the_rows_that_have_both(little_room):
     X, y = normal_rows(37, n=600, share=0.2)
     own, shared = GDA().fit(X, y), GDA(tie=1.0).fit(X, y)
@@ -1113,7 +1113,7 @@ def test_C4_pairs_are_the_means_and_products_of_the_rows_that_have_both(little_r
     np.testing.assert_allclose(shared.covariance_, np.nanmean(products, axis=0), rtol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore::suffit.families.holes.MissingValuesWarning")
+@pytest.mark.filterwarnings("ignore::suffit.MissingValuesWarning")
 @pytest.mark.parametrize("tie", [0.0, 1.0])
 def test_C4_a_class_without_any_value_in_a_column_by_pairs(tie, little_room):
     X, y = normal_rows(38, offset=1000.0)
@@ -1122,7 +1122,7 @@ def test_C4_a_class_without_any_value_in_a_column_by_pairs(tie, little_room):
     np.testing.assert_allclose(model.means_[1, 2], np.nanmean(X[:, 2]), rtol=1e-2)
 
 
-@pytest.mark.filterwarnings("ignore::suffit.families.holes.MissingValuesWarning")
+@pytest.mark.filterwarnings("ignore::suffit.MissingValuesWarning")
 def test_C4_weights_matter_only_beside_each_other_by_pairs(little_room):
     X, y = normal_rows(39)
     a, b = GDA().fit(X, y), GDA().fit(X, y, sample_weight=np.full(len(y), 1e-3))
@@ -1160,7 +1160,7 @@ def test_C4_directions_where_no_row_is_complete():
     assert np.isfinite(LDA("eigen").fit(X, y).transform(X)).all()
 
 
-@pytest.mark.filterwarnings("ignore::suffit.families.holes.MissingValuesWarning")
+@pytest.mark.filterwarnings("ignore::suffit.MissingValuesWarning")
 def test_C4_directions_by_pairs(little_room):
     X, y = normal_rows(41)
     assert np.isfinite(LDA("eigen").fit(X, y).transform(X)).all()

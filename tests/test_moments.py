@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import suffit
+from suffit.data.matrices import freeze
 from suffit.kernels.moments import AHEAD_ROWS, LONG_ROW, STRIP_CELLS, STRIP_ROWS, class_moments
-from suffit.table import freeze
 
 SHORT, LONG = 3, 37  # columns
 STRIP = max(STRIP_ROWS, STRIP_CELLS // SHORT)

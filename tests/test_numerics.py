@@ -66,7 +66,7 @@ def test_shared_scores_are_exact_beside_a_far_class():
     from mpmath import mp, mpf
 
     means = np.array([[0.0, 0.0], [1.0, 0.5], [1e7, 1e7]])
-    scorer = suffit.families.multivariate.SharedScorer(means, np.eye(2), np.eye(2), 0.0, 2, ("a", "b"), 0)
+    scorer = suffit.families.gaussian.joint.SharedScorer(means, np.eye(2), np.eye(2), 0.0, 2, ("a", "b"), 0)
     x = np.array([[0.3, 0.4], [0.9, 0.1], [3e6, -2e6]])
     s = scorer.scores(x)
     with mp.workdps(40):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import suffit
-from suffit.packing import packed, unpacked
+from suffit.core.packing import packed, unpacked
 
 RNG = np.random.default_rng(0)
 M = RNG.normal(size=(3, 5, 5))

@@ -11,7 +11,7 @@ import pytest
 
 import suffit
 from cases import CASES, data
-from suffit.plot import plot_calibration, plot_selection
+from suffit.explain.plots import plot_calibration, plot_selection
 
 
 @pytest.fixture(autouse=True)

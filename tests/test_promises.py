@@ -11,11 +11,11 @@ from scipy.special import logsumexp
 
 import suffit
 from suffit import Gaussian, GenerativeClassifier, MultivariateGaussian
-from suffit.choose import Selection
-from suffit.families.multivariate import MultivariateGaussian as Joint
-from suffit.kernels.normal import variance_limit
+from suffit.families.gaussian.joint import MultivariateGaussian as Joint
+from suffit.kernels.diagonal import variance_limit
+from suffit.tables.structures import Selection
 
-pytestmark = pytest.mark.filterwarnings("ignore::suffit.remarks.DataWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::suffit.DataWarning")
 
 
 def log_loss(model, X, y):

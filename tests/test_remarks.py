@@ -28,7 +28,7 @@ from suffit import (
     TextColumnWarning,
     UnknownCategoryWarning,
 )
-from suffit.lookalikes import nearest, way_out
+from suffit.data.similar import nearest, way_out
 
 
 def said_by(do):

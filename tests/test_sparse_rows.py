@@ -10,10 +10,11 @@ from scipy import sparse
 
 import suffit
 from suffit import BernoulliNB, GaussianNB, MultinomialNB, PoissonNB
-from suffit.families import elementwise_scores, simplex
+from suffit.data.matrices import freeze
+from suffit.families.counts import shape as simplex
+from suffit.families.elementwise import scores as elementwise_scores
 from suffit.kernels import sparse_rows
 from suffit.kernels.sparse_rows import csr_class_sums, csr_linear_scores
-from suffit.table import freeze
 
 
 def rows_of(rng: np.random.Generator, n: int, p: int, dtype: type) -> sparse.csr_array:

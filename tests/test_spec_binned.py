@@ -18,7 +18,7 @@ from sklearn.preprocessing import KBinsDiscretizer
 import suffit
 from cases import assert_identical, assert_same
 from suffit import Binned, NaiveBayes
-from suffit.table import InputError
+from suffit.data.errors import InputError
 
 AREA = [400, 800, 1200, 1600]
 

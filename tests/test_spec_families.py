@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 
 import suffit
 from suffit import NaiveBayes
-from suffit.families.elementwise import Elementwise, Natural
+from suffit.families.elementwise.shape import Elementwise, Natural
 
 HOUR = 24 / (2 * np.pi)  # hours per radian
 
@@ -417,7 +417,7 @@ def test_E2_values_outside_the_support_are_refused_by_name(case):
 @pytest.fixture
 def rayleigh(monkeypatch):
     """A family of the user's own, registered for the length of one test."""
-    registry = importlib.import_module("suffit.family")
+    registry = importlib.import_module("suffit.core.family")
     monkeypatch.setattr(registry, "_registry", dict(registry.families()))
 
     @suffit.register

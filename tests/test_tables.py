@@ -42,13 +42,13 @@ from suffit import (
 from suffit import Gamma as GammaFamily
 from suffit import Gaussian as GaussianFamily
 from suffit import GenerativeClassifier as Generative
-from suffit import columns as choosing
-from suffit.families.categorical import level_stats
-from suffit.families.gamma import shape_of
-from suffit.frame import read_frame
-from suffit.schema import LEFT_OUT
-from suffit.stats import Index
-from suffit.table import Rows, encode
+from suffit.data.frame import read_frame
+from suffit.data.labels import Index
+from suffit.data.rows import Rows, encode
+from suffit.families.counts.categorical import level_stats
+from suffit.families.elementwise.gamma import shape_of
+from suffit.tables import column_family as choosing
+from suffit.tables.schema import LEFT_OUT
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning"),

@@ -108,7 +108,7 @@ def tuning() -> None:
     """What was tried and what was taken, and calibration before and after, for docs/tuning.md."""
     from sklearn.datasets import load_digits, load_wine
 
-    from suffit.plot import plot_calibration, plot_selection
+    from suffit.explain.plots import plot_calibration, plot_selection
 
     X, y = load_wine(return_X_y=True)
     tied = suffit.GDA(tie="loo", shrinkage="loo").fit((X - X.mean(axis=0)) / X.std(axis=0), y)

@@ -13,18 +13,18 @@ __version__ = "0.1.0"
 _HOME = {
     "GaussianNB": "estimators.naive_bayes",
     "BernoulliNB": "estimators.naive_bayes",
-    "MultinomialNB": "estimators.text_counts",
-    "ComplementNB": "estimators.text_counts",
+    "MultinomialNB": "estimators.text",
+    "ComplementNB": "estimators.text",
     "CategoricalNB": "estimators.categorical",
     "PoissonNB": "estimators.naive_bayes",
     "NaiveBayes": "estimators.naive_bayes",
-    "GaussianDiscriminantAnalysis": "estimators.discriminant",
+    "GaussianDiscriminantAnalysis": "estimators.gda",
     "LinearDiscriminantAnalysis": "estimators.lda",
     "QuadraticDiscriminantAnalysis": "estimators.qda",
     "GenerativeClassifier": "estimators.tables",
     "Decision": "estimators.decision",
-    "Decisions": "decide",
-    "mean_cost": "decide",
+    "Decisions": "posterior.decide",
+    "mean_cost": "posterior.decide",
     "Bernoulli": "families",
     "Beta": "families",
     "Binned": "families",
@@ -38,25 +38,25 @@ _HOME = {
     "MultivariateGaussian": "families",
     "Poisson": "families",
     "VonMises": "families",
-    "DataWarning": "remarks",
-    "LeftOutWarning": "remarks",
-    "MissingValuesWarning": "remarks",
-    "SingularClassWarning": "remarks",
-    "TextColumnWarning": "remarks",
-    "UnknownCategoryWarning": "remarks",
-    "Assumptions": "assumptions",
-    "check_assumptions": "assumptions",
-    "Explanation": "explain",
-    "Summary": "summary",
-    "Family": "family",
-    "register": "family",
-    "Index": "stats",
-    "Stats": "stats",
-    "Model": "model",
-    "InputError": "table",
-    "normal_logpdf": "density",
-    "LogisticForm": "forms",
-    "set_threads": "kernels.threads",
+    "DataWarning": "data.remarks",
+    "LeftOutWarning": "data.remarks",
+    "MissingValuesWarning": "data.remarks",
+    "SingularClassWarning": "data.remarks",
+    "TextColumnWarning": "data.remarks",
+    "UnknownCategoryWarning": "data.remarks",
+    "Assumptions": "explain.assumptions",
+    "check_assumptions": "explain.assumptions",
+    "Explanation": "explain.terms",
+    "Summary": "explain.summary",
+    "Family": "core.family",
+    "register": "core.family",
+    "Index": "data.labels",
+    "Stats": "core.stats",
+    "Model": "core.model",
+    "InputError": "data.errors",
+    "normal_logpdf": "explain.density",
+    "LogisticForm": "core.logistic",
+    "set_threads": "kernels.runtime.threads",
 }
 _ALIASES = {
     "LDA": "LinearDiscriminantAnalysis",
@@ -117,18 +117,32 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from .assumptions import Assumptions, check_assumptions
-    from .decide import Decisions, mean_cost
-    from .density import normal_logpdf
+    from .core.family import Family, register
+    from .core.logistic import LogisticForm
+    from .core.model import Model
+    from .core.stats import Stats
+    from .data.errors import InputError
+    from .data.labels import Index
+    from .data.remarks import (
+        DataWarning,
+        LeftOutWarning,
+        MissingValuesWarning,
+        SingularClassWarning,
+        TextColumnWarning,
+        UnknownCategoryWarning,
+    )
     from .estimators.categorical import CategoricalNB
     from .estimators.decision import Decision
-    from .estimators.discriminant import GaussianDiscriminantAnalysis
+    from .estimators.gda import GaussianDiscriminantAnalysis
     from .estimators.lda import LinearDiscriminantAnalysis
     from .estimators.naive_bayes import BernoulliNB, GaussianNB, NaiveBayes, PoissonNB
     from .estimators.qda import QuadraticDiscriminantAnalysis
     from .estimators.tables import GenerativeClassifier
-    from .estimators.text_counts import ComplementNB, MultinomialNB
-    from .explain import Explanation
+    from .estimators.text import ComplementNB, MultinomialNB
+    from .explain.assumptions import Assumptions, check_assumptions
+    from .explain.density import normal_logpdf
+    from .explain.summary import Summary
+    from .explain.terms import Explanation
     from .families import (
         Bernoulli,
         Beta,
@@ -144,21 +158,8 @@ if TYPE_CHECKING:
         Poisson,
         VonMises,
     )
-    from .family import Family, register
-    from .forms import LogisticForm
-    from .kernels.threads import set_threads
-    from .model import Model
-    from .remarks import (
-        DataWarning,
-        LeftOutWarning,
-        MissingValuesWarning,
-        SingularClassWarning,
-        TextColumnWarning,
-        UnknownCategoryWarning,
-    )
-    from .stats import Index, Stats
-    from .summary import Summary
-    from .table import InputError
+    from .kernels.runtime.threads import set_threads
+    from .posterior.decide import Decisions, mean_cost
 
     LDA = LinearDiscriminantAnalysis
     QDA = QuadraticDiscriminantAnalysis

@@ -13,7 +13,7 @@ def main() -> int:
     commands.add_parser("demo", help="fit LDA, QDA and naive Bayes beside logistic regression on embedded data")
     parser.parse_args()
     from .demo import main as demo
-    from .kernels.compiled import saying_when_compiling
+    from .kernels.runtime.compiled import saying_when_compiling
 
     with saying_when_compiling(lambda line: print(line, file=sys.stderr, flush=True)):
         demo()

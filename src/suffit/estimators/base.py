@@ -12,19 +12,22 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 
-from ..calibrate import Calibration, calibrated
-from ..decide import MOST_STEPS, SETTLED, Decisions, Rule, shifted_prior, whole_number
-from ..explain import Explanation
-from ..frame import table_form
-from ..model import Model, RowsLeftOut
-from ..remarks import remark
-from ..stats import Array
-from ..summary import Summary
-from ..table import InputError, Matrix, Rows
+from ..core.leave_one_out import RowsLeftOut
+from ..core.model import Model
+from ..data.errors import InputError
+from ..data.frame import table_form
+from ..data.matrices import Array, Matrix
+from ..data.remarks import remark
+from ..data.rows import Rows
+from ..data.validate import Prior, checked_prior, read_weight, whole_number
+from ..explain.summary import Summary
+from ..explain.terms import Explanation
+from ..posterior.calibrate import Calibration, calibrated
+from ..posterior.decide import Decisions, Rule
+from ..posterior.prior_shift import MOST_STEPS, SETTLED, shifted_prior
+from .cross_validation import CrossValidation, cross_validated
 from .fitted import log_prior
-from .held_out import CrossValidation, cross_validated
 from .predicting import Predictor, generator
-from .reading import Prior, checked_prior, read_weight
 
 CALIBRATION_ROWS = {"temperature": 5000, "isotonic": 5000}  # left out to fit a calibration on, where there are more
 
@@ -256,7 +259,7 @@ class GenerativeEstimator(Predictor):
         a and b are the two most probable classes of the row, or ``classes=(a, b)``.  A calibration by temperature is
         part of it, its lapse a term of its own; what isotonic maps make of the sum is a term of its own too.
         """
-        from ..explain import explain_rows
+        from ..explain.terms import explain_rows
 
         fitted, data = self._fitted, self._read_X_known(X)
         columns, owners = self._columns_of_model()
@@ -281,8 +284,8 @@ class GenerativeEstimator(Predictor):
         rows drawn from the model, where none are given).  Where what a column adds depends on others, these are at
         their typical values, and the picture says so.
         """
-        from ..explain import explain_rows, pair_of
-        from ..ranges import draws, picture
+        from ..explain.nomogram import draws, picture
+        from ..explain.terms import explain_rows, pair_of
 
         solution, labels = self._solved, self._model.classes
         pair = labels[:2] if classes is None else classes
@@ -308,7 +311,7 @@ class GenerativeEstimator(Predictor):
 
         The log-likelihood is that of the rows learned, where their sums tell it; else, or for others, give them: X, y.
         """
-        from .describing import described
+        from .summary import described
 
         return described(self, X, y, sample_weight)
 
@@ -318,7 +321,7 @@ class GenerativeEstimator(Predictor):
         ``settings`` are its own; ``warm_start`` is True, so that its ``fit`` goes on from here.  A Bernoulli model is
         linear in columns of 0 and 1.
         """
-        from .linear import WAY_OUT, as_logistic_regression, in_table, linear_weights
+        from ..explain.linear import WAY_OUT, as_logistic_regression, in_table, linear_weights
 
         if self._fitted.maps or self._solved.lapse:
             what = "an isotonic calibration" if self._fitted.maps else "a lapse"

@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..core.family import Family
+from ..data.column import ArrayColumn
+from ..data.errors import InputError
+from ..data.frame import check_unique, frame_names, is_frame
+from ..data.matrices import Array, Matrix
+from ..data.remarks import UnknownCategoryWarning, remark
+from ..data.similar import IGNORED, LOOK_AT, UNKNOWN, some_rows, unknown_values
+from ..data.validate import column_names
 from ..families import Categorical
-from ..families.categorical import level_tables
-from ..family import Family
-from ..frame import check_unique, frame_names, is_frame
-from ..lookalikes import IGNORED, LOOK_AT, UNKNOWN, some_rows, unknown_values
-from ..remarks import UnknownCategoryWarning, remark
-from ..series import ArrayColumn
-from ..stats import Array
-from ..table import InputError, Matrix
-from .reading import column_names
+from ..families.counts.categorical import level_tables
 from .smoothed import NON_NEGATIVE, SmoothedNB
 
 

@@ -16,10 +16,12 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from ..decide import Decisions, Rule, mean_cost, reweighted
-from ..stats import Array
-from ..table import InputError, encode
-from .reading import checked_prior, read_labels, read_weight
+from ..data.errors import InputError
+from ..data.matrices import Array
+from ..data.rows import encode
+from ..data.validate import checked_prior, read_labels, read_weight
+from ..posterior.decide import Decisions, Rule, mean_cost
+from ..posterior.prior_shift import reweighted
 
 
 class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..calibrate import Calibration
-from ..family import Family, Running
-from ..model import Model
-from ..remarks import Remarks
-from ..solution import Solution
-from ..stats import Array
-from ..table import Matrix, Rows
+from ..core.family import Family, Running
+from ..core.model import Model
+from ..core.solution import Solution
+from ..data.matrices import Array, Matrix
+from ..data.remarks import Remarks
+from ..data.rows import Rows
+from ..posterior.calibrate import Calibration
 
 PENDING_ROWS = 4096  # small batches are added up together once there are so many rows
 PENDING_CELLS = 1 << 18

@@ -11,18 +11,19 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from ..core.family import Family
+from ..core.model import Model
+from ..data.errors import check_finite
+from ..data.matrices import Array, Matrix, block
+from ..data.remarks import remark
+from ..data.rows import Rows
 from ..families import MultivariateGaussian
-from ..families.gaussian_scores import centred
-from ..families.shrinkage import class_shrinkage, shrink_to_identity
-from ..families.wide import directions
-from ..families.wide_scores import FewRowsShared
-from ..family import Family
-from ..kernels.threads import row_blocks
-from ..model import Model
-from ..remarks import remark
-from ..stats import Array
-from ..table import Matrix, Rows, block, check_finite
-from .discriminant import PRIORS, UNIT, WithCovarianceEstimator, more_rows_than_classes
+from ..families.gaussian.few_rows.scores import FewRowsShared
+from ..families.gaussian.few_rows.solve import directions
+from ..families.gaussian.scores import centred
+from ..families.gaussian.shrinkage import class_shrinkage, shrink_to_identity
+from ..kernels.runtime.threads import row_blocks
+from .gda import PRIORS, UNIT, WithCovarianceEstimator, more_rows_than_classes
 
 
 class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WithCovarianceEstimator):  # type: ignore[misc]

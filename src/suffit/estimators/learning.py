@@ -17,25 +17,27 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data
 
-from ..decide import number
-from ..family import Family
-from ..frame import table_form
-from ..model import Model
-from ..remarks import DataWarning, Remarks, current_remarks, remark
-from ..solution import Solution
-from ..stats import Array, Index
-from ..table import InputError, Matrix, Rows
-from .fitted import PENDING_ROWS, Fitted, Pending, PendingRows, PendingSums, log_prior
-from .numbers import as_numbers
-from .reading import (
+from ..core.family import Family
+from ..core.model import Model
+from ..core.solution import Solution
+from ..data.errors import InputError
+from ..data.frame import table_form
+from ..data.labels import Index
+from ..data.matrices import Array, Matrix
+from ..data.numeric import as_numbers
+from ..data.remarks import DataWarning, Remarks, current_remarks, remark
+from ..data.rows import Rows
+from ..data.validate import (
     Prior,
     adding_up,
     column_names,
     common_dtype,
+    number,
     prior_in_order,
     read_labels,
     read_weight,
 )
+from .fitted import PENDING_ROWS, Fitted, Pending, PendingRows, PendingSums, log_prior
 
 
 class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -8,15 +8,16 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
+from ..core.family import Family, family_named
+from ..data.frame import WORDS
+from ..data.labels import Index
+from ..data.matrices import Array
+from ..data.rows import Rows
+from ..data.validate import Prior
 from ..families import Bernoulli, Binned, Gaussian, Poisson
-from ..families.elementwise import Elementwise
-from ..families.gaussian_scores import DiagonalScorer
-from ..family import Family, family_named
-from ..frame import WORDS
-from ..stats import Array, Index
-from ..table import Rows
+from ..families.elementwise.shape import Elementwise
+from ..families.gaussian.scores import DiagonalScorer
 from .base import GenerativeEstimator
-from .reading import Prior
 from .smoothed import NON_NEGATIVE, SmoothedNB
 
 

@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ..columns import apart
-from ..forms import LogisticForm
-from ..solution import RowScorer, Solution
-from ..stats import CLASS, Array
-from ..table import Codes, InputError, Matrix
+from ..core.logistic import LogisticForm
+from ..core.solution import RowScorer, Solution
+from ..core.stats import CLASS
+from ..data.errors import InputError
+from ..data.matrices import Array, Codes, Matrix
+from ..posterior.novelty import DRAWS, Draws, Unit, holes_of, novelties
+from ..tables.column_family import apart
 from .fitted import log_prior
 from .learning import Learner
-from .novelty import DRAWS, Draws, Unit, holes_of, novelties
 
 
 class Predictor(Learner):

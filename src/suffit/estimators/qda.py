@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from ..core.family import Family
+from ..core.model import Model
+from ..data.matrices import Array, Matrix
+from ..data.rows import Rows
 from ..families import MultivariateGaussian
-from ..families.wide_scores import FewRowsOwn
-from ..family import Family
-from ..model import Model
-from ..stats import Array
-from ..table import Matrix, Rows
-from .discriminant import PRIORS, UNIT, WithCovarianceEstimator
+from ..families.gaussian.few_rows.scores import FewRowsOwn
+from .gda import PRIORS, UNIT, WithCovarianceEstimator
 
 
 class QuadraticDiscriminantAnalysis(WithCovarianceEstimator):

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..data.matrices import Array
+from ..data.remarks import remark
+from ..data.validate import Prior
 from ..families.tuning import TEMPERED
-from ..remarks import remark
-from ..stats import Array
 from .base import GenerativeEstimator
-from .reading import Prior
 
 NON_NEGATIVE = Interval(Real, 0, None, closed="left")
 

@@ -13,35 +13,31 @@ from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..choose import Proposal, Proposals, Selection, nothing_to_compare, select
-from ..columns import AS_ASKED, CONSTANT, apart, choose
-from ..families.holes import ABSENT
+from ..core.family import Family
+from ..core.model import Model
+from ..core.solution import Solution
+from ..core.stats import CLASS, Bundle
+from ..data.column import ArrayColumn, as_objects
+from ..data.errors import InputError
+from ..data.frame import Frame, Template, read_frame, unmasked
+from ..data.matrices import Array, Coded, Parts
+from ..data.remarks import DataWarning, LeftOutWarning, TextColumnWarning, UnknownCategoryWarning, remark
+from ..data.rows import Rows
+from ..data.similar import IGNORED, LOOK_AT, UNKNOWN, some_rows, unknown_values
+from ..data.validate import Prior, common_dtype, read_labels, read_weight
+from ..families.gaussian.missing.patterns import ABSENT
 from ..families.product import LIKE_THE_FIRST
 from ..families.tuning import Tuning
-from ..family import Family
-from ..family_choice import CRITERIA
-from ..frame import Frame, Template, read_frame, unmasked
-from ..lookalikes import IGNORED, LOOK_AT, UNKNOWN, some_rows, unknown_values
-from ..model import Model
-from ..remarks import (
-    DataWarning,
-    LeftOutWarning,
-    TextColumnWarning,
-    UnknownCategoryWarning,
-    remark,
-)
-from ..row_sample import sample
-from ..schema import LEFT_OUT, Schema, TableRows
-from ..selective import columns_that_help
-from ..series import ArrayColumn, as_objects
-from ..solution import Solution
-from ..stats import CLASS, Array, Bundle
-from ..table import Coded, InputError, Parts, Rows
+from ..posterior.novelty import Unit
+from ..tables.column_family import AS_ASKED, CONSTANT, apart, choose
+from ..tables.column_family_loo import CRITERIA
+from ..tables.feature_selection import columns_that_help
+from ..tables.row_sample import sample
+from ..tables.schema import LEFT_OUT, Schema, TableRows
+from ..tables.structures import Proposal, Proposals, Selection, nothing_to_compare, select
 from .base import GenerativeEstimator
 from .fitted import Fitted
-from .novelty import Unit
 from .predicting import generator
-from .reading import Prior, common_dtype, read_labels, read_weight
 
 FEW_FIRST = 40  # rows of a first batch below which no structure is chosen by them, as later rows could not undo it
 KEEP_TEXT = "; or say that it holds categories: columns={name: 'categorical'}"

@@ -1,17 +1,17 @@
-"""The families: three shapes (elementwise, simplex, matrix) and one small file for each family."""
+"""The families: three shapes (elementwise, counts, gaussian), one small file for each family, and products of them."""
 
-from .bernoulli import Bernoulli
-from .beta import Beta
-from .binned import Binned
-from .categorical import Categorical
-from .exponential import Exponential
-from .gamma import Gamma
-from .gaussian import Gaussian, LogNormal
-from .geometric import Geometric
-from .multinomial import Multinomial
-from .multivariate import MultivariateGaussian
-from .poisson import Poisson
-from .vonmises import VonMises
+from .counts.binned import Binned
+from .counts.categorical import Categorical
+from .counts.multinomial import Multinomial
+from .elementwise.bernoulli import Bernoulli
+from .elementwise.beta import Beta
+from .elementwise.exponential import Exponential
+from .elementwise.gamma import Gamma
+from .elementwise.geometric import Geometric
+from .elementwise.poisson import Poisson
+from .elementwise.vonmises import VonMises
+from .gaussian.diagonal import Gaussian, LogNormal
+from .gaussian.joint import MultivariateGaussian
 
 __all__ = [
     "Bernoulli",

@@ -12,12 +12,15 @@ from typing import Any, ClassVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import Family, LeftOut, Scorer, Terms
-from ..forms import Centred, Impossible, LogisticForm
-from ..kernels.threads import SMALL_MATRIX, one_blas_thread, row_blocks
-from ..remarks import current_remarks, no_remarks
-from ..stats import CLASS, Array, Bundle
-from ..table import Codes, Matrix, Parts, Rows, check_finite, rows_from
+from ..core.family import Family, Scorer, Terms
+from ..core.leave_one_out import LeftOut
+from ..core.logistic import Centred, Impossible, LogisticForm
+from ..core.stats import CLASS, Bundle
+from ..data.errors import check_finite, rows_from
+from ..data.matrices import Array, Codes, Matrix, Parts
+from ..data.remarks import current_remarks, no_remarks
+from ..data.rows import Rows
+from ..kernels.runtime.threads import SMALL_MATRIX, one_blas_thread, row_blocks
 
 ROWS_AT_ONCE = 1 << 16  # rows of a table that are made matrices together,
 CELLS_AT_ONCE = 1 << 21  # fewer of a wide one,

@@ -1,6 +1,6 @@
 """What taking rows out leaves of sums besides the other rows: rounding, known to be so, refused, or said.
 
-How large sums were when rows were taken out of them is their ``noise`` (see :class:`suffit.stats.Stats`); what is left
+How large sums were when rows were taken out of them is their ``noise`` (see :class:`~suffit.Stats`); what is left
 of them is known to a small share of it, ``ROUNDING``, whatever it is itself.
 """
 
@@ -12,8 +12,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..remarks import SingularClassWarning, remark
-from ..stats import CLASS, EXACT, FEATURE, PATTERN, ROUNDING, Array, Stats
+from ..core.stats import CLASS, EXACT, FEATURE, PATTERN, ROUNDING, Stats
+from ..data.matrices import Array
+from ..data.remarks import SingularClassWarning, remark
 
 Flags = NDArray[np.bool_]
 

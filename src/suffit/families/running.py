@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..family import Running
-from ..kernels.threads import READ_CELLS, in_order, row_blocks
-from ..stats import Array, Index, Stats
-from ..table import Codes, Matrix, freeze
+from ..core.family import Running
+from ..core.stats import Stats
+from ..data.labels import Index
+from ..data.matrices import Array, Codes, Matrix, freeze
+from ..kernels.runtime.threads import READ_CELLS, in_order, row_blocks
 
 _TABLE_LIMIT = 1 << 12  # labels are looked up in a table no longer than this
 _FAR = 1e4  # a batch may lie √1e4 root mean squares from the origin: 4 of 16 digits of its squares

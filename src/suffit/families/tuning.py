@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
-from ..family import EMPTIED, Family, LeftOut, least
-from ..powers import bounded, pooled
-from ..stats import Array
-from ..table import Codes, InputError, Matrix, Rows
+from ..core.family import EMPTIED, Family, least
+from ..core.leave_one_out import LeftOut
+from ..core.pooling import bounded, pooled
+from ..data.errors import InputError
+from ..data.matrices import Array, Codes, Matrix
+from ..data.rows import Rows
 
 LOO, EVIDENCE = "loo", "evidence"
 TEMPERED = "loo, tempered"  # by the log-loss under the best power of the evidence, for a model that will have one

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiled import fast, jit
+from .runtime.compiled import fast, jit
 
 _INFINITY = np.uint64(0x7FF0000000000000)  # the bits of ∞
 

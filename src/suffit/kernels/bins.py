@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiled import jit
+from .runtime.compiled import jit
 
 TIE = 1e-11  # cuts whose entropies differ by less than this share are equally good: the lowest of them is taken
 LOG2_3 = float(np.log2(3.0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiled import jit
+from .runtime.compiled import jit
 
 
 @jit

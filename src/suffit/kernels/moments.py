@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiled import fast, jit, pasted
-from .prefetch import LINE, prefetch_cell, prefetch_range, prefetch_rows
+from .runtime.compiled import fast, jit, pasted
+from .runtime.prefetch import LINE, prefetch_cell, prefetch_range, prefetch_rows
 
 
 @jit

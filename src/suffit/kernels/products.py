@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiled import fast
 from .moments import centre_rows, places_by_class
+from .runtime.compiled import fast
 
 AT_ONCE = 256  # rows whose columns are multiplied at once
 SIDE = 4  # columns on each side of the products that stay in the registers: rooms are multiples of it

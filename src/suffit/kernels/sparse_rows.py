@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiled import fast, jit
-from .prefetch import prefetch_cell, prefetch_range
+from .runtime.compiled import fast, jit
+from .runtime.prefetch import prefetch_cell, prefetch_range
 
 _AHEAD = 384  # entries asked for before they are needed: about as many as are read while memory answers
 _NEAR = 1 << 18  # sums of which most stay in the second cache

@@ -11,7 +11,7 @@ from numba import types
 from numba.core import cgutils
 from numba.np import arrayobj
 
-from .compiled import instruction, jit
+from .runtime.compiled import instruction, jit
 
 MIX = np.uint64(0x9E3779B97F4A7C15)
 EIGHT, HALF, ONE = np.uint64(8), np.uint64(32), np.uint64(1)

@@ -1,0 +1,1 @@
+"""The one idea: a fit adds up sums (stats, model); solving them gives parameters (family, solution)."""

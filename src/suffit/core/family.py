@@ -1,0 +1,282 @@
+"""The contract of a family, what a solved family can do, and the registry of families.
+
+A family is a frozen object holding settings (smoothing, thresholds).  It knows how to ``collect`` sums from
+rows and how to solve sums into a :class:`Scorer`.  Everything is one formula,
+
+    log p(x | c) = T(x)·Θ_c − A_c + log h(x),
+
+so the posterior is logistic in T(x) whatever the family.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.errors import check_finite
+from ..data.matrices import Array, Codes, Matrix, csr, is_sparse
+from ..data.remarks import no_remarks
+from ..data.rows import Rows
+from ..kernels.runtime.threads import READ_CELLS, entry_blocks, every, row_blocks
+from .leave_one_out import LeftOut
+from .logistic import LogisticForm
+from .stats import Stats
+
+EMPTIED = 1e-9  # a count that a subtraction leaves below this share of what it was is 0
+
+
+class Terms(NamedTuple):
+    """log p(x | a) − log p(x | b) of every row as a sum: what each column adds, and what belongs to none of them."""
+
+    columns: Matrix  # (n, p); CSR for sparse rows, then without what a row of zeros would add
+    rest: Array  # (n,)
+    never: Terms | None = None  # where smoothing is 0: events of probability 0 under a, less those under b
+
+
+class Scorer(ABC):
+    """A solved family: log p(x | c) of every class, and the model read backwards."""
+
+    n_parameters: int
+    takes_missing: bool = False  # whether a NaN is a missing value that drops out
+    comparable: bool = True  # whether the densities of any two rows can be compared
+
+    n_classes: int
+    cells: int = READ_CELLS  # size of the row blocks that scoring goes by
+    scores_at_once: int = 1 << 16  # rows × classes, where the scores are not what is asked for
+
+    @abstractmethod
+    def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
+        """log p(x | c) − log h(x) of the rows [start, stop), up to a constant per row.  # out: (stop − start, K)"""
+
+    def blocks(self, X: Matrix) -> list[tuple[int, int]]:
+        """The row ranges that scoring goes by."""
+        return entry_blocks(X.indptr) if is_sparse(X) else row_blocks(X.shape[0], X.shape[1], self.cells)
+
+    def scores(self, X: Matrix) -> Array:
+        """The scores of all rows.  # → (n, K)"""
+        X = csr(X) if is_sparse(X) else X
+        out = np.empty((X.shape[0], self.n_classes))
+        every(lambda a, b: self.score_rows(X, a, b, out[a:b]), self.blocks(X))
+        return out
+
+    def surely_valid(self, X: NDArray[Any]) -> bool:
+        """Whether a quick look shows that these dense rows can be scored; False: look properly."""
+        return False
+
+    def row_kernel(self, log_prior: Array) -> tuple[Any, tuple[Array, ...]]:
+        """A compiled posterior of one dense row, kernel(row, *parameters, out), and its parameters; or None."""
+        return None, ()
+
+    def log_base(self, X: Matrix) -> Array:
+        """What ``scores`` leaves out of log p(x | c): log h(x), the same for all classes.  # → (n,)"""
+        return np.zeros(X.shape[0])
+
+    limited: bool = False  # whether some class gives an event probability 0, so that posteriors are limits
+
+    def impossible_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
+        """How many events of probability 0 each class would have to explain.  # out: (stop − start, K)
+
+        With smoothing α → 0 an event of probability 0 costs log α.  The limit of the posterior goes to the
+        classes with the fewest such events; ``scores`` holds the finite rest of the logarithms.
+        """
+        out[:] = 0.0
+
+    def impossible(self, X: Matrix) -> Array | None:
+        """The events of all rows; None: there are none.  # → (n, K)"""
+        if not self.limited:
+            return None
+        X = csr(X) if is_sparse(X) else X
+        out = np.empty((X.shape[0], self.n_classes))
+        every(lambda a, b: self.impossible_rows(X, a, b, out[a:b]), self.blocks(X))
+        return out
+
+    @abstractmethod
+    def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+        """One row drawn from the class of each code.  # (n,) → (n, p)"""
+
+    @property
+    def centres(self) -> Array:
+        """The mean of every column in every class.  # → (K, p)"""
+        raise NotImplementedError(f"{type(self).__name__} has no means")
+
+    def filled(self, X: NDArray[Any], posterior: Array) -> NDArray[Any]:
+        """Missing values as their means given the rest of the row, mixed over the classes.  # (n, K) → (n, p)"""
+        return np.where(np.isnan(X), posterior @ self.centres, X)
+
+    def drawn(self, X: NDArray[Any], codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+        """Missing values drawn given the rest of the row and its class."""
+        return np.where(np.isnan(X), self.sample(codes, rng), X)
+
+    @abstractmethod
+    def logistic_form(self) -> LogisticForm:
+        """The scores as functions linear in T(x)."""
+
+    additive: bool = True  # whether what a column adds to log-odds depends on its own value alone
+
+    def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
+        """log p(x | a) − log p(x | b) column by column, a and b the codes of two classes for each row.
+
+        A missing value adds 0.  The terms sum to the difference of the scores.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not say what each column adds")
+
+    def check(self, X: Matrix) -> None:
+        """Refuse rows outside the support; families whose scores show it by themselves need no check."""
+
+    def check_cells(self, x: NDArray[Any], rows: NDArray[np.int64], columns: Sequence[str]) -> None:
+        """Refuse infinities, and missing values where the model takes none, by the number of the row."""
+        if x.dtype.kind == "f":
+            for i, row in enumerate(rows):
+                check_finite(x[i : i + 1], columns, int(row), missing=self.takes_missing)
+
+    def drawn_in(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Rows too far out to be scored, moved along their ray to where they can be; others unchanged."""
+        return X
+
+
+class Running(ABC):
+    """Sums that small batches are added to at once, on the axes of a model's sums; never seen outside."""
+
+    @abstractmethod
+    def add(self, X: Matrix, y: NDArray[Any]) -> bool:
+        """Add rows with their integer labels; False, and nothing added, where they need a closer look."""
+
+    @abstractmethod
+    def sums(self) -> tuple[Array, Stats]:
+        """Rows of each class, and the sums of the family."""
+
+
+class Family(ABC):
+    """How a block of columns is distributed given the class."""
+
+    key: ClassVar[str]
+    lapse: ClassVar[float] = 0.0  # the chance that the columns of a row say nothing of its class
+    speaks: ClassVar[bool] = False  # whether solving may warn or refuse: a fit then solves at once, else when asked
+
+    @property
+    def statistic(self) -> tuple[Any, ...]:
+        """What the sums mean.  Two models can be added when this is equal; smoothing is no part of it."""
+        return (self.key,)
+
+    def difference(self, other: Family, columns: Sequence[str]) -> str:
+        """In words, how the sums of two families differ whose ``statistic`` is not equal."""
+        return " and ".join(textwrap.shorten(repr(family), 100, placeholder="…") for family in (self, other))
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is left to choose from data, so that ``settled`` need not be given any.
+
+        A family that says so speaks for its own ``settled``, and not for one that a subclass has put in its place.
+        """
+        return type(self).settled is Family.settled
+
+    def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
+        """The family with what it must choose from data fixed; itself where there is nothing to choose."""
+        return self
+
+    def settled_as(self, other: Family) -> Family:
+        """The family with what it must choose from data fixed as ``other`` has it; itself where nothing is open."""
+        return self
+
+    @abstractmethod
+    def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
+        """The sums of these rows.  Refuses values outside the support, naming the column."""
+
+    @abstractmethod
+    def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:
+        """Solve sums (+ pseudo-sums) into parameters, ready to score."""
+
+    def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
+        """Every row under the sums without it; ``rows`` are among those summed, on the classes of ``stats``.
+
+        Here by solving the sums of all the others anew for every row; shapes with a closed form have it instead.
+        """
+        return self.solved_without(X, rows, stats, columns)
+
+    def nearly_left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
+        """As ``left_out``, or about that where it would take much longer than a fit: to calibrate by."""
+        return self.left_out(X, rows, stats, columns)
+
+    def solved_without(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
+        """``left_out`` by solving the sums of all other rows, one row after another; what all sums chose stays."""
+        family: Any = self.solvable(stats) if hasattr(self, "solvable") else self
+        density, impossible = [], []
+        with no_remarks():
+            for i in range(len(rows)):
+                one = X[i : i + 1]
+                rest = stats - self.collect(one, rows.some(np.array([i])), columns)
+                rest = self.without_rounding(stats.like(rest), rest.settled(stats, EMPTIED))
+                scorer, one = family.scorer(rest.trimmed(), columns), self.known_part(one, rest)
+                density.append(scorer.scores(one)[0] + scorer.log_base(one)[0])
+                impossible.append(scorer.impossible(one))
+        some = [np.zeros((1, len(d))) if z is None else z for d, z in zip(density, impossible, strict=True)]
+        never = None if all(z is None for z in impossible) else np.concatenate(some)
+        return LeftOut(np.array(density).reshape(len(rows), -1), never)
+
+    def surely_valid(self, X: Matrix) -> bool:
+        """Whether a quick look shows that ``collect`` will take these rows; False: look properly."""
+        return False
+
+    def running(self, stats: Stats) -> Running | None:
+        """Running sums beside these; None where a family has none, and rows are kept to be added up together."""
+        return None
+
+    def without_rounding(self, before: Any, after: Any) -> Any:
+        """Sums after a subtraction, with squares that are no more than the rounding of those before made 0."""
+        return after
+
+    def known_part(self, X: Matrix, stats: Any) -> Matrix:
+        """The columns of X that these sums have: all, but where words come and go."""
+        return X
+
+    def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
+        """Refuse a subtraction that cannot have been a forgetting: sums no set of rows could have."""
+
+
+def least(family: Family, name: str, value: Any, low: float, high: float = np.inf, open_low: bool = False) -> None:
+    """Refuse a setting of a family that is not a finite number (or numbers) in [low, high]."""
+    if type(value) is float and low < value <= high and value != np.inf:
+        return  # the usual case, seen at once
+    v = np.asarray(value, dtype=np.float64)
+    if not (v.size and np.isfinite(v).all() and ((v > low) if open_low else (v >= low)).all() and (v <= high).all()):
+        upper = "" if np.isinf(high) else f" and at most {high:g}"
+        raise ValueError(
+            f"{type(family).__name__}({name}={value!r}): {name} must be finite, {'above' if open_low else 'at least'} "
+            f"{low:g}{upper}"
+        )
+
+
+_registry: dict[str, type[Family]] = {}
+
+
+def register(family: type[Family]) -> type[Family]:
+    """Class decorator: make a family known by its key, to names in settings and to the law tests.
+
+    >>> sorted(families())[:4]
+    ['bernoulli', 'beta', 'binned', 'categorical']
+    """
+    key = family.key
+    if _registry.get(key, family).__qualname__ != family.__qualname__:
+        raise ValueError(f"a family named {key!r} is registered already")
+    _registry[key] = family
+    return family
+
+
+def families() -> dict[str, type[Family]]:
+    """All registered families by key."""
+    from .. import families as _builtin  # noqa: F401  (importing registers them)
+
+    return dict(_registry)
+
+
+def family_named(key: str) -> type[Family]:
+    """The registered family of this name."""
+    known = families()
+    if key not in known:
+        raise ValueError(f"unknown family {key!r}; known: {', '.join(sorted(known))}")
+    return known[key]

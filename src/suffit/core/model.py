@@ -1,0 +1,206 @@
+"""The model: class counts and blocks of sums, that learn, forget, add up, and are solved when asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..data.errors import InputError
+from ..data.labels import Index
+from ..data.matrices import Array, Matrix, freeze
+from ..data.remarks import no_remarks
+from ..data.rows import Rows
+from ..kernels.runtime.threads import SMALL_MATRIX, one_blas_thread
+from .family import EMPTIED, Family
+from .leave_one_out import RowsLeftOut
+from .solution import Solution
+from .stats import CLASS, FEATURE, Stats, layout
+
+CLASS_COUNTS = layout("class-counts", {"n": (CLASS,)})
+FADED = 1e-100  # rows, levels and patterns that decay leaves with less weight than this are gone
+
+
+@dataclass(frozen=True)
+class Model:
+    """How the columns are distributed given the class, as sums: what ``learn`` has added and ``forget`` taken.
+
+    Nothing smoothed is stored: ``solved`` adds the prior's pseudo-sums and returns a :class:`Solution`.
+
+    >>> from suffit.families import Gaussian
+    >>> from suffit.data.rows import Rows
+    >>> X, rows = np.array([[1.0], [2.0], [4.0]]), Rows(Index.of("ab"), np.array([0, 0, 1], np.int32))
+    >>> model = Model.empty(Gaussian(smoothing=1e-9), ["x"]).learn(X, rows)
+    >>> model.counts["n"].tolist(), (model + model).counts["n"].tolist()
+    ([2.0, 1.0], [4.0, 2.0])
+    """
+
+    family: Family
+    columns: Sequence[str]
+    counts: Stats
+    stats: Any = None  # Stats, or a Bundle of them where there are several blocks; None before any row
+    pinned: frozenset[Hashable] = frozenset()  # classes that stay even without rows
+
+    @classmethod
+    def empty(cls, family: Family, columns: Sequence[str], classes: Sequence[Hashable] = ()) -> Model:
+        """A model that has seen nothing yet; ``classes`` are there from the start."""
+        index = Index.of(classes)
+        counts = Stats(CLASS_COUNTS, {CLASS: index}, {"n": np.zeros(len(index))})
+        return cls(family, columns, counts, None, frozenset(classes))
+
+    @property
+    def sums(self) -> Any:
+        """The sums; refused where nothing has been learned yet."""
+        if self.stats is None:
+            raise InputError("the model has learned no rows yet")
+        return self.stats
+
+    @property
+    def classes(self) -> tuple[Hashable, ...]:
+        """The labels, in canonical order."""
+        return tuple(self.counts.axes[CLASS].labels)
+
+    def collected(self, X: Matrix, rows: Rows) -> Model:
+        """A model of these rows alone, with the same settings; what the family chooses from data is fixed by then."""
+        with one_blas_thread(len(self.columns) < SMALL_MATRIX):
+            family = self.family if self.stats is not None else self.family.settled(X, rows, self.columns)
+        counts = Stats(CLASS_COUNTS, {CLASS: rows.classes}, {"n": rows.counts()})
+        stats = family.collect(X, rows, self.columns)
+        return replace(self, family=family, counts=counts, stats=stats)._without_empty(keep=self.pinned)
+
+    def learn(self, X: Matrix, rows: Rows) -> Model:
+        """The model with these rows added."""
+        return self + self.collected(X, rows)
+
+    def forget(self, X: Matrix, rows: Rows) -> Model:
+        """The model with these rows taken away; refused where it cannot have learned them."""
+        return self - self.collected(X, rows)
+
+    def __add__(self, other: Model) -> Model:
+        self._check_alike(other)
+        family = self.family.settled_as(other.family)
+        if self.stats is None and not self.pinned:
+            return replace(other, family=family)
+        stats = self.stats if other.stats is None else other.stats if self.stats is None else self.stats + other.stats
+        counts = self.counts + other.counts
+        if stats is not None:
+            stats = stats.on({**stats.axes, CLASS: counts.axes[CLASS]})
+        # an axis that grows (word ids) brings its column names with it
+        columns = self.columns if len(self.columns) >= len(other.columns) else other.columns
+        pinned = self.pinned | other.pinned
+        return replace(self, family=family, columns=columns, counts=counts, stats=stats, pinned=pinned)
+
+    def __sub__(self, other: Model) -> Model:
+        self._check_alike(other)
+        unknown = [c for c in other.classes if c not in self.counts.axes[CLASS].position]
+        if unknown:
+            raise InputError(f"forget: class {unknown[0]!r} was never learned; the classes are {list(self.classes)}")
+        if other.stats is None or self.stats is None:
+            return self
+        counts, stats = self.counts - other.counts, self.stats - other.stats
+        before = self.counts
+        short = counts["n"] < -EMPTIED * before["n"]
+        if short.any():
+            c = int(np.argmax(short))
+            raise InputError(
+                f"forget: class {self.classes[c]!r} has learned rows of weight {before['n'][c]:g}, and "
+                f"{other.counts.on(before.axes)['n'][c]:g} are to be forgotten; forget only rows that were learned"
+            )
+        self.family.check_forgotten(self.stats.like(stats), stats, self.columns)
+        stats = self.family.without_rounding(self.stats.like(stats), stats.settled(self.stats, EMPTIED))
+        after = replace(self, counts=counts.settled(before, EMPTIED), stats=stats)
+        words = stats.axes.get(FEATURE, self.columns)
+        if len(words) < len(self.columns):  # as the last document with them went
+            after = replace(after, columns=self.columns[: len(words)])
+        return after._without_empty(keep=self.pinned)
+
+    def __mul__(self, factor: float) -> Model:
+        return replace(self, counts=self.counts * factor, stats=None if self.stats is None else self.stats * factor)
+
+    __rmul__ = __mul__
+
+    def decayed(self, factor: float) -> Model:
+        """The model with the weight of every row times ``factor``; what has faded away is gone, as if forgotten.
+
+        Its sums go with it, before they lose their digits in the smallest of numbers.
+        """
+        less = self * factor
+        faint = frozenset(c for c, n in zip(self.classes, less.counts["n"], strict=True) if n < FADED)
+        if faint:
+            axes = less.counts.axes
+            stay = [i for i, c in enumerate(self.classes) if c not in faint]
+            stats = less.sums.take(CLASS, stay)
+            stats = stats.on({**stats.axes, **axes})  # 0 for what has faded
+            less = replace(less, counts=less.counts.take(CLASS, stay).on(axes), stats=stats)
+        less = replace(less, stats=less.sums.without_traces(FADED))
+        return less._without_empty(keep=self.pinned)
+
+    def _check_alike(self, other: Model) -> None:
+        mine, theirs = self.family.settled_as(other.family), other.family.settled_as(self.family)
+        if mine.statistic != theirs.statistic:
+            how = mine.difference(theirs, self.columns)
+            raise InputError(f"these models keep different sums and cannot be combined: {how}")
+
+    def _without_empty(self, keep: frozenset[Hashable]) -> Model:
+        """Classes and levels without rows are gone, so that forgetting undoes learning."""
+        stay = [i for i, (c, n) in enumerate(zip(self.classes, self.counts["n"], strict=True)) if n > 0 or c in keep]
+        counts, stats = self.counts, self.stats
+        if len(stay) < len(self.classes):
+            counts = counts.take(CLASS, stay)
+            stats = None if stats is None else stats.take(CLASS, stay)
+        return replace(self, counts=counts, stats=None if stats is None else stats.trimmed())
+
+    def left_out(
+        self, X: Matrix, rows: Rows, prior: Callable[[Array], Array], one: bool = False, nearly: bool = False
+    ) -> RowsLeftOut:
+        """Every row under the model without it; ``prior(n)`` is log p(c) from class counts (n, K).
+
+        ``one``: a row of weight 3 is three rows, of which one is left out.  ``nearly``: about that, where there is no
+        closed form (joint columns with missing values).
+        """
+        rows = self._known(rows)
+        gone = rows.one_of_each() if one else rows
+        codes, weights = gone.part(0, len(rows))
+        n = np.repeat(self.counts["n"][None], len(rows), axis=0)
+        each = np.arange(len(rows))
+        short = weights > n[each, codes] * (1 + EMPTIED)
+        if short.any():
+            i = int(np.argmax(short))
+            raise InputError(
+                f"left out: class {self.classes[codes[i]]!r} has learned less than the weight of row {i}, found "
+                f"{weights[i]:g}; give rows that were learned, with the weights they had"
+            )
+        n[each, codes] -= weights
+        n[np.abs(n) <= EMPTIED * self.counts["n"]] = 0.0
+        with one_blas_thread(len(self.columns) < SMALL_MATRIX):
+            find = self.family.nearly_left_out if nearly else self.family.left_out
+            left = find(X, gone, self.sums, self.columns)
+        return RowsLeftOut(left, prior(n), rows, self.family.lapse)
+
+    def check_learned(self, X: Matrix, rows: Rows) -> None:
+        """Refuse rows that cannot all have been learned: what a forgetting of them would refuse."""
+        self._known(rows)
+        try:
+            with no_remarks():
+                self.forget(X, rows)
+        except InputError as error:
+            message = str(error).replace("forget:", "left out:", 1).replace("are to be forgotten", "are given")
+            raise InputError(message.replace("forget only rows", "give only rows")) from None
+
+    def _known(self, rows: Rows) -> Rows:
+        """The same rows with codes into the classes of the model."""
+        used = rows.classes.take(np.unique(rows.codes))
+        unknown = [c for c in used.labels if c not in self.counts.axes[CLASS].position]
+        if unknown:
+            raise InputError(f"left out: class {unknown[0]!r} was never learned; the classes are {list(self.classes)}")
+        place = self.counts.axes[CLASS].positions_of(rows.classes).astype(np.int32)
+        return Rows(self.counts.axes[CLASS], freeze(place[rows.codes]), rows.weights)
+
+    def solved(self, log_prior: Array, power: float = 1.0, lapse: float | None = None) -> Solution:
+        """Parameters from sums; ready to score.  The lapse is the family's own where none is given."""
+        with one_blas_thread(len(self.columns) < SMALL_MATRIX):
+            scorer = self.family.scorer(self.sums, self.columns)
+        lapse = self.family.lapse if lapse is None else lapse
+        return Solution(self.classes, log_prior, scorer, self.columns, power, lapse)

@@ -1,0 +1,12 @@
+"""Outliers: rows whose features say nothing about their class, at a rate ε."""
+
+from __future__ import annotations
+
+from scipy.special import softmax
+
+from ..data.matrices import Array
+
+
+def lapsed(P: Array, log_prior: Array, lapse: float) -> Array:
+    """p(c | x) of rows that are an exception now and then, of which their class is all but unknown."""
+    return (1 - lapse) * P + lapse * softmax(log_prior, axis=-1) if lapse else P

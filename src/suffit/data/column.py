@@ -1,0 +1,433 @@
+"""One column of any table: a NumPy array, a column of a data frame of any library, or some rows of one.
+
+A column knows what kind of values it holds and gives them as numbers (NaN where missing) or as coded levels.  Nothing
+is copied before it is asked for, so a slice of a column costs no more than its rows.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from numbers import Real
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import InputError
+from .matrices import Array, Codes, freeze
+from .rows import FEW_WORDS, NOTHING_MISSING, column_codes, is_missing
+from .write import native_filled
+
+NUMBER, WHOLE, TRUTH, LEVEL_KIND = "number", "whole number", "yes or no", "level"
+DATE, NESTED, MIXED, EMPTY = "date or time", "nested", "mixed", "empty"
+REMEMBERED = 1 << 16  # rows of a column up to which what was read of it is kept
+READABLE = (NUMBER, WHOLE, TRUTH, LEVEL_KIND)
+
+WAYS_OUT = {
+    NESTED: "it holds lists or the like: make columns of single values of it",
+    MIXED: "it mixes numbers, text or other values: convert it to one type",
+    DATE: "it holds dates or times: make numbers of it, such as the year, or the hour with VonMises(period=24)",
+}
+
+DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+_PLAIN = {int, float, bool, type(None)}  # what NumPy makes numbers of as we do
+_KINDS = {"f": NUMBER, "i": WHOLE, "u": WHOLE, "b": TRUTH, "U": LEVEL_KIND, "S": LEVEL_KIND, "M": DATE, "m": DATE}
+
+
+class Column(Protocol):
+    """The values of one column."""
+
+    def cells(self) -> NDArray[Any]:
+        """As they are."""
+
+    def kind(self) -> str:
+        """What its values are."""
+
+    def numbers(self) -> Array:
+        """As numbers, NaN where missing."""
+
+    def levels(self) -> tuple[list[Hashable], Codes]:
+        """The distinct values, and the place of each row's among them; −1 where missing."""
+
+    def holes(self) -> NDArray[np.bool_]:
+        """Where a value is missing."""
+
+    def filled(self, holes: NDArray[np.bool_], values: NDArray[Any]) -> Any:
+        """The column with these values where the holes are, every other cell as it is."""
+
+    def rows(self, which: Any) -> Column:
+        """Some of its rows."""
+
+
+class Remembering:
+    """What was read of a short column is remembered."""
+
+    @cached_property
+    def _read(self) -> dict[str, Any]:
+        return {}
+
+    def _once(self, name: str, rows: int, read: Callable[[], Any]) -> Any:
+        if name not in self._read:
+            found = read()
+            if rows > REMEMBERED:
+                return found
+            self._read[name] = found
+        return self._read[name]
+
+
+@dataclass(frozen=True)
+class ArrayColumn(Remembering):
+    """A column held as a NumPy array."""
+
+    values: NDArray[Any]
+
+    def kind(self) -> str:
+        """By the type of the array; by the values of an array of objects."""
+        return self._once("kind", len(self.values), self._kind)  # type: ignore[no-any-return]
+
+    def numbers(self) -> Array:
+        """Objects one by one, so that None and NA are NaN; only these are remembered, as others cost but their room."""
+        if self.values.dtype.kind != "O":
+            return np.asarray(self.values, dtype=np.float64)
+        return self._once("numbers", len(self.values), self._of_objects)  # type: ignore[no-any-return]
+
+    def levels(self) -> tuple[list[Hashable], Codes]:
+        """In the order of first appearance, or sorted."""
+        return self._once("levels", len(self.values), lambda: column_codes(self.values))  # type: ignore[no-any-return]
+
+    def _kind(self) -> str:
+        if self.values.dtype.kind == "O":
+            return kind_of(self.values.tolist())
+        kind = _KINDS.get(self.values.dtype.kind, MIXED)
+        if kind == NUMBER and np.isnan(self.values[:1]).all() and np.isnan(self.values).all():
+            return EMPTY
+        return kind
+
+    def _of_objects(self) -> Array:
+        return numbers_of(self.values.tolist())
+
+    def cells(self) -> NDArray[Any]:
+        """As they are."""
+        return self.values
+
+    def holes(self) -> NDArray[np.bool_]:
+        """NaN, NaT, None and NA."""
+        if self.values.dtype.kind == "O":
+            return np.fromiter(map(is_missing, self.values.tolist()), bool, len(self.values))
+        return np.asarray(self.values != self.values)
+
+    def filled(self, holes: NDArray[np.bool_], values: NDArray[Any]) -> NDArray[Any]:
+        """An array; objects become numbers where that changes none of them."""
+        out = self.values.copy()
+        out[holes] = values.tolist() if out.dtype.kind == "O" else values
+        plain = as_objects(out.tolist()) if out.dtype.kind == "O" else out
+        return plain if plain.tolist() == out.tolist() else out
+
+    def rows(self, which: Any) -> ArrayColumn:
+        """A view where ``which`` is a slice."""
+        return ArrayColumn(self.values[which])
+
+
+@dataclass(frozen=True)
+class SeriesColumn(Remembering):
+    """A column of a data frame, behind narwhals."""
+
+    native: Any
+
+    @cached_property
+    def series(self) -> Any:
+        """As narwhals has it."""
+        import narwhals as nw
+
+        return nw.from_native(self.native, series_only=True)
+
+    @property
+    def mixes(self) -> bool:
+        """Whether its values may be of several kinds."""
+        import narwhals as nw
+
+        return self.series.dtype in (nw.Object, nw.Unknown)
+
+    def kind(self) -> str:
+        """By the type of the series; by its values where that says nothing."""
+        return self._once("kind", len(self.native), self._kind)  # type: ignore[no-any-return]
+
+    def numbers(self) -> Array:
+        """As float64."""
+        return self._once("numbers", len(self.native), self._numbers)  # type: ignore[no-any-return]
+
+    def levels(self) -> tuple[list[Hashable], Codes]:
+        """Coded by the library that holds them."""
+        return self._once("levels", len(self.native), self._levels)  # type: ignore[no-any-return]
+
+    def holes(self) -> NDArray[np.bool_]:
+        """Nulls, and NaN."""
+        return self._once("holes", len(self.native), self._holes)  # type: ignore[no-any-return]
+
+    def _kind(self) -> str:
+        import narwhals as nw
+
+        if all(map(is_missing, self.series[:1].to_list())) and self.holes().all():
+            return EMPTY
+        dtype = self.series.dtype
+        if dtype.is_integer():
+            return WHOLE
+        if dtype.is_numeric():
+            return NUMBER
+        if dtype == nw.Boolean:
+            return TRUTH
+        if dtype in (nw.String, nw.Categorical, nw.Enum):
+            return LEVEL_KIND
+        if dtype.is_temporal():
+            return DATE
+        return NESTED if dtype.is_nested() else kind_of(self.series.to_list())
+
+    def _numbers(self) -> Array:
+        import narwhals as nw
+
+        if self.mixes:
+            return self._objects().numbers()
+        return np.asarray(self.series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+    def cells(self) -> NDArray[Any]:
+        """As the library gives them."""
+        return np.asarray(self.series.to_numpy())
+
+    def _levels(self) -> tuple[list[Hashable], Codes]:
+        import narwhals as nw
+
+        native, series, dtype = self.native, self.series, self.series.dtype
+        if dtype.is_nested():
+            raise TypeError("a level is a single value")
+        if dtype.is_float():
+            return ArrayColumn(self.numbers()).levels()
+        if series.implementation.is_pandas_like():
+            if hasattr(native, "cat"):  # else Arrow holds the categories, if it is of that type at all
+                return native.cat.categories.tolist(), native.cat.codes.to_numpy().astype(np.int32)
+            codes, values = native.factorize()
+            return values.tolist(), codes.astype(np.int32)
+        if self.mixes:
+            return self._objects().levels()
+        if series.implementation.is_pyarrow():
+            return _coded_levels(native) if dtype == nw.Categorical else _arrow_levels(native)
+        if dtype in (nw.Categorical, nw.Enum):
+            series = series.cast(nw.String)
+        found = series.drop_nulls().unique()
+        if series.implementation.is_polars() and series.dtype == nw.String:
+            import polars as pl
+
+            places = series.to_native().cast(pl.Enum(found.to_native())).to_physical().cast(pl.Int32).fill_null(-1)
+            return found.to_list(), places.to_numpy()
+        values = found.to_list()
+        if not values:
+            return [], np.full(len(series), -1, np.int32)
+        coded = series.replace_strict(values, list(range(len(values))), return_dtype=nw.Int32).to_numpy()
+        return values, np.where(np.isnan(coded), -1, coded).astype(np.int32) if coded.dtype.kind == "f" else coded
+
+    def _holes(self) -> NDArray[np.bool_]:
+        gone = self.series.is_null()
+        if self.series.dtype.is_float():
+            gone = gone | self.series.is_nan().fill_null(True)
+        return np.asarray(gone.to_numpy(), dtype=bool)
+
+    def filled(self, holes: NDArray[np.bool_], values: NDArray[Any]) -> Any:
+        """A column of the library, of the same type where the values fit it."""
+        form = self.series.implementation.name.lower()
+        return native_filled(self.native, form, holes, values)
+
+    def _objects(self) -> ArrayColumn:
+        values = np.empty(len(self.series), dtype=object)
+        values[:] = self.series.to_list()
+        return ArrayColumn(values)
+
+    def rows(self, which: Any) -> Column:
+        """A slice costs nothing; chosen rows are gathered, of a short column when they are asked for."""
+        if isinstance(which, slice) or len(self.native) > REMEMBERED:
+            return self.gathered(which)
+        return ChosenRows(self, np.asarray(which))
+
+    def gathered(self, which: Any) -> SeriesColumn:
+        """A column of these rows alone."""
+        return SeriesColumn(self.series[which if isinstance(which, slice) else np.asarray(which)].to_native())
+
+
+@dataclass(frozen=True)
+class WordColumn(Remembering):
+    """Words of a pandas frame that Arrow holds, read without pandas and narwhals; many tables are full of them."""
+
+    words: Any
+    make: Callable[[], Any]  # the series itself
+
+    mixes: ClassVar[bool] = False
+
+    @cached_property
+    def series(self) -> SeriesColumn:
+        """The same column as any other of a data frame."""
+        return SeriesColumn(self.make())
+
+    def kind(self) -> str:
+        """Levels, if there are any."""
+        return EMPTY if self.words.null_count == len(self.words) else LEVEL_KIND
+
+    def numbers(self) -> Array:
+        """As float64."""
+        return self.series.numbers()
+
+    def cells(self) -> NDArray[Any]:
+        """As the library gives them."""
+        return self.series.cells()
+
+    def levels(self) -> tuple[list[Hashable], Codes]:
+        """In the order of first appearance."""
+        return self._once("levels", len(self.words), lambda: _arrow_levels(self.words))  # type: ignore[no-any-return]
+
+    def holes(self) -> NDArray[np.bool_]:
+        """Nulls."""
+        return self._once("holes", len(self.words), lambda: np.asarray(self.levels()[1] < 0))  # type: ignore[no-any-return]
+
+    def filled(self, holes: NDArray[np.bool_], values: NDArray[Any]) -> Any:
+        """A column of the library."""
+        return self.series.filled(holes, values)
+
+    def rows(self, which: Any) -> Column:
+        """A slice costs nothing; chosen rows are gathered, of a short column when they are asked for."""
+        if isinstance(which, slice) or len(self.words) > REMEMBERED:
+            return self.gathered(which)
+        return ChosenRows(self, np.asarray(which))
+
+    def gathered(self, which: Any) -> WordColumn:
+        """A column of these rows alone."""
+        words = self.words[which] if isinstance(which, slice) else self.words.take(np.asarray(which))
+        return WordColumn(words, lambda: self.make().iloc[which])
+
+
+def _arrow_levels(values: Any) -> tuple[list[Hashable], Codes]:
+    """The levels of a column of Arrow, in the order of first appearance, and the place of each row's among them."""
+    found = _word_levels(values.chunk(0)) if values.num_chunks == 1 else None
+    return _coded_levels(values.dictionary_encode()) if found is None else found
+
+
+def _word_levels(words: Any) -> tuple[list[Hashable], Codes] | None:
+    """The same for words in one piece, of which few are different; None for anything else."""
+    from ..kernels.words import code_words
+
+    width = {"string": np.int32, "large_string": np.int64}.get(str(words.type))
+    if width is None or not len(words):
+        return None
+    bits, ends, letters = words.buffers()
+    valid = NOTHING_MISSING if bits is None or not words.null_count else freeze(np.frombuffer(bits, np.uint8))
+    starts = freeze(np.frombuffer(ends, width)[words.offset : words.offset + len(words) + 1])
+    data = freeze(np.frombuffer(letters, np.uint8) if letters is not None and letters.size else NOTHING_MISSING)
+    codes, firsts = np.empty(len(words), np.int32), np.empty(FEW_WORDS, np.int64)
+    n = code_words(data, starts, valid, words.offset, codes, firsts)
+    if n < 0:
+        return None
+    spans = [(starts[i], starts[i + 1]) for i in firsts[:n].tolist()]
+    return [data[a:b].tobytes().decode() for a, b in spans], codes
+
+
+def _coded_levels(coded: Any) -> tuple[list[Hashable], Codes]:
+    """The levels of a dictionary-encoded column of Arrow, and the place of each row's among them."""
+    coded = coded.chunk(0) if coded.num_chunks == 1 else coded.combine_chunks()
+    places = coded.indices
+    if places.null_count:
+        places = places.cast("int64").fill_null(-1)  # they may be without a sign
+    return coded.dictionary.to_pylist(), places.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+
+
+@dataclass(frozen=True)
+class ChosenRows:
+    """Some rows of a column that remembers what was read of it."""
+
+    column: SeriesColumn | WordColumn
+    which: NDArray[np.int64]
+
+    @cached_property
+    def alone(self) -> SeriesColumn | WordColumn:
+        """The same as a column of its own."""
+        return self.column.gathered(self.which)
+
+    def kind(self) -> str:
+        """That of the column, or that of these rows where values of one column may be of several."""
+        holes = self.column.holes()
+        if holes[self.which[:1]].all() and holes[self.which].all():
+            return EMPTY
+        return self.alone.kind() if self.column.mixes else self.column.kind()
+
+    def numbers(self) -> Array:
+        """As float64."""
+        return self.column.numbers()[self.which]
+
+    def cells(self) -> NDArray[Any]:
+        """As the library gives them."""
+        return self.alone.cells()
+
+    def levels(self) -> tuple[list[Hashable], Codes]:
+        """Coded as the column is: some levels may be in none of these rows."""
+        values, codes = self.column.levels()
+        return values, codes[self.which]
+
+    def holes(self) -> NDArray[np.bool_]:
+        """Nulls, and NaN."""
+        return self.column.holes()[self.which]
+
+    def filled(self, holes: NDArray[np.bool_], values: NDArray[Any]) -> Any:
+        """A column of the library."""
+        return self.alone.filled(holes, values)
+
+    def rows(self, which: Any) -> Column:
+        """Of the column's rows, fewer."""
+        return ChosenRows(self.column, self.which[which])
+
+
+def numbers_of(cells: list[Any]) -> Array:
+    """Python values as float64, NaN where missing."""
+    if _PLAIN.issuperset(map(type, cells)):
+        return np.array(cells, dtype=np.float64)
+    return np.fromiter((np.nan if is_missing(v) else _number(v) for v in cells), np.float64, len(cells))
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, DATES):  # some of NumPy's are numbers to Python
+        raise TypeError("a date or time is no number")
+    return float(value)
+
+
+def unreadable(name: str, kind: str, leave_out: str = "leave it out") -> InputError:
+    """The error for a column of values that no family has, with the ways out."""
+    return InputError(f"column {name!r}: {WAYS_OUT[kind]}, or {leave_out}")
+
+
+def kind_of(values: list[Any]) -> str:
+    """The one kind that all values are of, the missing ones left aside."""
+    kinds = {_kind(v) for v in values if not is_missing(v)}
+    if kinds == {NUMBER, WHOLE}:
+        return NUMBER
+    return kinds.pop() if len(kinds) == 1 else MIXED if kinds else EMPTY
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool | np.bool_):
+        return TRUTH
+    if isinstance(value, DATES):
+        return DATE
+    if isinstance(value, Real | Decimal):
+        return WHOLE if isinstance(value, int | np.integer) else NUMBER
+    if isinstance(value, str | bytes):
+        return LEVEL_KIND
+    return NESTED if np.iterable(value) or isinstance(value, Mapping) else MIXED
+
+
+def as_objects(values: list[Any]) -> NDArray[Any]:
+    """An array of objects, or of numbers or words where all are."""
+    out = np.empty(len(values), dtype=object)
+    out[:] = values
+    kind = kind_of(values)
+    if kind in (NUMBER, WHOLE, TRUTH) and not any(map(is_missing, values)):
+        plain = np.array(values)
+        return out if kind == WHOLE and plain.dtype.kind == "f" else plain  # some are int64 alone, some uint64 alone
+    return out

@@ -1,0 +1,73 @@
+"""What is wrong with input: errors that name the column, the value, the row and the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class InputError(ValueError):
+    """Input that a model cannot take; the message names the column, the value and the way out."""
+
+    __module__ = "suffit"
+
+
+class CellError(InputError):
+    """What is wrong with one cell, by the number of its row."""
+
+    def __init__(self, what: str, row: int, way_out: str) -> None:
+        super().__init__(f"{what} in row {row}; {way_out}")
+        self.what, self.row, self.way_out = what, row, way_out
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CellError, (self.what, self.row, self.way_out)
+
+
+@contextmanager
+def rows_from(start: int) -> Iterator[None]:
+    """Rows are numbered from ``start`` in the errors of what runs inside, which sees a portion of a table."""
+    try:
+        yield
+    except CellError as error:
+        raise CellError(error.what, error.row + start, error.way_out) from None
+
+
+def refuse(columns: Sequence[str], j: int, what: str, value: object, row: int, way_out: str) -> InputError:
+    """The error for one cell: column, rule, value, row, way out."""
+    return CellError(f"column {columns[j]!r}: {what}, found {value}", row, way_out)
+
+
+def check_finite(X: NDArray[Any], columns: Sequence[str], first_row: int = 0, missing: bool = True) -> None:
+    """Refuse infinities (and NaN where ``missing`` is not allowed), naming the first one."""
+    bad = np.isinf(X) if missing else ~np.isfinite(X)
+    if bad.any():
+        i, j = (int(v) for v in np.argwhere(bad)[0])
+        what = "infinity" if np.isinf(X[i, j]) else "a missing value (NaN)"
+        way = "replace it by a finite number" + (", or by NaN for missing" if missing else "")
+        raise CellError(f"Input X contains {what}: column {columns[j]!r}, found {X[i, j]}", first_row + i, way)
+
+
+def sum_is_finite(a: NDArray[Any]) -> bool:
+    """Whether a sum shows that all numbers are finite; False: one is not, or they are very large."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return bool(np.isfinite(a.sum()))
+
+
+def adds_up(a: NDArray[Any]) -> bool:
+    """Whether a sum shows that no number is NaN; False: one is, or infinities cancel."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return not np.isnan(a.sum())
+
+
+def check_stored(X: Any, columns: Sequence[str]) -> None:
+    """Refuse a CSR matrix that stores an infinity, naming the first one."""
+    if not sum_is_finite(X.data):
+        bad = np.isinf(X.data)
+        if bad.any():
+            e = int(np.argmax(bad))
+            i, j = int(np.searchsorted(X.indptr, e, side="right")) - 1, int(X.indices[e])
+            check_finite(np.array([[X.data[e]]], dtype=np.float64), [columns[j]], i)

@@ -1,0 +1,285 @@
+"""Any table as named columns: data frames of any library, Arrow tables, dicts of columns and plain arrays."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .column import ArrayColumn, Column, SeriesColumn, WordColumn, as_objects
+from .errors import InputError
+from .matrices import is_sparse
+from .write import native_column
+
+WORDS = "scikit-learn's CountVectorizer makes word counts of texts: make_pipeline(CountVectorizer(), MultinomialNB())"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A table: columns by name, and what kind of table it was, so that another like it can be made."""
+
+    columns: Mapping[str, Column]
+    n_rows: int
+    like: Template
+    native: Any = None  # the table itself
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The column names, in order."""
+        return tuple(self.columns)
+
+    def rows(self, which: Any) -> Frame:
+        """Some of the rows."""
+        columns = {name: column.rows(which) for name, column in self.columns.items()}
+        n = len(range(*which.indices(self.n_rows))) if isinstance(which, slice) else len(which)
+        return replace(self, columns=columns, n_rows=n, native=None)
+
+    def filled(self, values: Mapping[str, NDArray[Any]]) -> Any:
+        """The same table with its holes filled: ``values`` has a whole column of fills for each name."""
+        columns: dict[str, Any] = {}
+        for name, column in self.columns.items():
+            holes = column.holes() if name in values else np.zeros(0, bool)
+            if holes.any():
+                fill = column.filled(holes, values[name][holes])
+                foreign = self.like.form in ("polars", "pyarrow") and isinstance(fill, np.ndarray)
+                columns[name] = native_column(fill, self.like.form, self.like.types.get(name)) if foreign else fill
+        return self.like.with_columns(self.native, self, columns)
+
+
+@dataclass(frozen=True)
+class Template:
+    """The kind of a table: an array, a dict of columns, or a data frame of some library with its column types."""
+
+    form: str  # "array", "dict" or the name of a library
+    types: Mapping[str, Any]
+
+    def make(self, columns: Mapping[str, NDArray[Any]]) -> Any:
+        """A table of this kind with these columns, of the types they had as far as the values fit."""
+        if self.form not in ("array", "dict"):
+            return self._joined({k: native_column(v, self.form, self.types.get(k)) for k, v in columns.items()})
+        return self._joined(columns)
+
+    def with_columns(self, native: Any, frame: Frame, columns: Mapping[str, Any]) -> Any:
+        """A table with some columns replaced, everything else about it as it was."""
+        if self.form in ("array", "dict"):
+            return self._joined({k: columns.get(k, c.cells()) for k, c in frame.columns.items()})
+        if self.form == "polars":
+            return native.with_columns(**columns)
+        if self.form == "pyarrow":
+            for i, name in enumerate(frame.names):
+                if name in columns:
+                    native = native.set_column(i, name, columns[name])
+            return native
+        out = native.copy()
+        for i, name in enumerate(frame.names):
+            if name in columns:
+                out.isetitem(i, columns[name])
+        return out
+
+    def _joined(self, columns: Mapping[str, Any]) -> Any:
+        """A table of columns that are of its kind already."""
+        if self.form == "dict":
+            return dict(columns)
+        if self.form == "array":
+            stacked = np.column_stack(list(columns.values())) if columns else np.empty((0, 0))
+            return stacked if stacked.dtype.kind != "O" else stacked.astype(object)
+        library = import_module(self.form)
+        return library.table(dict(columns)) if self.form == "pyarrow" else library.DataFrame(dict(columns))
+
+
+def table_form(X: Any) -> str:
+    """The kind of a table, as a :class:`Template` names it, without reading it."""
+    if isinstance(X, Mapping):
+        return "dict"
+    library = type(X).__module__.split(".")[0]
+    return library if library in ("pandas", "polars", "pyarrow") else "array"
+
+
+def form_to_read(form: str) -> str:
+    """The kind of a table that is made to be read: for plain arrays pandas where it is installed, else a dict."""
+    return form if form != "array" else "pandas" if find_spec("pandas") else "dict"
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a data frame of some library."""
+    if isinstance(X, np.ndarray | list | tuple):
+        return False
+    known = type(X)  # a lazy frame warns where it is itself asked for its columns
+    return hasattr(known, "columns") or hasattr(known, "column_names") or "columns" in getattr(X, "__dict__", ())
+
+
+def frame_names(X: Any) -> list[str]:
+    """The column names of a data frame, which must hold its rows."""
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a lazy frame, which holds no rows yet; collect it first")
+    return list(map(str, X.column_names if hasattr(X, "column_names") else X.columns))
+
+
+def read_frame(X: Any) -> Frame:
+    """A table of whatever kind as a :class:`Frame`."""
+    if is_sparse(X):
+        raise TypeError(
+            "Sparse data was passed for X, but a table of named columns is needed; use X.toarray(), or MultinomialNB, "
+            "BernoulliNB and the like, which take sparse input"
+        )
+    if isinstance(X, Mapping):
+        return _from_dict(X)
+    if is_frame(X):
+        return _from_native(X)
+    if isinstance(X, list | tuple) and X and all(isinstance(row, Mapping) for row in X):
+        return _from_dict({name: [row.get(name) for row in X] for name in {key: None for row in X for key in row}})
+    if isinstance(X, np.ndarray) and X.dtype.names:
+        return _from_dict({name: X[name] for name in X.dtype.names})
+    return _from_array(X)
+
+
+def _from_native(X: Any) -> Frame:
+    import narwhals as nw
+
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(X, pandas.DataFrame):
+        return _from_pandas(X)
+    if type(X).__name__ == "RecordBatch":
+        X = import_module("pyarrow").Table.from_batches([X])
+    check_unique(frame_names(X))
+    frame = nw.from_native(X)
+    if isinstance(frame, nw.LazyFrame):
+        raise TypeError("X is a lazy frame, which holds no rows yet; collect it first")
+    names = list(map(str, frame.columns))
+    _check_size(len(frame), len(names))
+    form = frame.implementation.name.lower()
+    natives = [s.to_native() for s in frame.iter_columns()]
+    types = {name: s.type if form == "pyarrow" else s.dtype for name, s in zip(names, natives, strict=True)}
+    columns = {name: SeriesColumn(s) for name, s in zip(names, natives, strict=True)}
+    return Frame(columns, len(frame), Template(form, types), X)
+
+
+def _from_pandas(X: Any) -> Frame:
+    """Columns as the arrays that they are, where these are of NumPy or Arrow: a series of each would cost more."""
+    names = list(map(str, X.columns.tolist()))
+    check_unique(names)
+    _check_size(len(X), len(names))
+    arrays = X._iter_column_arrays() if hasattr(X, "_iter_column_arrays") else [s.values for _, s in X.items()]
+    columns: dict[str, Column] = {}
+    types: dict[str, Any] = {}
+    for j, (name, values) in enumerate(zip(names, arrays, strict=True)):
+        types[name] = dtype = values.dtype
+        if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
+            columns[name] = ArrayColumn(_read_only(np.asarray(values)))
+        elif getattr(dtype, "storage", None) == "pyarrow" and dtype.name in ("str", "string"):
+            columns[name] = WordColumn(values.__arrow_array__(), partial(_column_of, X, j))
+        else:
+            columns[name] = SeriesColumn(_column_of(X, j))
+    return Frame(columns, len(X), Template("pandas", types), X)
+
+
+def _column_of(X: Any, j: int) -> Any:
+    return X.iloc[:, j]
+
+
+def _read_only(values: NDArray[Any]) -> NDArray[Any]:
+    values = values.view()
+    values.flags.writeable = False
+    return values
+
+
+def _from_dict(X: Mapping[Any, Any]) -> Frame:
+    names = list(map(str, X))
+    check_unique(names)
+    columns: dict[str, Column] = {}
+    lengths = {}
+    for name, values in zip(names, X.values(), strict=True):
+        columns[name] = ArrayColumn(_one_column(values, name))
+        lengths[name] = len(columns[name].values)  # type: ignore[attr-defined]
+    if len(set(lengths.values())) > 1:
+        raise InputError(f"the columns have different lengths: {lengths}; a table has as many rows in each")
+    n = next(iter(lengths.values()), 0)
+    _check_size(n, len(names))
+    return Frame(columns, n, Template("dict", {}))
+
+
+def _one_column(values: Any, name: str) -> NDArray[Any]:
+    if isinstance(values, str | bytes | Mapping) or not np.iterable(values):
+        raise InputError(
+            f"column {name!r}: a dict holds columns, with a list of values in each, found {values!r}; one row goes to "
+            "scorer(), or is a list of one value in each column"
+        )
+    if isinstance(values, np.ma.MaskedArray):
+        values = unmasked(values)
+    if isinstance(values, np.ndarray) and values.ndim != 1:
+        raise InputError(f"column {name!r}: one value for each row is needed, found an array of shape {values.shape}")
+    if isinstance(values, np.ndarray):
+        return values
+    if hasattr(values, "to_pylist"):
+        return as_objects(values.to_pylist())
+    if hasattr(values, "to_numpy") and not isinstance(values, Sequence):
+        return _one_column(np.asarray(values.to_numpy()), name)
+    return as_objects(list(values))
+
+
+def unmasked(X: Any, of_numbers: type = float) -> NDArray[Any]:
+    """A masked array with NaN (or None) where it is masked."""
+    mask = np.ma.getmaskarray(X)
+    if not mask.any():
+        return np.asarray(X.data)
+    plain = X.data.astype(of_numbers if X.dtype.kind in "fiu" else object)
+    plain[mask] = np.nan if plain.dtype.kind == "f" else None
+    return np.asarray(plain)
+
+
+def _from_array(X: Any) -> Frame:
+    if isinstance(X, np.ma.MaskedArray):
+        X = unmasked(X)
+    if not isinstance(X, np.ndarray):
+        cells = np.array(X, dtype=object) if _is_grid(X) else np.asarray(X)
+        X = cells
+    if X.dtype.kind == "c":
+        raise ValueError("Complex data not supported: columns hold real numbers, levels or yes and no")
+    if X.ndim == 1 and len(X) and isinstance(X[0], str):
+        raise InputError(
+            f"Expected 2D array, got 1D array instead: X is a list of texts, the first {str(X[0])!r}; {WORDS}, or make "
+            "X[:, None] of them, where they are categories"
+        )
+    if X.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {X.ndim}D array instead: array={X!r}.\nReshape your data either using "
+            "array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it contains a single "
+            "sample."
+        )
+    _check_size(*X.shape)
+    columns: dict[str, Column] = {}
+    for j in range(X.shape[1]):
+        values = X[:, j]
+        columns[f"x{j}"] = ArrayColumn(as_objects(values.tolist()) if X.dtype.kind == "O" else values)
+    return Frame(columns, X.shape[0], Template("array", {}))
+
+
+def _is_grid(X: Any) -> bool:
+    """Rows of equal length that are not all numbers: read cell by cell."""
+    if not isinstance(X, list | tuple) or not X or not all(isinstance(row, list | tuple) for row in X):
+        return False
+    return len({len(row) for row in X}) == 1 and not all(isinstance(v, Real) for row in X for v in row)
+
+
+def _check_size(n: int, p: int) -> None:
+    if n == 0:
+        raise ValueError(f"Found array with 0 sample(s) (shape=({n}, {p})) while a minimum of 1 is required.")
+    if p == 0:
+        raise ValueError(f"0 feature(s) (shape=({n}, {p})) while a minimum of 1 is required.")
+
+
+def check_unique(names: Sequence[str]) -> None:
+    """Refuse two columns of the same name."""
+    if len(set(names)) < len(names):
+        times = Counter(names)
+        double = [name for name, n in times.items() if n > 1]
+        raise InputError(f"column {double[0]!r} is there {times[double[0]]} times; give every column its own name")

@@ -1,0 +1,137 @@
+"""What users hand in, as arrays: row blocks of dense or sparse input, and class labels as codes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .errors import adds_up
+
+Matrix: TypeAlias = Any  # a 2-d ndarray, or a scipy.sparse CSR matrix or array
+Array = NDArray[np.float64]
+Codes = NDArray[np.int32]
+
+
+def is_sparse(X: Matrix) -> bool:
+    """Whether X is a scipy.sparse matrix or array."""
+    return sparse.issparse(X)
+
+
+def block(X: Matrix, start: int, stop: int) -> NDArray[Any]:
+    """Rows [start, stop) as a read-only, C-contiguous float32 or float64 array; a view where X is one already."""
+    part = X[start:stop]
+    if sparse.issparse(part):
+        part = part.toarray()  # type: ignore[attr-defined]
+    if part.dtype not in (np.float32, np.float64):
+        part = part.astype(np.float64)
+    part = np.ascontiguousarray(part).view()
+    part.flags.writeable = False
+    return part
+
+
+def csr(X: Matrix) -> Any:
+    """A sparse matrix in CSR form without duplicate entries, index arrays as they are: in any order."""
+    X = X.tocsr()
+    if not X.has_canonical_format:
+        from ..kernels.sparse_rows import has_duplicates
+
+        arrays = (freeze(X.indptr.astype(np.int64, copy=False)), freeze(X.indices.astype(np.int32, copy=False)))
+        if has_duplicates(*arrays, X.shape[1]):
+            X = X.copy()
+            X.sum_duplicates()
+    return X
+
+
+def portion(X: Any, start: int, stop: int) -> Any:
+    """Rows [start, stop); those of a CSR matrix at a fraction of what its own slicing takes."""
+    if not is_sparse(X):
+        return X[start:stop]
+    a, b = int(X.indptr[start]), int(X.indptr[stop])
+    arrays = (X.data[a:b], X.indices[a:b], X.indptr[start : stop + 1] - X.indptr[start])
+    part = type(X)(arrays, shape=(stop - start, X.shape[1]), copy=False)
+    part.has_canonical_format = X.has_canonical_format
+    return part
+
+
+def entries(X: Any, start: int, stop: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """The rows [start, stop) of a CSR matrix as arrays of their own: row ends (from 0), columns, values."""
+    a, b = int(X.indptr[start]), int(X.indptr[stop])
+    ends = X.indptr[start : stop + 1].astype(np.int64) - a
+    values = X.data[a:b]
+    if values.dtype not in (np.float32, np.float64):
+        values = values.astype(np.float64)
+    return freeze(ends), freeze(X.indices[a:b].astype(np.int32, copy=False)), freeze(values)
+
+
+def sparse_without_holes(X: Matrix) -> bool:
+    """Whether X is sparse and stores no NaN: rows with missing values are taken as dense rows, block by block."""
+    return is_sparse(X) and (adds_up(X.data) or not np.isnan(X.data).any())
+
+
+@dataclass(frozen=True)
+class Coded:
+    """Columns of levels as codes: of each column its own levels, and for every row a place among them, or −1."""
+
+    codes: NDArray[np.int32]  # (n, p)
+    levels: tuple[Sequence[Hashable], ...]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Levels may be anything."""
+        return np.dtype(object)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.codes.shape  # type: ignore[return-value]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, rows: Any) -> Coded:
+        return Coded(self.codes[rows], self.levels)
+
+    def decoded(self) -> NDArray[Any]:
+        """The levels themselves, None where missing."""
+        out = np.empty(self.shape, dtype=object)
+        for j, levels in enumerate(self.levels):
+            table = np.empty(len(levels) + 1, dtype=object)
+            table[: len(levels)] = list(levels)
+            out[:, j] = table[self.codes[:, j]]
+        return out
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Rows cut by columns into a matrix for each block."""
+
+    parts: tuple[Matrix, ...]
+
+    known: ClassVar[Mapping[int, Any]] = {}  # blocks whose sums are there already
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows, and columns of all blocks."""
+        return self.parts[0].shape[0], sum(part.shape[1] for part in self.parts)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def part(self, i: int) -> Matrix:
+        """The matrix of one block."""
+        return self.parts[i]
+
+    def __getitem__(self, rows: Any) -> Parts:
+        return Parts(tuple(part[rows] for part in self.parts))
+
+
+def freeze(a: NDArray[Any]) -> NDArray[Any]:
+    """A read-only view, so that kernels meet one array type."""
+    a = np.ascontiguousarray(a).view()
+    a.setflags(write=False)
+    return a

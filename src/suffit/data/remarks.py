@@ -1,0 +1,148 @@
+"""What is said about data: warnings that come once for each fit, at the line of the user's code that asked for it."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+SHOWN = 10  # things that one warning names
+_BETWEEN = {"suffit", "sklearn", "joblib", "contextlib", "functools"}  # packages between the user's line and ours
+
+_shown: set[tuple[str, int, type[Warning], str]] = set()
+
+Key = tuple[type[Warning], str, str]
+
+
+class DataWarning(UserWarning):
+    """Anything that suffit says about the data; every other warning about them is one of these."""
+
+    __module__ = "suffit"
+
+
+class LeftOutWarning(DataWarning):
+    """Columns of a table that the model does not use; the message says which and why."""
+
+    __module__ = "suffit"
+
+
+class TextColumnWarning(DataWarning):
+    """Columns of text that hold numbers or dates; the message says how to convert them."""
+
+    __module__ = "suffit"
+
+
+class UnknownCategoryWarning(DataWarning):
+    """Many categories at prediction that no training row has; the message names the nearest known ones."""
+
+    __module__ = "suffit"
+
+
+class MissingValuesWarning(DataWarning):
+    """Something about missing values; the message names the column and the class."""
+
+    __module__ = "suffit"
+
+
+class SingularClassWarning(DataWarning):
+    """A class (or all of them) does not vary in some direction; the message names it and what was done."""
+
+    __module__ = "suffit"
+
+
+class Remarks:
+    """Collects what is remarked while it is entered, and says it at the end: each thing once, alike things together.
+
+    What it has said before, it does not say again: a model keeps the one that it was fitted under.  Nor does it say
+    what ends in one of ``unsaid``.
+    """
+
+    def __init__(self, unsaid: Sequence[str] = ()) -> None:
+        self._said: set[tuple[str, str]] = set()
+        self._unsaid = tuple(unsaid)
+
+    @contextmanager
+    def collected(self) -> Iterator[None]:
+        """Say what is remarked inside, at the end; an error takes the place of it all."""
+        found: dict[Key, dict[str, None]] = {}
+        outer = _current.get()
+        token = _current.set((self, found))
+        try:
+            yield
+        finally:
+            _current.reset(token)
+        for (category, before, after), things in found.items():
+            if after and after in self._unsaid:
+                continue
+            new = [thing for thing in things if outer is not None or (before, thing) not in self._said]
+            if new:
+                if outer is None:
+                    self._said.update((before, thing) for thing in new)
+                remark(category, before, new, after)
+
+
+_current: ContextVar[tuple[Remarks, dict[Key, dict[str, None]]] | None] = ContextVar("remarks", default=None)
+
+
+def current_remarks() -> Remarks:
+    """Whoever collects remarks now; somebody new where nobody does."""
+    current = _current.get()
+    return Remarks() if current is None else current[0]
+
+
+def remark(category: type[Warning], before: str, things: Sequence[str] = ("",), after: str = "") -> None:
+    """Warn "before thing; thing; thing after"; whoever collects remarks puts the things of several into one."""
+    current = _current.get()
+    if current is not None:
+        current[1].setdefault((category, before, after), {}).update(dict.fromkeys(things))
+        return
+    more = f" and {len(things) - SHOWN} more" if len(things) > SHOWN else ""
+    _warn(category, before + "; ".join(things[:SHOWN]) + more + after)
+
+
+@contextmanager
+def no_remarks() -> Iterator[None]:
+    """Remarks made inside are not said: something is tried, or has been said of the same columns."""
+    token = _current.set((Remarks(), {}))
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def _warn(category: type[Warning], text: str) -> None:
+    """Warn at the nearest line that is not of this package, nor of scikit-learn where it calls us.
+
+    A cross-validation thus warns where the user has asked for it.  Python shows a text once for each line, but forgets
+    what it has shown whenever any code looks at warnings, as scikit-learn does in every fold; so it is remembered here.
+    """
+    frame: Any = sys._getframe(1)
+    while frame.f_back is not None and _package(frame) in _BETWEEN:
+        frame = frame.f_back
+    module, line = frame.f_globals.get("__name__") or "<string>", frame.f_lineno
+    place = (frame.f_code.co_filename, line, category, text)
+    if place in _shown and _action(category, text, module, line) in ("default", "module", "once"):
+        return
+    _shown.add(place)
+    registry = frame.f_globals.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(text, category, frame.f_code.co_filename, line, module, registry)
+
+
+def _package(frame: Any) -> str:
+    return str(frame.f_globals.get("__name__")).partition(".")[0]
+
+
+def _action(category: type[Warning], text: str, module: str, line: int) -> str:
+    """What the filters of Python's warnings do with this one."""
+    for action, message, kind, where, number in warnings.filters:
+        if (
+            issubclass(category, kind)
+            and (message is None or message.match(text))  # type: ignore[attr-defined]
+            and (where is None or where.match(module))  # type: ignore[attr-defined]
+            and number in (0, line)
+        ):
+            return action
+    return "default"

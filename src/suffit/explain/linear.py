@@ -1,0 +1,90 @@
+"""A posterior that is linear in x, as scikit-learn's LogisticRegression."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+
+from ..core.logistic import LogisticForm
+from ..core.solution import Solution
+from ..data.errors import InputError
+from ..data.matrices import Array
+from ..families.gaussian.student_t import HeavyScorer
+from ..families.product import ProductScorer
+
+WAY_OUT = "logistic_form() has the weights of every model, and .statistic(X) the columns they are on"
+
+
+def linear_weights(solution: Solution, columns: Sequence[str], owners: NDArray[np.int64] | None) -> tuple[Array, Array]:
+    """w_c and b_c with log p(c | x) = w_c·x + b_c + constant, x as the user gives it.  # → (K, p), (K,)"""
+    scorer = solution.scorer
+    blocks = scorer.scorers if isinstance(scorer, ProductScorer) else [scorer]
+    if any(isinstance(s, HeavyScorer) for s in blocks):
+        raise InputError(
+            "to_sklearn: heavy tails (freedom) are linear in no function of the columns, and have no logistic_form(); "
+            "set freedom=inf"
+        )
+    form = solution.logistic_form()
+    if form.impossible is not None:
+        raise InputError(f"to_sklearn: smoothing is 0 and some events have probability 0; set alpha above 0; {WAY_OUT}")
+    if not isinstance(solution.scorer, ProductScorer):
+        return _checked(form, columns), form.intercept
+    K, out = len(solution.classes), np.zeros((len(solution.classes), len(columns)))
+    whose = iter(range(len(columns)) if owners is None else owners)
+    for scorer, block in zip(solution.scorer.scorers, solution.scorer.blocks_of, strict=True):
+        own = _checked(scorer.logistic_form(), block.columns) if block.power else np.zeros((K, len(block.columns)))
+        for w, name in zip(own.T, block.columns, strict=True):
+            j = next(whose)
+            if block.power and name != columns[j]:
+                raise InputError(f"to_sklearn: the model uses {name!r}, which is no column of the table; {WAY_OUT}")
+            out[:, j] += block.power * w
+    return out, form.intercept
+
+
+def _checked(form: LogisticForm, columns: Sequence[str]) -> Array:
+    """The weights, refused where they are not on x itself."""
+    shown = ", ".join(map(str, columns[:3])) + (" …" if len(columns) > 3 else "")
+    if form.quadratic is not None:
+        raise InputError(
+            f"to_sklearn: classes with variances of their own have a quadratic boundary in {shown}; use LDA, or tie=1 "
+            f"for one covariance; {WAY_OUT}"
+        )
+    if form.weights.shape[1] != len(columns):
+        what = "one-hot codes" if any("=" in n or "<" in n for n in form.names) else "other functions"
+        raise InputError(f"to_sklearn: the posterior is linear in {what} of {shown}, not in the columns; {WAY_OUT}")
+    probe = np.stack([np.zeros(len(columns)), np.ones(len(columns))])
+    with np.errstate(all="ignore"):
+        same = np.array_equal(form.statistic(probe), probe)
+    if not same:
+        raise InputError(f"to_sklearn: the posterior is linear in functions of {shown}, not in the columns; {WAY_OUT}")
+    return form.weights
+
+
+def in_table(weights: Array, columns: Sequence[str], table: Sequence[str]) -> Array:
+    """Weights for all columns of the table: 0 for those that the model leaves out."""
+    if len(columns) == len(table):
+        return weights
+    place = {name: j for j, name in enumerate(columns)}
+    return np.pad(weights, ((0, 0), (0, 1)))[:, [place.get(name, -1) for name in table]]
+
+
+def as_logistic_regression(
+    weights: Array, intercept: Array, classes: NDArray[Any], names: Any, settings: dict[str, Any]
+) -> LogisticRegression:
+    """A fitted LogisticRegression with these weights: one row of them for two classes, else one for each."""
+    if len(classes) < 2:
+        raise ValueError(f"to_sklearn: the model has one class, {classes[0]!r}; LogisticRegression needs two")
+    model = LogisticRegression(**{"warm_start": True, **settings})
+    two = len(classes) == 2
+    model.classes_ = classes
+    model.coef_ = weights[1:] - weights[:1] if two else weights - weights.mean(axis=0)
+    model.intercept_ = intercept[1:] - intercept[:1] if two else intercept - intercept.mean()
+    model.n_features_in_ = weights.shape[1]
+    model.n_iter_ = np.zeros(1, np.int32)
+    if names is not None:
+        model.feature_names_in_ = names
+    return model

@@ -1,0 +1,159 @@
+"""What each column adds to the log-odds over its range: rows that differ from a typical one in one column each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..data.frame import Frame
+from ..data.matrices import Array, Matrix, is_sparse
+from ..data.rows import is_missing
+from .plots import FEW_VALUES, Curve, nomogram, round_numbers
+from .terms import REST, Explanation
+
+POINTS = 41  # places on the range of a number
+ENDS = (0.01, 0.99)  # the range of a number: from this share of the rows to that
+DRAWS, FEWEST_DRAWS = 2000, 300  # rows drawn from the model where none are given, and of very many columns
+DRAWN_CELLS = 1 << 21
+
+Explain = Callable[[Any], Explanation]
+
+
+def picture(explain: Explain, X: Matrix | Frame, additive: bool, most: int) -> Any:
+    """The nomogram of the columns that move the log-odds of these rows most."""
+    seen = explain(_cells(X, ()) if isinstance(X, Frame) else X)
+    moves = _spread(seen.parts)
+    top = np.argsort(-moves, kind="stable")[:most]
+    top = top[moves[top] > 0]
+    constants = [("prior", float(seen.prior[0]))]
+    if seen.rest.any():
+        constants.append((REST[seen.rest_name], float(np.median(seen.rest))))  # the same for all complete rows
+    notes = [] if additive else ["other columns at their typical values"]
+    if len(top) < (moves > 0).sum():
+        notes.append(f"{len(top)} of {int((moves > 0).sum())} columns")
+    a, b = (str(seen.labels[codes[0]]) for codes in (seen.first, seen.second))
+    return nomogram(curves(explain, X, seen.columns, top), constants, a, b, "; ".join(notes))
+
+
+def curves(explain: Explain, X: Matrix | Frame, columns: Sequence[str], top: NDArray[np.int64]) -> list[Curve]:
+    """What each of these columns adds along its values, the others being typical."""
+    if is_sparse(X):
+        return _sparse_curves(explain, X, columns, top)
+    cells = _cells(X, columns)
+    typical = dict(zip(cells, _typicals(X, cells), strict=True))
+    ranges = {str(columns[j]): _range(cells[str(columns[j])]) for j in top}
+    sizes = [len(values) for values in ranges.values()]
+    table = {name: _repeated(typical[name], sum(sizes), column) for name, column in cells.items()}
+    start = 0
+    for name, values in ranges.items():
+        table[name][start : start + len(values)] = values
+        start += len(values)
+    parts = explain(_like(X, table)).parts
+    found, start = [], 0
+    for j, (name, values) in zip(top, ranges.items(), strict=True):
+        found.append(Curve(name, _shown(values), np.asarray(parts[start : start + len(values), j])))
+        start += len(values)
+    return found
+
+
+def _spread(parts: Matrix) -> Array:
+    """The variance over rows of what each column adds."""
+    if is_sparse(parts):
+        mean = np.asarray(parts.mean(axis=0)).reshape(-1)
+        return np.maximum(np.asarray(parts.multiply(parts).mean(axis=0)).reshape(-1) - mean**2, 0.0)
+    finite = np.where(np.isfinite(parts), parts, 0.0)
+    return np.asarray(finite.var(axis=0))
+
+
+def _sparse_curves(explain: Explain, X: Matrix, columns: Sequence[str], top: NDArray[np.int64]) -> list[Curve]:
+    """Words: rows that hold nothing but one count, from 0 to its largest."""
+    X = X.tocsc()
+    found = []
+    for j in top:
+        values = _range(np.concatenate([[0.0], X[:, [j]].data]))
+        n = len(values)
+        one = sparse.csr_array((values, np.full(n, j), np.arange(n + 1)), shape=(n, X.shape[1]))
+        parts = explain(one).parts[:, [j]].toarray()[:, 0]
+        found.append(Curve(str(columns[j]), values, np.asarray(parts)))
+    return found
+
+
+def _cells(X: Matrix | Frame, columns: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """The values of every column, by name."""
+    if isinstance(X, Frame):
+        return {name: column.cells() for name, column in X.columns.items()}
+    return {str(name): X[:, j] for j, name in enumerate(columns)}
+
+
+def _like(X: Matrix | Frame, table: dict[str, NDArray[Any]]) -> Any:
+    """Rows as the model reads them: a matrix, or a dict of columns."""
+    return table if isinstance(X, Frame) else np.column_stack(list(table.values())).astype(X.dtype)
+
+
+def draws(columns: int) -> int:
+    """How many rows to draw from a model of so many columns."""
+    return max(min(DRAWS, DRAWN_CELLS // max(columns, 1)), FEWEST_DRAWS)
+
+
+def _present(column: NDArray[Any]) -> NDArray[Any]:
+    if column.dtype.kind in "iuf":
+        return column[column == column]
+    keep = np.fromiter((not is_missing(v) for v in column.tolist()), bool, len(column))
+    there = column[keep]
+    if there.dtype.kind != "O":
+        return there
+    kinds = {type(v) for v in there.tolist()}
+    return np.array(there.tolist()) if kinds <= {int, float} else there
+
+
+def _typicals(X: Matrix | Frame, cells: dict[str, NDArray[Any]]) -> Sequence[Any]:
+    """Of every column; of a matrix of numbers without missing values all at once."""
+    if isinstance(X, Frame) or X.dtype.kind not in "iuf" or not (X == X).all() or not len(X):
+        return [_typical(column) for column in cells.values()]
+    return np.partition(X, (len(X) - 1) // 2, axis=0)[(len(X) - 1) // 2]  # type: ignore[no-any-return]
+
+
+def _typical(column: NDArray[Any]) -> Any:
+    """The median of numbers, the most frequent of levels; None where nothing is there."""
+    there = _present(column)
+    if not len(there):
+        return None
+    if there.dtype.kind in "iuf":
+        return np.quantile(there, 0.5, method="lower")
+    values, counts = np.unique(there.astype(str), return_counts=True)
+    return there[there.astype(str) == values[counts.argmax()]][0]
+
+
+def _range(column: NDArray[Any]) -> NDArray[Any]:
+    """Places along a column: all its levels or few numbers, or even steps from one end to the other."""
+    there = _present(column)
+    if there.dtype.kind not in "iuf":
+        first = {str(v): v for v in there.tolist()}
+        out = np.empty(len(first), dtype=object)
+        out[:] = [first[k] for k in sorted(first)]
+        return out
+    distinct = np.unique(there)
+    if len(distinct) <= FEW_VALUES:
+        return distinct
+    low, high = np.quantile(there, ENDS)
+    steps = np.linspace(low, high, POINTS)
+    steps = np.round(steps) if there.dtype.kind in "iu" else steps
+    return np.unique(np.concatenate([steps, round_numbers(steps[0], steps[-1])]))
+
+
+def _repeated(value: Any, n: int, column: NDArray[Any]) -> NDArray[Any]:
+    """A column of one value, which may take others."""
+    if column.dtype.kind in "iuf":
+        return np.full(n, np.nan if value is None else value, dtype=np.float64)
+    out = np.empty(n, dtype=object)
+    out[:] = [value] * n
+    return out
+
+
+def _shown(values: NDArray[Any]) -> NDArray[Any]:
+    """Numbers as they are, levels as text."""
+    return values if values.dtype.kind in "iuf" else np.array([str(v) for v in values.tolist()])

@@ -1,0 +1,1 @@
+"""Counts that are shares of a whole: categories, bins, words."""

@@ -1,0 +1,48 @@
+"""Geometric: how many failures before the first success."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ...core.family import register
+from ...data.matrices import Array
+from .nonnegative import Amount
+from .shape import Natural
+
+
+@register
+@dataclass(frozen=True)
+class Geometric(Amount):
+    """x = 0, 1, 2, …: log p = x log(1−π) + log π with success probability π = 1/(1 + mean), the mean smoothed.
+
+    The sums of each class are smoothed: α = 1 by default, a pseudo-row of all classes (their mean statistic, added once
+    to every class); ``alpha=0`` is maximum likelihood, and predictions are then the limit α → 0.
+
+    >>> theta, A, *_ = Geometric().solve(np.array([4.0]), np.array([[4.0]]))
+    >>> np.exp(theta[0]), np.exp(-A)
+    (array([0.5]), array([0.5]))
+    """
+
+    key: ClassVar[str] = "geometric"
+
+    def solve(self, n: Array, t: Array) -> Natural:
+        """θ = log(1−π) = log mean − log(1 + mean), A = −log π; a mean of 0 makes every x > 0 impossible."""
+        mean = t[..., 0] / n
+        never = (mean <= 0).astype(np.float64)
+        theta = np.where(mean > 0, np.log(mean) - np.log1p(mean), -np.log(n))
+        return Natural(theta[..., None], np.log1p(mean), never[..., None], np.zeros_like(mean))
+
+    def limit(self, pooled: Array) -> Array:
+        """The mean is α·pooled/n there: log α − log n is counted already, log pooled is not."""
+        return np.where(pooled > 0, np.log(pooled), 0.0)
+
+    def mean(self, theta: Array) -> Array:
+        """(1 − π)/π."""
+        return np.asarray(1 / np.expm1(-theta[..., 0]))
+
+    def draw(self, theta: Array, rng: np.random.Generator) -> Array:
+        """Failures before a success of probability 1 − e^θ."""
+        return rng.geometric(-np.expm1(theta[..., 0])).astype(np.float64) - 1.0

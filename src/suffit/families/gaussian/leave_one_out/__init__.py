@@ -1,0 +1,1 @@
+"""Gaussian columns, every row under the sums of all the others."""

@@ -1,0 +1,224 @@
+"""Jointly normal columns with holes and one row left out: about what a refit on all other rows would say of its values.
+
+The sums are completed once, by pairs (holes.py), and every row is scored by the columns o that it has.  Leave out row
+i, of class y and weight w, d = x_i − μ_y: a column that n_j of the n rows of its class have then has its mean g_j·d_j
+away, g_j = n_j/(n_j − w), and the squares of columns j and k, which n_jk rows have, lose c_jk·g_j·d_j·g_k·d_k,
+c_jk being w·(n − w)/n_jk, or less (``pair_weights``).  That is u uᵀ, u_j = √c_jj·g_j·d_j, a rank-one downdate
+(left_out.py), but for what c_jk is more or less than √c_jj·√c_kk: squares of distances grow with it as it is on average
+over the pairs of a row's columns.  What the row adds to the amount of shrinkage is neglected.  In small tables, and of
+classes of few rows, the matrix of each row is factored without it instead.  Products with the
+matrix of one class are taken in single precision, if not asked otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf, dpotri, spotrf, spotri
+
+from ....data.matrices import Array, Codes, freeze
+from ....kernels.runtime.threads import row_blocks
+from ..missing.patterns import Flags
+from ..student_t import log_density
+
+BLOCK = 1 << 21  # numbers in the rows that are scored at once
+FEW_OF_CLASS = 8  # rows of a class, of which one is too much for the first order
+SMALL_TABLE, MOST_FACTORED = 100, 5e7  # rows, and products of their matrices: each is then factored without its row
+LEAST_LEFT = 0.01  # share of a direction's variance that is left without a row
+LEFT_FOR_HOLES = 0.3  # the same for each share of its class's values missing: the more of them, the less is known
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Completed sums as a joint density needs them, and how many values they rest on."""
+
+    n: Array  # (K,)
+    cells: Array  # (K, p) values there
+    weight: Array  # (K, p, p): what a row adds to completed squares, as a share of each class's
+    means: Array  # (K, p)
+    own: Array  # (K, p, p) sums of squares, or (0, p, p)
+    shared: Array  # (p, p)
+    prior_rows: float = 0.0  # whose squares are in own and shared, too
+
+
+class PartsLeftOut:
+    """Rows with holes, each under the sums without it; kept in an order in which those with the same columns follow."""
+
+    def __init__(self, whole: Whole, x: Array, codes: Codes, weights: Array, precision: Any) -> None:
+        self.order, self.pattern = _by_pattern(x == x)
+        x, self.codes, self.weights = x[self.order], codes[self.order], weights[self.order]
+        self.whole, self.precision = whole, precision
+        self.there = freeze(x == x)
+        middle = _over((whole.cells * whole.means).sum(axis=0), whole.cells.sum(axis=0))
+        self.x, self.means = np.where(self.there, x - middle, 0.0), whole.means - middle
+        w, n, cells = self.weights[:, None], whole.n[self.codes], whole.cells[self.codes]
+        grown = (self.x - self.there * self.means[self.codes]) * _over(cells, cells - w)
+        own = np.where(cells > w, grown, self.x)  # where no other row of the class has a value, all classes' mean
+        self.n_there = self.there.sum(axis=1)
+        root = np.sqrt(np.einsum("cjj->cj", whole.weight))
+        u = grown * root[self.codes] * np.sqrt(self.weights * np.maximum(n - self.weights, 0.0))[:, None]
+        self.grown = grown
+        self.away, self.u = ({kind: freeze(a.astype(kind)) for kind in {precision, np.float64}} for a in (own, u))
+        self.more = self._of_pairs(root)
+        missing = 1 - _over(np.einsum("ij,ij->i", self.there, cells), n * self.n_there)
+        self.least_left = np.maximum(LEFT_FOR_HOLES * missing, LEAST_LEFT)
+        self._known: dict[tuple[float, float], tuple[Array, Array]] = {}  # for another kind of tails
+
+    def _of_pairs(self, root: Array) -> Array:
+        """How much more the covariances of a row's columns lose than √c_jj·√c_kk, as a share.  # → (n,)"""
+        kinds, first, which = np.unique(self.pattern * len(root) + self.codes, return_index=True, return_inverse=True)
+        more, classes = np.zeros(len(kinds)), kinds % len(root)
+        for c in np.unique(classes):
+            here, seen = np.flatnonzero(classes == c), root[c] > 0
+            inverse = _over(seen, root[c])
+            there = self.there[first[here]] * seen.astype(np.float64)
+            inside = np.einsum("ij,ij->i", (there * inverse) @ self.whole.weight[c], there * inverse)
+            more[here] = _over(inside, there.sum(axis=1) ** 2) - (there.sum(axis=1) > 0)
+        return more[which]
+
+    def log_density(self, tie: float, shrinkage: float, freedom: float) -> Array:
+        """log p(x_o | k) without row i; NaN where a matrix is singular.  # → (n, K)"""
+        if (tie, shrinkage) not in self._known:
+            self._known[tie, shrinkage] = self._squares(tie, shrinkage)
+        squares, log_det = self._known[tie, shrinkage]
+        gone = np.equal.outer(self.codes, np.arange(squares.shape[1])) & (self.whole.n <= self.weights[:, None])
+        out = np.empty_like(squares)
+        out[self.order] = np.where(gone, 0.0, log_density(squares, log_det, self.n_there[:, None], freedom))
+        return out
+
+    def _squares(self, tie: float, shrinkage: float) -> tuple[Array, Array]:
+        """d² and log det of the covariances of the columns that rows have.  # → (n, K), (n, K)"""
+        n, K = len(self.x), len(self.whole.n)
+        squares, log_det = np.empty((n, K)), np.empty((n, K))
+        for k in range(1 if tie == 1.0 else K):
+            classes = slice(0, K) if tie == 1.0 else slice(k, k + 1)
+            matrix = Matrix.of(self.whole, k, tie, shrinkage, np.float64 if tie == 1.0 else self.precision)
+            for start, stop in row_blocks(n, self.x.shape[1], BLOCK):
+                here = slice(start, stop)
+                squares[here, classes], log_det[here, classes] = self._scored(here, classes, matrix, tie)
+            todo = self._for_themselves(k, tie)
+            while todo:
+                rows = todo.pop()
+                found = self._factored(rows, classes, matrix, tie, shrinkage)
+                if found is not None:
+                    squares[rows, classes], log_det[rows, classes] = found
+                elif len(rows) > 1:  # one of them is singular, which stays as it is
+                    todo += np.array_split(rows, 2)
+        return squares, log_det
+
+    def _for_themselves(self, k: int, tie: float) -> list[NDArray[np.int64]]:
+        """Rows whose matrices are factored one by one, some at a time: all of a small table, and those of few rows."""
+        n, p = self.x.shape
+        matrices = n * (1 if tie == 1.0 else len(self.whole.n))
+        small = self.whole.n.sum() <= SMALL_TABLE and matrices * p**3 <= MOST_FACTORED
+        few = (self.codes == k) & (self.whole.n[self.codes] <= FEW_OF_CLASS) & (tie < 1.0)
+        rows = np.arange(n) if small else np.flatnonzero(few)
+        return [rows[a:b] for a, b in row_blocks(len(rows), p * p, BLOCK) if b > a]
+
+    def _factored(
+        self, rows: NDArray[np.int64], classes: slice, matrix: Matrix, tie: float, shrinkage: float
+    ) -> tuple[Array, Array] | None:
+        """The same with the matrix of each row, and the amount of shrinkage, without it; None: one is singular."""
+        whole, there, codes, w = self.whole, self.there[rows], self.codes[rows], self.weights[rows]
+        means = self.means[classes]
+        mine = (codes - classes.start)[:, None] == np.arange(len(means))  # (n, C)
+        part = np.where(mine.any(axis=1), 1.0, tie)
+        gone = part * w * np.maximum(whole.n[codes] - w, 0.0)
+        z, p = self.grown[rows], len(whole.shared)
+        each = matrix.scatter - gone[:, None, None] * whole.weight[codes] * z[:, :, None] * z[:, None, :]
+        over = np.maximum(matrix.over - part * w, np.finfo(float).tiny)[:, None, None]
+        trace = np.einsum("ijj->i", each)[:, None, None]
+        cov = ((1 - shrinkage) * each + shrinkage / p * trace * np.eye(p)) / over
+        cov = np.where(there[:, :, None] & there[:, None, :], cov, np.eye(p))
+        try:
+            L = np.linalg.cholesky(cov)
+        except np.linalg.LinAlgError:
+            return None
+        v = there[:, None] * (self.x[rows][:, None] - means)  # (n, C, p)
+        v = np.where(mine[:, :, None], self.away[np.float64][rows][:, None], v)
+        squares = (np.linalg.solve(L, v.transpose(0, 2, 1)) ** 2).sum(axis=1)
+        return squares, 2 * np.log(np.einsum("ijj->ij", L)).sum(axis=1)[:, None]
+
+    @np.errstate(all="ignore")  # what is singular is NaN
+    def _scored(self, here: slice, classes: slice, matrix: Matrix, tie: float) -> tuple[Array, Array]:
+        """d² and log det Σ of rows, for classes that share a matrix.  # → (n, C), (n, 1)"""
+        from ....kernels.missing import parts_squares
+
+        P, there = matrix.inverse, self.there[here]
+        kind = P.dtype.type
+        x, means = self.x[here], self.means[classes]
+        if len(means) == 1:  # from its mean: others may be so far off that single precision would lose the near
+            x, means = x - there * means, np.zeros_like(means)
+        first = np.flatnonzero(np.diff(self.pattern[here], prepend=-1))  # the first row of each pattern
+        which = np.repeat(np.arange(len(first)), np.diff(first, append=len(x)))
+        parts = (there[first] * means[:, None]).astype(kind, copy=False)  # (C, Q, p): what patterns see of the means
+        mine = self.codes[here] - classes.start
+        own = (mine >= 0) & (mine < len(means))
+        part = np.where(own, 1.0, tie) if tie < 1.0 else np.ones(len(x))  # of what is lost, in this matrix
+        x, away, u = x.astype(kind, copy=False), self.away[kind][here], self.u[kind][here]
+        products = (x @ P, parts @ P if parts.any() else parts, _some(away, own, P), _some(u, part > 0, P))
+        vv, uv = np.empty((2, len(x), len(means)))
+        uu, inner = np.empty((2, len(x)))
+        arrays = (x, parts, away, u, *products, there, which, np.where(own, mine, -1), P)
+        parts_squares(*(freeze(a) for a in arrays), vv, uv, uu, inner)
+        lost = part * matrix.alpha  # u is not scaled by its root: what comes of it is
+        left = np.maximum(1 - lost * uu, self.least_left[here])
+        fewer = 1 - part * self.weights[here] / matrix.over
+        log_det = matrix.log_det + inner + np.log(left) - self.n_there[here] * np.log(fewer)
+        return fewer[:, None] * (vv + uv**2 * (lost * (1 + self.more[here]) / left)[:, None]), log_det[:, None]
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Σ = α·M + γ·I, M the scatter of a class tied to that of all, over as many rows: its inverse and determinant."""
+
+    inverse: Array
+    log_det: float
+    alpha: float
+    over: float
+    scatter: Array  # M
+
+    @staticmethod
+    def of(whole: Whole, k: int, tie: float, shrinkage: float, precision: Any) -> Matrix:
+        """Of one class; NaN where it is singular."""
+        p = len(whole.shared)
+        M = whole.shared if tie == 1.0 else (1 - tie) * whole.own[k] + tie * whole.shared
+        over = float((1 - tie) * whole.n[k] + tie * whole.n.sum()) + whole.prior_rows
+        alpha = (1 - shrinkage) / over
+        cov = (alpha * M).astype(precision, copy=False)
+        cov.flat[:: p + 1] += shrinkage * np.trace(M) / (p * over)
+        factor, invert = (spotrf, spotri) if precision == np.float32 else (dpotrf, dpotri)
+        U, singular = factor(cov.T, overwrite_a=1)  # its lower triangle is 0
+        if singular:
+            return Matrix(np.full(cov.shape, np.nan, precision), np.nan, alpha, over, M)
+        log_det = 2 * float(np.log(np.diagonal(U), dtype=np.float64).sum())
+        half = invert(U, overwrite_c=1)[0]
+        inverse = half + half.T
+        inverse.flat[:: p + 1] *= 0.5
+        return Matrix(freeze(inverse), log_det, alpha, over, M)
+
+
+def _over(a: Array, b: Array) -> Array:
+    """a/b, and 0 where there is nothing to divide by."""
+    return np.divide(a, b, out=np.zeros(np.broadcast_shapes(a.shape, b.shape)), where=b > 0)
+
+
+def _some(rows: Array, which: Flags, P: Array) -> Array:
+    """Rows times P, for those that are wanted; 0 for the others."""
+    if which.all():
+        return rows @ P
+    out = np.zeros_like(rows)
+    out[which] = rows[which] @ P
+    return out
+
+
+def _by_pattern(there: Flags) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """An order in which rows with the same columns follow each other, and for each in it which columns these are."""
+    bits = np.packbits(there, axis=1)
+    bits = np.ascontiguousarray(np.pad(bits, ((0, 0), (0, -bits.shape[1] % 8)))).view(np.uint64)
+    order = np.lexsort(bits.T)
+    new = (bits[order][1:] != bits[order][:-1]).any(axis=1)
+    return order, np.concatenate([[0], np.cumsum(new)])

@@ -1,0 +1,388 @@
+"""Gaussian rows with missing values: sums by pattern, expected sums given the pattern, marginal scores."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .runtime.compiled import fast
+
+HALF_LOG_2PI = 0.9189385332046727
+
+
+@fast
+def pattern_sums(Z, codes, weights, patterns, lo, hi, n, x, xx):  # type: ignore[no-untyped-def]
+    """Add w, w z and the lower half of w z zᵀ of the rows whose pattern is in [lo, hi); z is 0 where missing.
+
+    xx (C, P, p, p), or (1, P, p, p) where the classes share it.
+    """
+    rows, p = Z.shape
+    own = xx.shape[0] > 1
+    for i in range(rows):
+        q = patterns[i]
+        if q < lo or q >= hi:
+            continue
+        c = codes[i]
+        w = weights[i]
+        s = c if own else 0
+        n[c, q] += w
+        for j in range(p):
+            z = w * Z[i, j]
+            if z != 0.0:
+                x[c, q, j] += z
+                for k in range(j + 1):
+                    xx[s, q, j, k] += z * Z[i, k]
+
+
+@fast
+def factor(S, places, a, tolerance, L):  # type: ignore[no-untyped-def]
+    """L Lᵀ = S on the first ``a`` of these places; a pivot that is a combination of those before it is 0."""
+    log_det = 0.0
+    for j in range(a):
+        for i in range(j + 1):
+            L[j, i] = S[places[j], places[i]]
+    for j in range(a):
+        for i in range(j):
+            s = L[j, i]
+            for k in range(i):
+                s -= L[j, k] * L[i, k]
+            L[j, i] = s / L[i, i] if L[i, i] > 0.0 else 0.0
+        s = L[j, j]
+        for k in range(j):
+            s -= L[j, k] * L[j, k]
+        if s > tolerance * S[places[j], places[j]]:
+            L[j, j] = np.sqrt(s)
+            log_det += np.log(s)
+        else:
+            L[j, j] = 0.0
+    return log_det
+
+
+@fast
+def rank_of_scatter(S, places, a, least, F):  # type: ignore[no-untyped-def]
+    """Rows f with Σ f fᵀ = S on the first ``a`` of these places, into F (a row each), largest first; how many.
+
+    Cholesky with pivoting, which ends where what is left of every column is no more than ``least`` of it.
+    """
+    left = np.empty(a)
+    for j in range(a):
+        left[j] = S[places[j], places[j]]
+    for r in range(a):
+        top = -1
+        most = 1.0
+        for j in range(a):
+            if left[j] > least[places[j]] and (top < 0 or left[j] > most):
+                top = j
+                most = left[j]
+        if top < 0:
+            return r
+        root = np.sqrt(most)
+        for j in range(a):
+            s = S[places[j], places[top]]
+            for k in range(r):
+                s -= F[k, places[top]] * F[k, places[j]]
+            F[r, places[j]] = s / root
+            left[j] -= F[r, places[j]] * F[r, places[j]]
+        left[top] = 0.0
+    return a
+
+
+@fast
+def pattern_vectors(observed, n, x, xx, group, rounding, counts, Z, root, of_class):  # type: ignore[no-untyped-def]
+    """The sums of each pattern as those of few vectors: √n x̄ of each class, and roots of the scatter about the x̄.
+
+    xx (P, p, p) is of one class (``group``), or of all together (−1).  Counts the vectors of each pattern and, where
+    Z has room for them, writes them: a vector z stands for z − root·μ, with root √n for means and 0 for scatter.
+    """
+    K, P = n.shape
+    p = observed.shape[1]
+    first, last = (group, group + 1) if group >= 0 else (0, K)
+    obs = np.empty(p, np.int64)
+    S, F, least = np.empty((p, p)), np.zeros((p, p)), np.empty(p)
+    at = 0
+    for q in range(P):
+        a = 0
+        for j in range(p):
+            if observed[q, j]:
+                obs[a] = j
+                a += 1
+        start = at
+        any_row = False
+        for c in range(first, last):
+            if n[c, q] > 0.0:
+                any_row = True
+                if len(Z):
+                    for j in range(a):
+                        Z[at, obs[j]] = x[c, q, obs[j]] / np.sqrt(n[c, q])
+                    root[at] = np.sqrt(n[c, q])
+                    of_class[at] = c
+                at += 1
+        if any_row:
+            spread = False
+            for j in range(a):
+                s = xx[q, obs[j], obs[j]]
+                least[obs[j]] = rounding * s
+                for c in range(first, last):
+                    if n[c, q] > 0.0:
+                        s -= x[c, q, obs[j]] * x[c, q, obs[j]] / n[c, q]
+                S[obs[j], obs[j]] = s
+                spread = spread or s > least[obs[j]]
+            if spread:
+                for j in range(a):
+                    for k in range(j):
+                        s = xx[q, obs[j], obs[k]]
+                        for c in range(first, last):
+                            if n[c, q] > 0.0:
+                                s -= x[c, q, obs[j]] * x[c, q, obs[k]] / n[c, q]
+                        S[obs[j], obs[k]] = s
+                        S[obs[k], obs[j]] = s
+                r = rank_of_scatter(S, obs, a, least, F)
+                if len(Z):
+                    for i in range(r):
+                        for j in range(a):
+                            Z[at + i, obs[j]] = F[i, obs[j]]
+                at += r
+        counts[q] = at - start
+
+
+@fast
+def expect(observed, patterns, n, first, Z, root, of_class, mean, S, P, log_det, tolerance, lo, hi, out, e, C):  # type: ignore[no-untyped-def]
+    """E-step over the units [lo, hi) of one covariance: vectors completed, E of their sum of squares, log-likelihood.
+
+    With r the residuals z − root·μ of the observed columns o: B r, B = S_mo S_oo⁻¹, goes to the missing ones m,
+    E Σ(x − μ) is added to e and n (S_mm − B S_om) to C (lower half).  With P = S⁻¹ these are B = −P_mm⁻¹ P_mo and
+    n P_mm⁻¹, which is taken where it is less work; log|S_oo| = log|S| + log|P_mm|.  P is empty where S is singular.
+    Returns the log-likelihood, less the squares −½ r S_oo⁻¹ r where P is not empty.
+    """
+    p = observed.shape[1]
+    obs, mis = np.empty(p, np.int64), np.empty(p, np.int64)
+    L, G, v = np.empty((p, p)), np.empty((p, p)), np.empty(p)
+    likelihood = 0.0
+    squares = 0.0
+    for u in range(lo, hi):
+        q = patterns[u]
+        a = 0
+        b = 0
+        for j in range(p):
+            if S[j, j] > 0.0:
+                if observed[q, j]:
+                    obs[a] = j
+                    a += 1
+                else:
+                    mis[b] = j
+                    b += 1
+        for i in range(first[u], first[u + 1]):
+            at = i - first[lo]
+            for j in range(p):
+                out[at, j] = Z[i, j] - root[i] * mean[of_class[i], j] if observed[q, j] else 0.0
+        if len(P) and (b == 0 or 3 * b**3 < a**3 + 3 * a * b * (a + b)):
+            inner = factor(P, mis, b, 0.0, L)
+            likelihood -= n[u] * (a * HALF_LOG_2PI + 0.5 * (log_det + inner))
+            for i in range(first[u], first[u + 1]):
+                row = out[i - first[lo]]
+                for m in range(b):
+                    s = 0.0
+                    for j in range(p):  # still 0 where missing; P is 0 where nothing varies
+                        s -= P[mis[m], j] * row[j]
+                    v[m] = s
+                for m in range(b):
+                    s = v[m]
+                    for k in range(m):
+                        s -= L[m, k] * v[k]
+                    v[m] = s / L[m, m]
+                for m in range(b - 1, -1, -1):
+                    v[m] /= L[m, m]
+                    for k in range(m):
+                        v[k] -= L[m, k] * v[m]
+                    row[mis[m]] = v[m]
+            for m in range(b):  # G = L⁻¹, its columns as rows; P_mm⁻¹ = L⁻ᵀ L⁻¹
+                G[m, m] = 1.0 / L[m, m]
+                for k in range(m + 1, b):
+                    s = 0.0
+                    for i in range(m, k):
+                        s -= L[k, i] * G[m, i]
+                    G[m, k] = s / L[k, k]
+            for m in range(b):
+                for k in range(m + 1):
+                    s = 0.0
+                    for i in range(m, b):
+                        s += G[m, i] * G[k, i]
+                    C[mis[m], mis[k]] += n[u] * s
+        else:
+            inner = factor(S, obs, a, tolerance, L)
+            rank = 0
+            for j in range(a):
+                if L[j, j] > 0.0:
+                    rank += 1
+            likelihood -= n[u] * (rank * HALF_LOG_2PI + 0.5 * inner)
+            for i in range(first[u], first[u + 1]):
+                row = out[i - first[lo]]
+                for j in range(a):
+                    s = row[obs[j]]
+                    for k in range(j):
+                        s -= L[j, k] * v[k]
+                    v[j] = s / L[j, j] if L[j, j] > 0.0 else 0.0
+                    squares += v[j] * v[j]
+                for j in range(a - 1, -1, -1):
+                    v[j] = v[j] / L[j, j] if L[j, j] > 0.0 else 0.0
+                    for k in range(j):
+                        v[k] -= L[j, k] * v[j]
+                for m in range(b):
+                    s = 0.0
+                    for j in range(a):
+                        s += S[mis[m], obs[j]] * v[j]
+                    row[mis[m]] = s
+            for m in range(b):  # G_m = L⁻¹ S_om
+                for j in range(a):
+                    s = S[mis[m], obs[j]]
+                    for k in range(j):
+                        s -= L[j, k] * G[m, k]
+                    G[m, j] = s / L[j, j] if L[j, j] > 0.0 else 0.0
+            for m in range(b):
+                for k in range(m + 1):
+                    s = S[mis[m], mis[k]]
+                    for j in range(a):
+                        s -= G[m, j] * G[k, j]
+                    C[mis[m], mis[k]] += n[u] * s
+        for i in range(first[u], first[u + 1]):
+            if root[i] > 0.0:
+                for j in range(p):
+                    e[of_class[i], j] += root[i] * out[i - first[lo], j]
+    return likelihood if len(P) else likelihood - 0.5 * squares
+
+
+@fast
+def expect_each(observed, patterns, n, first, Z, root, of_class, mean, S, P, tolerance, lo, hi, e, T):  # type: ignore[no-untyped-def]
+    """E-steps of the same units under the parameters [lo, hi): E Σ(x − μ) onto e, E Σ(x − μ)(x − μ)ᵀ onto T."""
+    V, p = Z.shape
+    out = np.empty((V, p))
+    C = np.empty((p, p))
+    for i in range(lo, hi):
+        C[:] = 0.0
+        expect(
+            observed, patterns, n, first, Z, root, of_class, mean[i], S[i], P[i], 0.0, tolerance, 0, len(patterns), out,
+            e[i], C,
+        )  # fmt: skip
+        for v in range(V):
+            for j in range(p):
+                for k in range(j + 1):
+                    C[j, k] += out[v, j] * out[v, k]
+        for j in range(p):
+            for k in range(j):
+                T[i, j, k] += C[j, k]
+                T[i, k, j] += C[j, k]
+            T[i, j, j] += C[j, j]
+
+
+@fast
+def marginal_squares(X, mean, scale, S, log_scale, tolerance, squares, peak, used):  # type: ignore[no-untyped-def]
+    """d² of every row to every class over the columns that are there, and log N(μ_o; μ_o, Σ_oo); NaN is missing.
+
+    ``used``: how many columns say something.
+
+    Columns are divided by scale (0: the column says nothing), S holds their correlations, (K, p, p) or (1, p, p).
+    Rows of one pattern that follow each other share a factorisation.
+    """
+    rows, p = X.shape
+    K = mean.shape[0]
+    shared = S.shape[0] == 1
+    obs, v = np.empty(p, np.int64), np.empty(p)
+    L = np.empty((S.shape[0], p, p))
+    start = np.empty(K)
+    a, told = -1, 0
+    for i in range(rows):
+        same = a >= 0
+        count = 0
+        for j in range(p):
+            here = X[i, j] == X[i, j]
+            if here:
+                same = same and count < a and obs[count] == j
+                count += 1
+        if not (same and count == a):
+            a = 0
+            for j in range(p):
+                if X[i, j] == X[i, j]:
+                    obs[a] = j
+                    a += 1
+            log_det = 0.0
+            told = 0
+            for c in range(K):
+                if c == 0 or not shared:
+                    log_det = factor(S[c], obs, a, tolerance, L[c])
+                start[c] = -0.5 * log_det
+                at = 0 if shared else c
+                rank = 0
+                for j in range(a):
+                    if L[at, j, j] > 0.0:
+                        rank += 1
+                        start[c] -= HALF_LOG_2PI
+                        start[c] -= log_scale[c, obs[j]]
+                told = max(told, rank)
+        used[i] = told
+        for c in range(K):
+            at = 0 if shared else c
+            q = 0.0
+            for j in range(a):
+                if L[at, j, j] > 0.0:
+                    s = (X[i, obs[j]] - mean[c, obs[j]]) * scale[c, obs[j]]
+                    for k in range(j):
+                        s -= L[at, j, k] * v[k]
+                    v[j] = s / L[at, j, j]
+                    q += v[j] * v[j]
+                else:
+                    v[j] = 0.0
+            squares[i, c] = q
+            peak[i, c] = start[c]
+
+
+@fast
+def parts_squares(x, parts, away, u, xP, partsP, awayP, uP, there, which, mine, P, vv, uv, uu, log_det):  # type: ignore[no-untyped-def]
+    """vᵀΣ_oo⁻¹v, uᵀΣ_oo⁻¹v and uᵀΣ_oo⁻¹u over the columns o of every row, and log|Σ_oo| − log|Σ|.
+
+    v is x less the mean of class c as the row's pattern sees it, parts[c, q], or ``away`` where c is the row's own.
+    All are 0 where nothing is there and come with their products with P = Σ⁻¹, of which the missing columns m are
+    taken back: Σ_oo⁻¹ = P_oo − P_om P_mm⁻¹ P_mo, |Σ_oo| = |Σ|·|P_mm|.
+    """
+    n, p = x.shape
+    mis, L = np.empty(p, np.int64), np.empty((p, p))
+    a, r, y = np.empty(p), np.empty(p), np.empty(p)
+    b, inner = 0, 0.0
+    for i in range(n):
+        q = which[i]
+        if i == 0 or q != which[i - 1]:
+            b = 0
+            for j in range(p):
+                if not there[i, j]:
+                    mis[b] = j
+                    b += 1
+            inner = factor(P, mis, b, 0.0, L)
+        log_det[i] = inner
+        s = 0.0
+        for j in range(p):
+            s += u[i, j] * uP[i, j]
+        for m in range(b):
+            t = uP[i, mis[m]]
+            for k in range(m):
+                t -= L[m, k] * a[k]
+            a[m] = t / L[m, m]
+            s -= a[m] * a[m]
+        uu[i] = s
+        for c in range(parts.shape[0]):
+            s, d = 0.0, 0.0
+            if c == mine[i]:
+                for j in range(p):
+                    y[j] = awayP[i, j]
+                    s += away[i, j] * y[j]
+                    d += u[i, j] * y[j]
+            else:
+                for j in range(p):
+                    y[j] = xP[i, j] - partsP[c, q, j]
+                    s += (x[i, j] - parts[c, q, j]) * y[j]
+                    d += u[i, j] * y[j]
+            for m in range(b):
+                t = y[mis[m]]
+                for k in range(m):
+                    t -= L[m, k] * r[k]
+                r[m] = t / L[m, m]
+                s -= r[m] * r[m]
+                d -= a[m] * r[m]
+            vv[i, c], uv[i, c] = s, d

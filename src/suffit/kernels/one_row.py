@@ -1,0 +1,61 @@
+"""The posterior of one row, from the row to probabilities in a single call."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .runtime.compiled import fast, jit
+
+
+@fast
+def _gaussian_scores(x, mean, root, log_scale, out):  # type: ignore[no-untyped-def]
+    K, p = mean.shape
+    for c in range(K):
+        q = 0.0
+        for j in range(p):
+            if x[j] == x[j]:
+                z = (x[j] - mean[c, j]) * root[c, j]
+                q += z * z + log_scale[c, j]
+        out[c] = -q
+
+
+@fast
+def _linear_scores(x, middle, weights, offset, out):  # type: ignore[no-untyped-def]
+    K, p = weights.shape
+    for c in range(K):
+        q = 0.0
+        for j in range(p):
+            q += (x[j] - middle[j]) * weights[c, j]
+        out[c] = offset[c] + q
+
+
+@jit
+def _softmax(log_prior, out):  # type: ignore[no-untyped-def]
+    K = out.shape[0]
+    top = -np.inf
+    at = 0
+    for c in range(K):
+        if log_prior[c] + out[c] > top:
+            top = log_prior[c] + out[c]
+            at = c
+    most = out[at]
+    total = 0.0
+    for c in range(K):
+        out[c] = np.exp((out[c] - most) + (log_prior[c] - log_prior[at]))  # in this order a tie leaves the prior
+        total += out[c]
+    for c in range(K):
+        out[c] /= total
+
+
+@jit
+def gaussian_row(x, mean, root, log_scale, log_prior, out):  # type: ignore[no-untyped-def]
+    """Softmax of log p(c) − Σ_j ((x − μ)·root)² + log σ√2π over the values present."""
+    _gaussian_scores(x, mean, root, log_scale, out)
+    _softmax(log_prior, out)
+
+
+@jit
+def linear_row(x, middle, weights, offset, log_prior, out):  # type: ignore[no-untyped-def]
+    """Softmax of log p(c) + offset[c] + weights[c]·(x − middle)."""
+    _linear_scores(x, middle, weights, offset, out)
+    _softmax(log_prior, out)

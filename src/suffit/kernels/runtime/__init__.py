@@ -1,0 +1,1 @@
+"""How compiled loops are made, cached, fed and run on threads."""

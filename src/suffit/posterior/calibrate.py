@@ -1,0 +1,289 @@
+"""Probabilities that mean what they say: a power or a monotone map, fitted on rows left out; and how to tell.
+
+Naive models are over-confident: columns that say the same thing are counted twice.  On the scores that rows have under
+the model without them, ``temperature`` finds the power β of the evidence and the lapse ε with the least log-loss,
+
+    p(c | x) = (1 − ε) q(c | x) + ε p(c),   q(c | x) ∝ p(c) p(x | c)^β,
+
+which leaves the prior as it is (a row with nothing to say keeps it); ε is the chance that a row is an exception, whose
+columns say nothing of its class, without which a few hopeless rows would decide about the confidence of all.
+``isotonic`` finds the monotone map of each class's probability nearest to what came true; a row with nothing to say
+keeps the prior here, too.  No row is held out, nothing is fitted anew; joint columns with missing values, which have no
+closed form, are scored without a row by one step from what all rows led to, to the first order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
+from scipy.special import softmax
+
+from ..core.leave_one_out import RowsLeftOut
+from ..core.outliers import lapsed
+from ..core.pooling import Pool, Pooled, bounded
+from ..core.solution import Solution
+from ..data.errors import InputError
+from ..data.matrices import Array, Codes, Matrix
+
+SMALLEST = 1e-15  # a probability below this is scored as this: at most 34.5 nats for a row
+SILENT = 1e-14  # a posterior this near to the prior is the prior, but for rounding
+BINS = 15
+FOLDS = 5  # in which a calibration is tried on rows it has not seen, to report what it does
+
+METHODS = ("temperature", "isotonic")
+Maps = tuple[tuple[Array, Array], ...]  # of each class: probabilities, and what they become
+
+
+# --- how good probabilities are.  P: probabilities (n, K); c: the column of each row's true class (n,)
+
+
+def log_loss(P: Array, c: Codes, weights: Array | None = None) -> float:
+    """Mean −log p(true class), in nats."""
+    each = -np.log(np.clip(P[np.arange(len(c)), c], SMALLEST, 1))
+    return float(np.average(each, weights=weights))
+
+
+def expected_calibration_error(P: Array, c: Codes, weights: Array | None = None) -> float:
+    """Σ_b n_b/n·|accuracy_b − confidence_b| over 15 equal bins (lo, hi] of max_k p_k.
+
+    >>> P = np.array([[0.9, 0.1]] * 10)
+    >>> round(expected_calibration_error(P, np.array([0] * 8 + [1] * 2)), 6)  # right 8 times in 10, 90 % sure
+    0.1
+    """
+    return reliability(P, c, weights).error
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """In every bin of the confidence max_k p_k that has rows: their mean confidence, how often right, their weight."""
+
+    confidence: Array
+    accuracy: Array
+    weight: Array
+
+    @property
+    def error(self) -> float:
+        """How far sureness is from the truth, on average over the rows."""
+        return float(self.weight @ np.abs(self.accuracy - self.confidence) / self.weight.sum())
+
+
+def reliability(P: Array, c: Codes, weights: Array | None = None) -> Reliability:
+    """How often the most probable class is right, beside how sure it was."""
+    confidence, right = P.max(1), P.argmax(1) == c
+    w = np.ones(len(c)) if weights is None else weights
+    sums = [np.bincount(_bins(confidence), weights=w * a, minlength=BINS) for a in (1.0, confidence, right)]
+    some = sums[0] > 0
+    weight = np.asarray(sums[0][some], np.float64)
+    return Reliability(sums[1][some] / weight, sums[2][some] / weight, weight)
+
+
+def _bins(confidence: Array) -> NDArray[np.int64]:
+    return np.clip(np.ceil(confidence * BINS).astype(np.int64) - 1, 0, BINS - 1)
+
+
+# --- calibration
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What a calibration does to rows left out; *after* is of rows that it was not fitted on."""
+
+    log_loss_before: float
+    log_loss_after: float
+    before: Reliability
+    after: Reliability
+
+
+@dataclass(eq=False, repr=False)
+class Trial:
+    """Rows left out that a calibration is fitted on: how it does is worked out when it is asked for, and then known."""
+
+    method: str
+    scores: Array  # (n, K)
+    log_prior: Array  # (n, K)
+    codes: Codes
+    weights: Array
+    lapse: float  # of the model without the calibration
+
+    @cached_property
+    def fit(self) -> tuple[Pooled, Maps]:
+        """A power and a lapse, and maps; an isotonic calibration has these alone."""
+        return self._fitted(self._pool(), self.weights)
+
+    @cached_property
+    def report(self) -> Report:
+        """Of the calibration tried in folds, each on rows that the others have not seen."""
+        pool, folds = self._pool(), min(FOLDS, len(self.codes))
+        before, after = self._posterior(self._plain()), np.empty_like(self.scores)
+        for f in range(folds):
+            here, rest = slice(f, None, folds), self.weights.copy()
+            rest[here] = 0.0 if folds > 1 else rest[here]  # a single row has no other
+            found, maps = self._fitted(pool, rest, self.fit[0])
+            P = self._posterior(found, here)
+            after[here] = _mapped(P, maps, self.log_prior[here]) if maps else P
+        told = [(log_loss(P, *self._judged), reliability(P, *self._judged)) for P in (before, after)]
+        return Report(told[0][0], told[1][0], told[0][1], told[1][1])
+
+    @property
+    def _judged(self) -> tuple[Codes, Array]:
+        return self.codes, self.weights
+
+    def _pool(self) -> Pool:
+        return Pool([self.scores], self.log_prior, self.codes)
+
+    def _plain(self) -> Pooled:
+        return Pooled(np.ones(1), self.lapse, np.nan)
+
+    def _fitted(self, pool: Pool, weights: Array, near: Pooled | None = None) -> tuple[Pooled, Maps]:
+        if self.method == "temperature":
+            return pool.fitted(weights, near), ()
+        return self._plain(), _maps(self._posterior(self._plain()), self.codes, weights)
+
+    def _posterior(self, found: Pooled, here: slice = slice(None)) -> Array:
+        log_prior = self.log_prior[here]
+        return lapsed(softmax(found.powers[0] * self.scores[here] + log_prior, axis=1), log_prior, found.lapse)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is kept of a model that is written: the report without the rows."""
+        return {"report": self.report}
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """A power of the evidence and a lapse, or a monotone map for each class; and what it does to rows left out.
+
+    ``before`` and ``after`` are how sure and how often right the model is in each bin of confidence; every figure named
+    *after* is of rows that the calibration was not fitted on.
+    """
+
+    method: str
+    power: float
+    lapse: float
+    maps: Maps
+    log_prior: Array  # the log prior that the maps are for
+    rows: int
+    trial: Trial
+    kept: bool = True  # False: it did not help, and probabilities are as they were
+
+    def if_it_helps(self) -> Calibration:
+        """Itself where the log-loss of rows it was not fitted on is less with it; else one that changes nothing."""
+        if self.log_loss_after < self.log_loss_before:
+            return self
+        return replace(self, power=1.0, lapse=self.trial.lapse, maps=(), kept=False)
+
+    @property
+    def log_loss_before(self) -> float:
+        """The log-loss without it."""
+        return self.trial.report.log_loss_before
+
+    @property
+    def log_loss_after(self) -> float:
+        """The log-loss with it."""
+        return self.trial.report.log_loss_after
+
+    @property
+    def before(self) -> Reliability:
+        """How often right, beside how sure, without it."""
+        return self.trial.report.before
+
+    @property
+    def after(self) -> Reliability:
+        """How often right, beside how sure, with it."""
+        return self.trial.report.after
+
+    @property
+    def ece_before(self) -> float:
+        """The calibration error without it."""
+        return self.before.error
+
+    @property
+    def ece_after(self) -> float:
+        """The calibration error with it."""
+        return self.after.error
+
+    def mapped(self, P: Array, log_prior: Array | None = None) -> Array:
+        """Probabilities under ``log_prior`` (or another) through the maps of the classes, made to sum to 1 again."""
+        return _mapped(P, self.maps, self.log_prior if log_prior is None else log_prior) if self.maps else P
+
+    def posterior(self, solution: Solution, X: Matrix) -> Array:
+        """p(c | x) of a solution that has the power already: mapped under the prior of the maps, and that exchanged."""
+        if not self.maps:
+            return solution.posterior(X)
+        return self._under(self.mapped(solution.under(self.log_prior).posterior(X)), solution.log_prior)
+
+    def posterior_left_out(self, left: RowsLeftOut) -> Array:
+        """The same for rows left out, each under the prior without it."""
+        if not self.maps:
+            return left.posterior(self.power, self.lapse)
+        plain = replace(left, log_prior=np.where(np.isneginf(left.log_prior), -np.inf, self.log_prior))
+        return self._under(self.mapped(plain.posterior(self.power, self.lapse), plain.log_prior), left.log_prior)
+
+    def _under(self, P: Array, log_prior: Array) -> Array:
+        """Mapped probabilities under another prior; a class that had none before counts as it is."""
+        with np.errstate(invalid="ignore"):
+            ratio = np.where(np.isneginf(self.log_prior), 1.0, np.exp(log_prior - self.log_prior))
+        P = P * np.where(np.isneginf(log_prior), 0.0, ratio)
+        total = P.sum(axis=1, keepdims=True)
+        return np.asarray(np.divide(P, total, out=np.exp(log_prior) * np.ones_like(P), where=total > 0))
+
+    def __repr__(self) -> str:
+        how = "a monotone map of each class"
+        if self.method == "temperature":
+            how = f"p(c) p(x|c)^{self.power:.3g}, lapse {self.lapse:.2g}"
+        if not self.kept:
+            how = "not kept, as it does not help"
+        return (
+            f"{self.method}: {how}, from {self.rows} rows left out\n"
+            f"log-loss {self.log_loss_before:.4f} → {self.log_loss_after:.4f}, "
+            f"calibration error {self.ece_before:.4f} → {self.ece_after:.4f}"
+        )
+
+
+def calibrated(method: str, without: RowsLeftOut, prior: Array) -> Calibration:
+    """Fit a calibration on rows left out, for a model with this log prior."""
+    codes, weights = without.rows.as_rows().part(0, len(without.rows))
+    tells = np.flatnonzero((weights > 0) & np.isfinite(without.log_prior[np.arange(len(codes)), codes]))
+    if not len(tells):
+        raise InputError(
+            f"calibrate={method!r} needs a class with at least two rows, got n_samples={len(codes)}, each of another "
+            "class; fit without calibrate"
+        )
+    rows = bounded(without.left)[tells], without.log_prior[tells], codes[tells], weights[tells]
+    trial = Trial(method, *rows, without.lapse)
+    found, maps = trial.fit
+    return Calibration(method, float(found.powers[0]), found.lapse, maps, prior, len(tells), trial)
+
+
+def _maps(P: Array, codes: Codes, weights: Array) -> Maps:
+    """A monotone map for each class, from rows that weigh anything."""
+    some = weights > 0
+    P, codes, weights = P[some], codes[some], weights[some]
+    least = 1 / (2 * max(weights.sum(), 1.0))  # no share of so few rows is nearer to 0 or 1
+    maps = []
+    for k in {1: (), 2: (1,)}.get(P.shape[1], range(P.shape[1])):  # of two classes one says it all
+        order = np.argsort(P[:, k], kind="stable")
+        p, y, w = P[order, k], (codes[order] == k).astype(np.float64), weights[order]
+        value, first = np.unique(p, return_index=True)
+        total = np.add.reduceat(w, first)
+        mean = np.add.reduceat(w * y, first) / total
+        fit = np.clip(isotonic_regression(mean, weights=total).x, least, 1 - least)
+        maps.append((value, fit))
+    return tuple(maps)
+
+
+def _mapped(P: Array, maps: Maps, log_prior: Array) -> Array:
+    """Through the maps, and summing to 1 again; rows that say nothing, as those without values do, keep the prior."""
+    if len(maps) == 1:
+        second = np.interp(P[:, 1], *maps[0])
+        out = np.stack([1 - second, second], axis=1)
+    else:
+        out = np.stack([np.interp(P[:, k], *m) for k, m in enumerate(maps)], axis=1)
+        out /= out.sum(axis=1, keepdims=True)
+    silent = (np.abs(P - softmax(log_prior, axis=-1)) <= SILENT).all(axis=1)
+    out[silent] = P[silent]
+    return np.asarray(out)

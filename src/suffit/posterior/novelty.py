@@ -1,0 +1,110 @@
+"""How unusual rows are: their density beside that of rows drawn from the model, with the same values missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from ..core.solution import Solution
+from ..data.matrices import Array, Codes, Matrix, is_sparse
+from ..data.rows import is_missing
+from ..families.gaussian.missing.patterns import patterns_of
+
+DRAWS = 1000  # rows drawn from the model that a row is compared with
+
+Flags = NDArray[np.bool_]
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Columns that are drawn and scored together: log p(x | c) of their draws; ``apart``: column by column as well."""
+
+    solution: Solution
+    drawn: Any  # (DRAWS, p)
+    apart: bool
+    scales: tuple[float, ...] = ()  # what the columns were divided by, where they were
+
+    def log_joint(self, part: Any) -> Array:
+        """log p(x | c) of draws, in the units that the columns had."""
+        joint = self.solution.log_joint(part)
+        return joint - (~np.isnan(part) @ np.log(self.scales))[:, None] if self.scales else joint
+
+
+class Draws:
+    """Rows drawn from a model, and the density of each with some columns missing: nothing is scored twice.
+
+    Columns of a joint block are scored together, once for every way of missing some of them.
+    """
+
+    def __init__(self, classes: Codes, log_prior: Array, units: Sequence[Unit]) -> None:
+        self.classes, self.log_prior, self.units = classes, log_prior, units
+        ends = np.cumsum([0, *(unit.drawn.shape[1] for unit in units)])
+        self.places = [slice(int(a), int(b)) for a, b in pairwise(ends)]
+        self._kept: dict[Any, Array] = {}
+
+    def _scores(self, u: int, seen: tuple[int, ...] | None) -> Array:
+        """log p(x_seen | c) of a unit's draws, its other columns missing; None: all are seen.  # → (DRAWS, K)"""
+        if (u, seen) not in self._kept:
+            unit = self.units[u]
+            part = unit.drawn
+            if seen is not None:
+                objects = part.dtype.kind == "O"
+                part = np.full(part.shape, None if objects else np.nan, dtype=object if objects else np.float64)
+                part[:, list(seen)] = unit.drawn[:, list(seen)]
+            self._kept[u, seen] = unit.log_joint(part)
+        return self._kept[u, seen]
+
+    def share_above(self, holes: Flags | None, told: Array, density: Array) -> Array:
+        """The share of the draws, given these holes, that are more probable than rows of this density."""
+        joint = np.tile(self.log_prior + told, (len(self.classes), 1))
+        for u, (unit, places) in enumerate(zip(self.units, self.places, strict=True)):
+            if holes is None or not holes[places].any():
+                joint += self._scores(u, None)
+                continue
+            seen = tuple(np.flatnonzero(~holes[places]).tolist())
+            for some in [(j,) for j in seen] if unit.apart else [seen] if seen else []:
+                joint += self._scores(u, some)
+        with np.errstate(divide="ignore"):
+            same = logsumexp(joint, axis=1)
+        weight = np.exp(told - told.max())[self.classes]
+        order = np.argsort(same)
+        below = np.concatenate([[0.0], np.cumsum(weight[order])])
+        return np.asarray(1 - below[np.searchsorted(same[order], density, side="right")] / below[-1])
+
+
+def novelties(draws: Draws, density: Array, holed: Rows, holes: Flags, told: Callable[[int], Array]) -> Array:
+    """The novelty of rows of this density, of which the rows ``holed`` have ``holes``.
+
+    ``told(row)`` is what the holes of a row say of each class, where they are evidence.
+    """
+    out = np.empty(len(density))
+    complete = np.setdiff1d(np.arange(len(density)), holed)
+    if len(complete):
+        out[complete] = draws.share_above(None, told(int(complete[0])), density[complete])
+    patterns, which = patterns_of(~holes)
+    order = np.argsort(which, kind="stable")
+    ends = np.searchsorted(which[order], np.arange(len(patterns) + 1))
+    for a, b in pairwise(ends):
+        first, here = order[a], holed[order[a:b]]
+        out[here] = draws.share_above(holes[first], told(int(here[0])), density[here])
+    return out
+
+
+def holes_of(X: Matrix) -> tuple[Rows, Flags]:
+    """The rows with missing values, and where in them these are.  # → (m,), (m, p)"""
+    if is_sparse(X):
+        rows = np.unique(np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[np.isnan(X.data)])
+        return rows, np.isnan(X[rows].toarray())
+    if X.dtype.kind == "O":
+        gone = np.array([is_missing(v) for v in X.reshape(-1)], dtype=bool).reshape(X.shape)
+    else:
+        gone = np.isnan(X) if X.dtype.kind == "f" else np.zeros((len(X), 1), dtype=bool)
+    rows = np.flatnonzero(gone.any(axis=1))
+    return rows, gone[rows]

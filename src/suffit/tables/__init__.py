@@ -1,0 +1,1 @@
+"""How a table becomes blocks of columns: schema, families, structures and their weights, features."""

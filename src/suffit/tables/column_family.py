@@ -1,0 +1,480 @@
+"""Which family each column of a table gets: as asked, or what its values speak for; and why."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import Any, NamedTuple, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.family import Family, family_named
+from ..data.column import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, READABLE, TRUTH, WHOLE, Column, unreadable
+from ..data.errors import InputError, check_finite
+from ..data.frame import Frame
+from ..data.matrices import Array, freeze
+from ..data.remarks import DataWarning, remark
+from ..data.rows import Rows
+from ..data.similar import way_out
+from ..families import Bernoulli, Binned, Categorical, Gamma, Gaussian, LogNormal, Poisson
+from ..families.elementwise.shape import Elementwise
+from ..families.gaussian.diagonal import PRIOR_ROWS
+from .column_family_loo import BIC, CRITERIA, LOO, compared
+from .schema import LEFT_OUT, Choice, Piece, Schema, shown
+
+LOOK_AT = 20_000  # rows that the choice of families rests on, where there are more
+MOST_NUMBERS = 1 << 22  # of several columns that are looked at together
+WIDE = 1_000  # whole numbers further apart than this are sorted, to see how many different ones there are
+FEW_LEVELS = 30  # whole numbers of no more distinct values than this may be levels
+LARGEST_COUNT = 1_000  # whole numbers up to this may be counts of events
+EXACT = 2.0**53  # whole numbers from here on may be alike as float64
+OWN_VALUE = 0.5  # a column of levels with more distinct values than this share of its rows names the rows
+SURELY = 10.0  # by how much a family's log-likelihood, less its price, must exceed the Gaussian's
+
+DROP, AS_ASKED, CONSTANT = "drop", "as asked", "every value is"
+NO_COLUMN = "no column is left to learn from, so that the class shares are all there is to predict: "
+IDENTIFIER = "an identifier rather than a feature"
+
+BERNOULLI, CATEGORICAL, POISSON, GAUSSIAN = Bernoulli(), Categorical(), Poisson(), Gaussian(prior_rows=PRIOR_ROWS)
+GAMMA = Gamma()
+CANDIDATES: dict[str, Family] = {"gaussian": GAUSSIAN, "poisson": POISSON, "categorical": CATEGORICAL}  # of whole ones
+RIVALS: dict[str, Elementwise] = {"log-normal": LogNormal(prior_rows=PRIOR_ROWS), "gamma": GAMMA}  # of positive numbers
+
+SHOWN = {id(f): shown(f) for f in (BERNOULLI, *CANDIDATES.values(), *RIVALS.values())}
+
+Verdict: TypeAlias = tuple[Family | None, str]  # a family, or None for a column that is left out; and why
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the user wants for some columns."""
+
+    columns: tuple[str, ...]
+    family: Family | str
+    joint: bool
+
+
+def read_wishes(wanted: Any, frame: Frame, native: Any) -> list[Wish]:
+    """``columns=`` as the user gives it: names, tuples of names and selectors, each with a family."""
+    if isinstance(wanted, str) and wanted == "auto":
+        return []
+    pairs = list(wanted.items()) if isinstance(wanted, Mapping) else wanted
+    if not isinstance(pairs, list) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+        raise ValueError(
+            f"The 'columns' parameter is {wanted!r}: 'auto', a dict of column names (or selectors) and families, a "
+            "list of such pairs, or the schema_ of another model"
+        )
+    wishes = []
+    for key, family in pairs:
+        names, joint = _selected(key, frame, native)
+        if isinstance(family, str) and family not in ("auto", DROP):
+            family_named(family)
+        elif not isinstance(family, Family | str):
+            raise ValueError(
+                f"columns[{key!r}] = {family!r}: a family object such as Gaussian(), its name, 'auto' or 'drop'"
+            )
+        wishes.append(Wish(names, family, joint and not (isinstance(family, str) and family in ("auto", DROP))))
+    seen: set[str] = set()
+    for wish in wishes:
+        for name in wish.columns:
+            if name in seen:
+                raise ValueError(f"columns: {name!r} is named more than once; each column belongs to one block")
+            seen.add(name)
+    return wishes
+
+
+def _selected(key: Any, frame: Frame, native: Any) -> tuple[tuple[str, ...], bool]:
+    """The columns that a key names, and whether they are to be one block."""
+    if isinstance(key, tuple):
+        names = tuple(map(str, key))
+    elif callable(key):
+        names = tuple(map(str, key(native)))
+    elif hasattr(key, "_nodes") or type(key).__module__.startswith("narwhals"):
+        import narwhals as nw
+
+        return tuple(nw.from_native(native, eager_only=True).select(key).columns), False
+    else:
+        names = (str(key),)
+    unknown = [name for name in names if name not in frame.columns]
+    if unknown:
+        raise ValueError(f"columns: there is no column {unknown[0]!r}; the columns are {list(frame.names)[:20]}")
+    return names, isinstance(key, tuple)
+
+
+def choose(
+    frame: Frame,
+    rows: Rows,
+    wanted: Any = "auto",
+    native: Any = None,
+    missing: str = "ignore",
+    unknown: str = "ignore",
+    criterion: str = BIC,
+) -> Schema:
+    """A family for every column: the user's wish, or what its values speak for."""
+    if isinstance(wanted, Schema):
+        return wanted
+    wishes = read_wishes(wanted, frame, native)
+    look = rows.weighty(LOOK_AT)
+    whole = len(look) == frame.n_rows
+    few = frame if whole else frame.rows(look)
+    by_name = {name: wish for wish in wishes for name in wish.columns}
+    if frame.n_rows == 1 and not all(name in by_name and by_name[name].family != "auto" for name in frame.names):
+        raise InputError("one sample (n_samples=1) of one class is not enough to tell what its columns are")
+    looked = Looked(frame, rows, few, rows if whole else rows.some(look))
+    kinds = {name: column.kind() for name, column in few.columns.items()}
+    found: dict[str, Verdict | Numbers] = {}
+    for name in frame.names:
+        wish = by_name.get(name)
+        if wish is None or wish.family == "auto":
+            found[name] = looked.column(name, kinds[name])
+        elif wish.family == DROP:
+            found[name] = None, AS_ASKED
+        else:
+            found[name] = _wished(wish.family, name, kinds[name]), AS_ASKED
+    verdicts = found | _compared({k: v for k, v in found.items() if isinstance(v, Numbers)}, criterion)
+    choices: list[Choice] = []
+    alike: dict[Any, tuple[str, Family, list[str]]] = {}  # of each family, and whether it was asked for: its columns
+    for name in frame.names:
+        wish, (family, reason) = by_name.get(name), cast(Verdict, verdicts[name])
+        if family is None:
+            choices.append(Choice(name, kinds[name], LEFT_OUT, reason, _hint(name, few.columns[name], reason)))
+            continue
+        key = id(family), reason == AS_ASKED, wish.columns if wish is not None and wish.joint else None
+        if key not in alike:
+            alike[key] = SHOWN.get(id(family)) or shown(family), family, []
+        choices.append(Choice(name, kinds[name], alike[key][0], reason, _hint(name, few.columns[name], reason)))
+        alike[key][2].append(name)
+    grouped: dict[Any, tuple[Family, str, bool, list[str]]] = {}
+    for (_, asked, joint), (_, family, names) in alike.items():
+        reads = "numbers"
+        if isinstance(family, Categorical):
+            family, reads = replace(family, every_whole=False, unknown=family.unknown or unknown), "levels"
+        lenient = isinstance(family, Elementwise) and not asked
+        for some in [names] if joint or apart(family) else [[name] for name in names]:
+            group: Any = ("joint", joint) if joint else family if apart(family) else ("alone", some[0])
+            grouped.setdefault((group, lenient), (family, reads, lenient, []))[3].extend(some)
+    pieces = [
+        Piece(f, _in_order(names, by_name), reads, lenient=lenient) for f, reads, lenient, names in grouped.values()
+    ]
+    pieces.sort(key=lambda piece: min(piece.columns))  # so that models of tables in another order can be merged
+    if not pieces:  # a block of no columns has sums and scores, too: those of nothing
+        why = [f"{c.column!r}: {c.reason.partition(' (')[0]}" for c in choices]
+        remark(DataWarning, NO_COLUMN, why, "; columns={name: family} sets a family by hand")
+        pieces.append(Piece(Gaussian(tie=1.0), (), "numbers"))
+    elif missing == "informative":
+        used = tuple(sorted(c.column for c in choices if c.family != LEFT_OUT))
+        pieces.append(Piece(Bernoulli(threshold=None), used, "holes"))
+    return Schema(tuple(pieces), tuple(choices))
+
+
+def _hint(name: str, column: Column, reason: str) -> str:
+    """What to do with text that looks like numbers or dates, where the user has not said what it is."""
+    looked_at = column.kind() == LEVEL_KIND and not reason.startswith((AS_ASKED, CONSTANT))
+    return way_out(name, column.levels()[0]) if looked_at else ""
+
+
+def _in_order(names: list[str], wishes: Mapping[str, Wish]) -> tuple[str, ...]:
+    """The columns of a block in an order that does not depend on the table: as asked, or sorted."""
+    wish = wishes.get(names[0])
+    return wish.columns if wish is not None and wish.joint else tuple(sorted(names))
+
+
+def apart(family: Family) -> bool:
+    """Whether columns of a block with this family have nothing to do with each other."""
+    if isinstance(family, Gaussian):
+        return family.floor == "own" and not family.spherical
+    if getattr(family, "edges", 0) is None:  # chosen from data, for each column its own
+        return False
+    return isinstance(family, Elementwise | Categorical | Binned)
+
+
+def _wished(family: Family | str, name: str, kind: str) -> Family:
+    """The family of a wish; refused for values it cannot have."""
+    if isinstance(family, str):
+        made = family_named(family)
+        family = made(prior_rows=PRIOR_ROWS) if issubclass(made, Gaussian) else made()
+    if kind in (NESTED, MIXED, DATE):
+        raise unreadable(name, kind, _dropped(name))
+    if kind == LEVEL_KIND and not isinstance(family, Categorical):
+        raise InputError(
+            f"column {name!r}: {family.key} needs numbers, the column holds levels; use Categorical(), or convert it"
+        )
+    return family
+
+
+def _dropped(name: str) -> str:
+    return f"leave it out with columns={{{name!r}: 'drop'}}"
+
+
+# --- what the values speak for
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A column of numbers that several families could have, in the rows that are looked at."""
+
+    x: Array
+    rows: Rows
+    low: float  # of all rows
+    high: float
+    whole: bool
+    least: float  # of these rows
+    most: float
+    units: bool  # whether these are whole
+
+    @property
+    def counts(self) -> bool:
+        """Whether they may be counts of events."""
+        return self.whole and self.low >= 0 and self.high <= LARGEST_COUNT
+
+
+@dataclass(frozen=True)
+class Looked:
+    """A table, and the few rows of it that are looked at.
+
+    What would leave a column out, and what a family could not have, is judged on all of them.
+    """
+
+    frame: Frame
+    rows: Rows
+    few: Frame
+    few_rows: Rows
+
+    @cached_property
+    def weighty(self) -> NDArray[np.int64]:
+        """The rows that weigh anything."""
+        return self.rows.weighty()
+
+    def column(self, name: str, kind: str) -> Verdict | Numbers:
+        """The family that the values of one column speak for, and why; or the numbers that families are tried on."""
+        whole = self.frame.columns[name]
+        if kind == EMPTY and whole.holes().all():
+            return None, "no value is there"
+        if kind == DATE:
+            return None, "a date or time: make numbers of it, such as the year, or the hour with VonMises(period=24)"
+        if kind not in READABLE and kind != EMPTY:
+            raise unreadable(name, kind, _dropped(name))
+        if kind in (LEVEL_KIND, EMPTY) and whole.kind() == LEVEL_KIND:
+            spread = _spread(self.few.columns[name], self.few_rows)
+            if self.few is not self.frame and not 1 < spread[0] <= FEW_LEVELS:
+                spread = _spread(whole, self.rows)
+            return _for_levels(*spread)
+        return self._numbers(name, kind)
+
+    def _numbers(self, name: str, kind: str) -> Verdict | Numbers:
+        every = self.frame.columns[name].numbers()
+        if self.rows.weights is not None:
+            check_finite(every[:, None], [name])
+            every = every[self.weighty]
+        low, high, whole = _range(every)
+        if math.isinf(low) or math.isinf(high):
+            check_finite(every[:, None], [name])
+        if math.isnan(low):  # in no row that weighs anything
+            return None, "no value is there"
+        if low == high:
+            return self._equal(name, kind, low)
+        if whole and _running(every, low, high, self.rows):
+            return None, f"{IDENTIFIER} (a running number)"
+        if kind == TRUTH:
+            return BERNOULLI, "yes or no"
+        if whole and low == 0.0 and high == 1.0:
+            return BERNOULLI, "only 0 and 1"
+        if not whole and low <= 0:
+            return GAUSSIAN, "numbers"
+        if self.few is not self.frame:
+            x = self.few.columns[name].numbers()
+            seen = _range(x)
+            if seen[0] < seen[1]:
+                return Numbers(x, self.few_rows, low, high, whole, *seen)
+        rows = self.rows.some(self.weighty) if len(every) < len(self.rows) else self.rows
+        return Numbers(every, rows, low, high, whole, low, high, whole)  # a rare other value is not among the few
+
+    def _equal(self, name: str, kind: str, value: float) -> Verdict:
+        """A column whose values are one as float64; whole numbers that are not are levels."""
+        if kind == WHOLE and abs(value) >= EXACT:
+            distinct, present = _spread(self.frame.columns[name], self.rows)
+            if distinct > 1:
+                family, reason = _for_levels(distinct, present)
+                return family, f"whole numbers that are all {value:g} as float64; {reason}"
+        return None, f"{CONSTANT} {value:g}"
+
+
+@cache
+def _kernels() -> Any:
+    """What is compiled for columns: asked for by every one of them, and an import costs as much as a short column."""
+    from ..kernels import column_family as columns
+
+    return columns
+
+
+def _range(x: Array) -> tuple[float, float, bool]:
+    """The least and the greatest value, NaN where there is none, and whether all are whole, the missing left aside."""
+    return _kernels().column_range(freeze(x))  # type: ignore[no-any-return]
+
+
+def _spread(column: Column, rows: Rows) -> tuple[int, float]:
+    """How many distinct levels a column has, and in how many rows."""
+    values, codes = column.levels()
+    return _kernels().count_seen(freeze(codes), rows.part(0, len(rows))[1], np.zeros(len(values), np.uint8))  # type: ignore[no-any-return]
+
+
+def _running(x: Array, low: float, high: float, rows: Rows) -> bool:
+    """Whether every row has its own of so many whole numbers in a row."""
+    if high - low + 1 < FEW_LEVELS or high - low >= len(x):
+        return False
+    there = x[~np.isnan(x)]
+    n = len(there)
+    return high - low == n - 1 and bool(rows.counts().sum() == n > FEW_LEVELS) and len(np.unique(there)) == n
+
+
+def _for_levels(distinct: int, present: float) -> Verdict:
+    if distinct <= 1:
+        return None, f"{CONSTANT} the same"
+    if distinct > max(FEW_LEVELS, OWN_VALUE * present):
+        return None, f"{IDENTIFIER} ({distinct} distinct values in {present:g} rows)"
+    return CATEGORICAL, f"{distinct} levels"
+
+
+def _compared(columns: Mapping[str, Numbers], criterion: str) -> dict[str, Verdict]:
+    """The family that explains each column best, and why; columns of the same rows are looked at together."""
+    together: dict[Any, dict[str, Numbers]] = {}
+    for j, (name, column) in enumerate(columns.items()):
+        at_once = max(1, MOST_NUMBERS // max(1, len(column.x)))  # many rows of many columns would need much room
+        together.setdefault((id(column.rows), j // at_once), {})[name] = column
+    found = {}
+    for some in together.values():
+        for (name, column), tries in zip(some.items(), explained(list(some.values())), strict=True):
+            settle = _for_whole_numbers if column.whole else _for_numbers
+            found[name] = settle(column, tries, criterion)
+    return found
+
+
+def _for_whole_numbers(column: Numbers, explained: Explained, criterion: str) -> Verdict:
+    tries = explained.by
+    if criterion == LOO:
+        found = compared(column.x, column.rows, {k: CANDIDATES[k] for k in tries}, whole=True)
+        tries = {k: found.total(k) for k in tries}
+    best = max(tries, key=lambda k: tries[k])
+    others = ", ".join([f"{k} {v - tries[best]:.0f} nats" for k, v in tries.items() if k != best])
+    what = {"poisson": "counts", "gaussian": "whole numbers"}
+    if best == "categorical":
+        what[best] = f"{explained.levels} whole numbers as levels"
+    return CANDIDATES[best], what[best] + (f" (by {CRITERIA[criterion]}: {others})" if others else "")
+
+
+def _for_numbers(column: Numbers, explained: Explained, criterion: str) -> Verdict:
+    base, scores = explained.by["gaussian"], {k: explained.by[k] for k in RIVALS}
+    best = max(scores, key=lambda k: scores[k])
+    surely = scores[best] > base + SURELY
+    if criterion == LOO:
+        found = compared(column.x, column.rows, {"gaussian": GAUSSIAN, **RIVALS}, whole=False)
+        base, scores = found.total("gaussian"), {k: found.total(k) for k in RIVALS}
+        best = max(scores, key=lambda k: scores[k])
+        surely = found.surely(best, "gaussian", SURELY)
+    if surely:
+        gain = scores[best] - base
+        return RIVALS[best], f"positive: {best} beats Gaussian by {gain:.0f} nats ({CRITERIA[criterion]})"
+    return GAUSSIAN, f"continuous (no alternative better by {SURELY:g} nats, {CRITERIA[criterion]})"
+
+
+class Explained(NamedTuple):
+    """How well families explain a column: by name; and how many levels it has, where it may be a column of levels."""
+
+    by: dict[str, float]
+    levels: int = 0
+
+
+@np.errstate(all="ignore")  # a class without values: NaN, where another family has them too
+def explained(columns: Sequence[Numbers]) -> list[Explained]:
+    """Log-likelihood of columns of the same rows given the classes, less ½·log(rows) for every parameter (BIC).
+
+    Of whole numbers, that of the unit interval about each: for a Gaussian, by Sheppard's rule.
+    """
+    rows = columns[0].rows
+    price = 0.5 * float(np.log(max(rows.counts().sum(), 1.0))) * len(rows.classes)
+    X = np.array([column.x for column in columns])  # (p, n)
+    positive = np.flatnonzero([not column.whole for column in columns])
+    whole = np.flatnonzero([column.whole for column in columns])
+    counts = np.flatnonzero([column.counts for column in columns])
+    p, units = len(columns), np.array([column.units for column in columns])
+    if len(positive):
+        X = np.concatenate([X, np.log(X[positive])])
+    X = freeze(X)
+    sums = column_sums(X, rows)  # of x, and of log x for positive numbers
+    value = _normal(sums, np.concatenate([units, units[positive]])) - 2 * price
+    out = [Explained({"gaussian": v}) for v in value[:p].tolist()]
+    if len(positive):
+        n, logs = sums.n[:, p:], sums.t[:, p:]
+        t = np.stack([sums.t[:, positive], logs], axis=-1)
+        gamma = _natural(GAMMA, n, t) - 2 * price
+        for j, a, b in zip(positive, (value[p:] - logs.sum(axis=0)).tolist(), gamma.tolist(), strict=True):
+            out[j].by.update({"log-normal": a, "gamma": b})
+    if len(counts):
+        poisson = _natural(POISSON, sums.n[:, counts], sums.t[:, counts, None])
+        poisson = poisson - log_factorials(X, counts, rows) - price
+        for j, a in zip(counts, poisson.tolist(), strict=True):
+            out[j].by["poisson"] = a
+    if len(whole):
+        low, high = np.array([(c.least, c.most) for c in columns if c.whole]).T
+        for j, (levels, a) in zip(whole, _of_levels(X, whole, low, high, rows), strict=True):
+            if levels:
+                out[j].by["categorical"] = a - price * (levels - 1)
+                out[j] = out[j]._replace(levels=levels)
+    return out
+
+
+class Sums(NamedTuple):
+    """Of every class and column: rows, Σx, and Σz and Σz², z = x less the column's mean.  # (K, p)"""
+
+    n: Array
+    t: Array
+    z: Array
+    zz: Array
+
+
+def column_sums(X: Array, rows: Rows) -> Sums:
+    """The sums of columns, NaN where missing.  # (p, n)"""
+    n, z, zz = np.empty((3, len(rows.classes), len(X)))
+    middle = np.empty(len(X))
+    _kernels().column_moments(X, *rows.part(0, len(rows)), middle, n, z, zz)
+    return Sums(n, z + n * middle, z, zz)
+
+
+def _normal(sums: Sums, units: NDArray[np.bool_]) -> Array:
+    """−½ Σ (x − μ)²/σ² + log 2πσ²; of unit intervals, the variance and 1/12.  # → (p,)"""
+    n, _, z, zz = sums
+    m, variances, _, _ = GAUSSIAN.solved_moments(n, z, zz, np.zeros(n.shape))
+    v = variances + units / 12
+    return np.asarray(-0.5 * ((zz + m * (n * m - 2 * z)) / v + n * np.log(2 * np.pi * v)).sum(axis=0))
+
+
+def _natural(family: Elementwise, n: Array, t: Array) -> Array:
+    """t·θ − n·A, without log h(x).  # (K, p), (K, p, order) → (p,)"""
+    natural = family.natural(n, t)
+    return np.asarray((t * natural.theta).sum(axis=(0, 2)) - (n * natural.A).sum(axis=0))
+
+
+@cache
+def _factorials() -> Array:
+    return freeze(-POISSON.log_base(np.arange(LARGEST_COUNT + 1.0)))
+
+
+def log_factorials(X: Array, places: NDArray[np.int64], rows: Rows) -> Array:
+    """Σ log x! of the columns of counts at these places.  # (p, n)"""
+    out = np.empty(len(places))
+    _kernels().sums_looked_up(X, freeze(places), rows.part(0, len(rows))[1], _factorials(), out)
+    return out
+
+
+def _of_levels(X: Array, places: NDArray[np.int64], low: Array, high: Array, rows: Rows) -> Iterator[tuple[int, float]]:
+    """How many different numbers the columns at these places have, in these ranges, 0 for many; and of each
+
+    Σ_cv N_cv·log (N_cv + 1)/(N_c + levels).
+    """
+    levels, value = np.empty(len(places), np.int64), np.empty(len(places))
+    ranges, part = (freeze(places), freeze(low), freeze(high)), rows.part(0, len(rows))
+    _kernels().levels_explain(X, *ranges, *part, len(rows.classes), WIDE, FEW_LEVELS, levels, value)
+    return zip(levels.tolist(), value.tolist(), strict=True)

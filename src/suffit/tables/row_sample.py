@@ -1,0 +1,153 @@
+"""Which rows of a table are looked at, and the fold of each: by the order of values, not by names, units or places.
+
+A row has a key, a number as good as random, made of the ranks of its values among those of their columns.  Categories
+and classes have no order, and their names say nothing: they are told apart by how often they are there, and with which
+ranks and other categories; those that nothing tells apart are exchangeable.  Equal rows have equal keys.  So neither
+the order of the rows or columns, nor the names of columns, categories and classes, nor units change what is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.column import EMPTY, NUMBER, TRUTH, WHOLE
+from ..data.frame import Frame
+from ..data.matrices import Array, freeze
+from ..data.rows import Rows
+from ..families.counts.binned import SortedColumns
+
+Places = NDArray[np.int64]
+Keys = NDArray[np.uint64]
+
+LEAST_OF_CLASS = 100  # rows of a class that a sample holds, where there are as many and not too many classes
+MOST_KEYED = 20_000  # rows of a table whose keys are found
+SALT = np.uint64(0)  # another one draws other rows
+
+
+@dataclass(frozen=True)
+class Keyed:
+    """The keys of all rows of a table, and what was sorted to find them."""
+
+    keys: Keys
+    numbers: tuple[str, ...]  # the columns of numbers
+    columns: SortedColumns
+    marks: dict[str, int]  # what tells a column from the others
+    of_categories: dict[str, dict[Hashable, int]]  # of every column of categories, what tells each from the others
+
+    def sorted(self, names: tuple[str, ...]) -> SortedColumns:
+        """Some of the columns of numbers, sorted."""
+        return self.columns.only([self.numbers.index(name) for name in names])
+
+    def in_order(self, names: Iterable[str]) -> list[str]:
+        """Columns in an order that depends on their values alone, so that rounding is the same under other names."""
+        return sorted(names, key=lambda name: self.marks.get(name, 0))
+
+
+def keyed(frame: Frame, names: Iterable[str], rows: Rows) -> Keyed:
+    """Keys of the rows of a table, all of which have weight, from these columns and the class."""
+    from ..kernels.row_keys import add_categories, add_ranks, marks_of_columns
+
+    kinds = {name: frame.columns[name].kind() for name in names}
+    numbers = tuple(name for name, kind in kinds.items() if kind in (NUMBER, WHOLE, TRUTH))
+    other = [name for name, kind in kinds.items() if name not in numbers and kind != EMPTY]
+    n, keys = frame.n_rows, np.zeros(frame.n_rows, np.uint64)
+    x = np.empty((n, len(numbers)))
+    for j, name in enumerate(numbers):
+        x[:, j] = frame.columns[name].numbers()
+    columns = SortedColumns.of(x)
+    add_ranks(columns.x, columns.order, rows.part(0, n)[1], SALT, keys)
+    levels = [frame.columns[name].levels() for name in other]
+    categories = np.empty((len(other), n), np.int32)
+    for j, (_, codes) in enumerate(levels):
+        categories[j] = codes
+    sizes = np.array([len(values) for values, _ in levels], np.int64)
+    hashed = np.zeros((len(other), int(sizes.max(initial=0))), np.uint64)
+    told = freeze(categories), freeze(sizes), rows.codes, len(rows.classes), rows.part(0, n)[1]
+    add_categories(*told, SALT, keys, hashed)
+    marks = np.zeros(len(numbers) + len(other), np.uint64)
+    marks_of_columns(columns.x, columns.order, freeze(categories), hashed, keys, marks)
+    of_categories = {
+        name: dict(zip(values, each.tolist(), strict=False))
+        for name, (values, _), each in zip(other, levels, hashed, strict=True)
+    }
+    return Keyed(keys, numbers, columns, dict(zip([*numbers, *other], marks.tolist(), strict=True)), of_categories)
+
+
+def folds_of(keys: Keys, rows: Rows, folds: int) -> Places:
+    """A fold for every row: those of a class in turn, by their keys; rows that are equal are in the same one."""
+    order = _by_class(keys, rows)
+    sizes = np.bincount(rows.codes, minlength=len(rows.classes))
+    another = np.diff(keys[order], prepend=keys[order[:1]]) != 0
+    rank = np.cumsum(another)
+    firsts = np.cumsum(sizes) - sizes
+    rank -= np.repeat(rank[np.minimum(firsts, len(rank) - 1)], sizes)
+    out = np.empty(len(rows), np.int64)
+    out[order] = rank % folds
+    return out
+
+
+def sample(frame: Frame, names: Iterable[str], rows: Rows, most: int) -> Places:
+    """The rows that weigh anything; of more than ``most``, so many, of every class by its share.
+
+    By their keys; of very many rows, by their places.
+    """
+    heavy = rows.weighty(MOST_KEYED)
+    if len(heavy) <= most:
+        return heavy
+    if len(heavy) == MOST_KEYED:
+        return rows.weighty(most)
+    few = rows.some(heavy)
+    return heavy[drawn(keyed(frame.rows(heavy), names, few).keys, few, most, least=1)]
+
+
+def drawn(keys: Keys, rows: Rows, most: int, least: int = LEAST_OF_CLASS) -> Places:
+    """The rows of the least keys, ``most`` of them, of every class as many as allotted.  # → (most,), in order"""
+    if len(rows) <= most:
+        return np.arange(len(rows))
+    order = _by_class(keys, rows)
+    sizes = np.bincount(rows.codes, minlength=len(rows.classes))
+    within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    chosen = within < np.repeat(allotted(sizes, most, least), sizes)
+    rest = order[~chosen]
+    left = most - (len(rows) - len(rest))  # rounding down has left some
+    return np.sort(np.concatenate([order[chosen], rest[np.argsort(keys[rest], kind="stable")[:left]]]))
+
+
+def _by_class(keys: Keys, rows: Rows) -> Places:
+    """The places of the rows by class, key and weight."""
+    order = np.argsort(keys) if rows.weights is None else np.lexsort((rows.weights, keys))
+    codes = rows.codes[order]
+    return order[np.argsort(codes.astype(np.uint16) if len(rows.classes) <= 1 << 16 else codes, kind="stable")]
+
+
+def allotted(sizes: NDArray[np.int64], most: int, least: int = LEAST_OF_CLASS) -> NDArray[np.int64]:
+    """How many rows of each class to look at: by its share, and enough of a rare one.
+
+    >>> allotted(np.array([10, 300, 9690]), 1000)
+    array([ 10, 116, 873])
+    """
+    enough = np.minimum(sizes, min(least, most // (2 * max(1, int((sizes > 0).sum())))))
+    beyond = sizes - enough
+    share = max(0, most - int(enough.sum())) / max(1, int(beyond.sum()))
+    return np.asarray(enough + np.floor(np.minimum(share, 1.0) * beyond).astype(np.int64))
+
+
+def some_rows(rows: Rows, most: int) -> Places:
+    """The rows that weigh anything; of more than ``most``, about so many by their places, of each class as allotted."""
+    sizes = rows.weighty_sizes()
+    if 2 * len(sizes) > most or int(sizes.sum()) <= most:
+        return rows.weighty(most)
+    return rows.drawn(allotted(sizes, most))
+
+
+def reweighted(some: Rows, counts: Array) -> Array:
+    """Weights of some rows under which each class has its share of ``counts``, and all together weigh as much."""
+    here = some.counts()
+    there = np.where(here > 0, counts, 0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        factor = np.where(here > 0, there / here, 0.0) * (here.sum() / there.sum())
+    return np.asarray(some.part(0, len(some))[1] * factor[some.codes])

@@ -1,0 +1,488 @@
+"""How the columns of a table depend on each other given the class: structures compared on rows left out.
+
+Every row is scored by the sums of all the others (leave-one-out, in closed form; for shrunk joint columns, and those
+with holes, nearly).  Where there is no closed form, bins chosen by the class, the sums are those of all folds but the
+row's own.  Which rows are looked at, and the fold of each, depends on the ranks of their values (see ``row_sample``):
+neither the order of rows and columns, nor names of columns, categories and classes, nor units change anything.
+Structures are compared, and pooled, by the log-loss of (1 − ε)·q(c | x) + ε·p(c), q ∝ p(c) Π_m p_m(x | c)^β_m, on the
+rows left out: β below 1 takes back the over-confidence of a wrong model, and the lapse ε is the chance that a row is an
+exception, whose columns say nothing of its class.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import softmax
+
+from ..core.family import Family
+from ..core.outliers import lapsed
+from ..core.pooling import Pooled, bounded, expected_loss, pooled, priced_loss
+from ..core.stats import Stats
+from ..data.column import LEVEL_KIND, NUMBER, WHOLE
+from ..data.frame import Frame
+from ..data.matrices import Array, Codes
+from ..data.remarks import no_remarks
+from ..data.rows import Rows
+from ..families import Binned, Categorical, MultivariateGaussian
+from ..families.gaussian.missing.patterns import patterns_of
+from ..families.tuning import Tuning
+from ..kernels.runtime.threads import one_blas_thread
+from .evaluation import Held
+from .row_sample import Places, keyed, some_rows
+from .schema import Coding, Piece, Schema
+
+NAIVE = "naive"
+MOST_ROWS = 20_000  # rows whose sums structures are compared by, where there are more
+MOST_COLUMNS = 250  # numbers in a joint block; more levels than make these are left to themselves
+MOST_ROOM = 1 << 23  # numbers that the sums of a joint block may take
+MOST_WORK = 1e10  # products that factoring a joint block may take, for all ways in which rows have holes
+SEEN_OFTEN = 2.5  # rows a level needs more than, for a number of its own in a joint block: no sum of weights is near
+BINS = 8  # of the numbers in a joint block; fewer where that would make too many columns
+TIES = (1.0, 0.3, 0.0)
+SHRINKAGE = 0.1  # tried with every tie; with the best, more or less of it
+FREEDOM = 10.0  # of the heavier tails that settings are compared with; then normal ones with the best of them
+LESS, MORE = 0.01, (0.3, 0.8)
+FEW_OTHERS = 10  # times fewer columns that are no numbers make no difference between numbers joint and all joint
+FAR_BEHIND = 1.1  # times the log-loss of another structure: one as bad as this is not tried with other shrinkages
+WORTH = 0.5  # rows: a structure that gains the pool less than so much log-loss on n of them, /n, is left out of it
+WORSE_BY = 0.1  # a fitted model may explain rows so much worse than those without them did, and by this share
+LEAST_LIKELY = 1e-15
+HEDGED = 2.0  # squared standard errors of gain at which a pool counts for half, beside the naive structure
+SAYABLE = 100.0  # nats: the most that one row says for a density, or against it
+SURELY = 2.0  # standard errors by which a density must be better than the naive one
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One structure with its settings: its leave-one-out log-loss, and the power that its evidence then has."""
+
+    name: str
+    settings: str
+    loss: float
+    power: float
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What was tried, and what was taken: the structures of the pool with their weights, and the outlier rate.
+
+    ``loo_loss`` is the leave-one-out log-loss of the pool, on the same rows as those of the structures tried; ``loss``
+    is what to expect on new rows, the cost of choosing on these included.  ``density`` names the structure that
+    densities, draws and imputation belong to.  ``columns`` shows the columns dropped before, where some were to be.
+    """
+
+    tried: tuple[Tried, ...]
+    pool: tuple[tuple[str, str, float], ...]
+    lapse: float
+    loss: float
+    loo_loss: float
+    density: str = NAIVE
+    columns: Tuning | None = None
+
+    def __repr__(self) -> str:
+        rows = [f"{'structure':<24}{'settings':<44}{'log-loss':>9}{'weight':>8}"]
+        taken = {(name, settings) for name, settings, _ in self.pool}
+        for t in self.tried:
+            mark = " *" if (t.name, t.settings) in taken else ""
+            rows.append(f"{t.name:<24}{t.settings:<44}{t.loss:9.4f}{t.power:8.2g}{mark}")
+        weights = ", ".join(f"{name} {power:.2g}" for name, _, power in self.pool) or "none, the class shares"
+        before = [] if self.columns is None else [repr(self.columns), ""]
+        return "\n".join([
+            *before, *rows,
+            f"pool: {weights}; outlier rate {self.lapse:.2g}; leave-one-out log-loss {self.loo_loss:.4f}",
+            f"expected on new rows: {self.loss:.4f}; densities and draws: {self.density}",
+        ])  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Pieces that make a model of the table; ``joint`` marks the piece whose covariances are to be chosen."""
+
+    name: str
+    pieces: tuple[Piece, ...]
+    joint: int | None = None
+
+    @property
+    def is_density(self) -> bool:
+        """Whether it is one of the columns themselves, and not of marks for their categories or bins."""
+        marked = any(c.levels or c.edges for p in self.pieces for c in p.codings)
+        return not marked and not any(isinstance(p.family, Binned) and p.family.edges is None for p in self.pieces)
+
+
+# --- the structures
+
+
+def structures(schema: Schema, held: Held) -> list[Structure]:
+    """Naive, naive with bins, numbers joint, everything joint, everything joint with bins: those that make sense."""
+    frame = held.frame
+    kinds = {c.column: c.kind for c in schema.choices}
+    plain = {n: p for p in schema.pieces if p.reads != "holes" for n in p.columns}
+    holes = tuple(p for p in schema.pieces if p.reads == "holes")
+    used = held.keyed.in_order(schema.used)
+    levels = [n for n in used if isinstance(plain[n].family, Categorical) and kinds[n] == LEVEL_KIND]
+    numeric = [n for n in used if kinds[n] in (NUMBER, WHOLE) and plain[n].family.key != "bernoulli"]
+    found = [Structure(NAIVE, schema.pieces)]
+    rest = tuple(n for n in schema.used if n not in numeric)
+    if numeric:
+        bins = Piece(Binned(), tuple(numeric), "numbers")
+        found.append(Structure("naive, binned", (*_only(schema, rest), bins, *holes)))
+    if len(numeric) > 1 and len(rest) * FEW_OTHERS >= len(numeric):
+        joint = Piece(_joint(), tuple(numeric), "codings", (Coding(),) * len(numeric))
+        found.append(Structure("numbers joint", (*_only(schema, rest), joint, *holes), len(_only(schema, rest))))
+    codings = {n: _level_coding(held, n) if n in levels else Coding() for n in used}
+    edges = _quantiles(held, numeric)
+    binned = {n: replace(c, edges=edges.get(n, ())) for n, c in codings.items()}
+    for name, coding in (("all joint", codings), ("all joint, binned", binned if numeric else {})):
+        use = {n: c for n, c in coding.items() if n not in levels or c.levels}
+        width = sum(c.width for c in use.values())
+        if 1 < width <= MOST_COLUMNS and width**3 * _patterns(frame, use) <= MOST_WORK:
+            found.append(Structure(name, (Piece(_joint(), tuple(use), "codings", tuple(use.values())), *holes), 0))
+    return found
+
+
+def _patterns(frame: Frame, names: Iterable[str]) -> int:
+    """In how many ways rows miss some of these columns: for each, a joint block has a covariance to factor."""
+    holes = [h for n in names if (h := frame.columns[n].holes()).any()]
+    return len(patterns_of(np.column_stack(holes))[0]) if holes else 1
+
+
+def _only(schema: Schema, names: Sequence[str]) -> tuple[Piece, ...]:
+    """The pieces of a schema, as far as they are about these columns."""
+    pieces = []
+    for piece in schema.pieces:
+        here = tuple(n for n in piece.columns if n in names)
+        if here and piece.reads != "holes":
+            pieces.append(piece.only(here))
+    return tuple(pieces)
+
+
+def _joint() -> MultivariateGaussian:
+    return MultivariateGaussian(tie=1.0, shrinkage=SHRINKAGE, holes="pairs", freedom=FREEDOM)
+
+
+def _level_coding(held: Held, name: str) -> Coding:
+    values, codes = held.frame.columns[name].levels()
+    weights = held.rows.part(0, len(held.rows))[1]
+    count = np.bincount(codes[codes >= 0], weights[codes >= 0], minlength=len(values))
+    often = [v for v, n in zip(values, count, strict=True) if n > SEEN_OFTEN]
+    marks = held.keyed.of_categories[name]
+    return Coding(levels=tuple(sorted(often, key=lambda v: marks[v])))
+
+
+def _quantiles(held: Held, names: Sequence[str]) -> dict[str, tuple[float, ...]]:
+    """Edges of bins with equal shares of the rows, for every column."""
+    if not names:
+        return {}
+    bins = max(2, min(BINS, MOST_COLUMNS // len(names)))
+    weights = held.rows.part(0, len(held.rows))[1]
+    edges = held.sorted(tuple(names)).edges("quantile", bins, held.rows.codes, weights, len(held.rows.classes))
+    return dict(zip(names, edges, strict=True))
+
+
+# --- the choice
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A structure under the best of what was tried, the scores of rows left out of it, and its density."""
+
+    structure: Structure
+    tried: Tried
+    scores: Array  # (n, K), of the rows compared
+    besides: Callable[[], Array]  # of the others looked at
+    dense: tuple[Piece, ...] | None = None  # its pieces under the setting of the best density, where they have one
+    log_density: Array | None = None  # (n,): log p(x_i | y_i) without row i, of the rows compared
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A schema, what is said of it, and p(c | x) of some rows without themselves: what the fitted model has to keep."""
+
+    schema: Schema
+    selection: Selection
+    posterior: Array  # (n, K)
+
+    def kept(self, posterior: Array, codes: Codes, weights: Array) -> bool:
+        """Whether a model fitted to the rows explains them no worse than those without each of them did."""
+        each = np.arange(len(codes))
+        promised, found = (-np.log(np.maximum(P[each, codes], LEAST_LIKELY)) for P in (self.posterior, posterior))
+        total = max(float(weights.sum()), 1e-300)
+        return float(weights @ found) / total <= (1 + WORSE_BY) * float(weights @ promised) / total + WORSE_BY
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """Schemas for a table, the best first, the class shares last; the rows they are held to; and sums made already."""
+
+    each: tuple[Proposal, ...]
+    classes: Sequence[Hashable] = ()  # that the codes and the columns of posteriors are of
+    places: Places = field(default_factory=lambda: np.zeros(0, np.int64))
+    codes: Codes = field(default_factory=lambda: np.zeros(0, np.int32))
+    weights: Array = field(default_factory=lambda: np.zeros(0))
+    sums: Mapping[Any, Stats] = field(default_factory=dict)
+
+    def known(self, schema: Schema) -> dict[int, Stats]:
+        """The sums of pieces that all rows were added up for, by the place of the piece."""
+        keys = {i: (p.columns, p.codings) for i, p in enumerate(schema.pieces) if p.reads == "codings"}
+        return {i: self.sums[key] for i, key in keys.items() if key in self.sums}
+
+
+def select(schema: Schema, frame: Frame, rows: Rows) -> Proposals:
+    """Pools of structures that explain rows left out best: the schemas of their pieces, and what was tried."""
+    look = some_rows(rows, MOST_ROWS)
+    every_row, counts = len(look) == frame.n_rows, rows.counts()
+    if not every_row:
+        frame, rows = frame.rows(look), rows.some(look)
+        rows, counts = rows.with_weight(), counts[rows.counts() > 0]
+    with np.errstate(divide="ignore"):
+        log_prior = np.log(counts / counts.sum())
+    held = Held(frame, rows, keyed(frame, schema.used, rows), counts)
+    if not held.tell.counts().any():  # no class has two rows
+        return nothing_to_compare(schema, rows, ((NAIVE, "", 1.0),))
+    tried: list[Tried] = []
+    best: list[Candidate] = []
+    with no_remarks(), one_blas_thread():
+        for structure in structures(schema, held):
+            so_far = min((t.loss for t in tried), default=np.inf)
+            taken, attempts = _settled(structure, held, log_prior, so_far)
+            tried += attempts
+            best.append(taken)
+        found = _proposed(schema, best, log_prior, held, tried)
+    guarded = held.tell.some(held.guarded)
+    places, (codes, weights) = held.look[held.guarded], guarded.part(0, len(guarded))
+    if not every_row:
+        return Proposals(tuple(found), rows.classes.labels, look[places], codes, weights)
+    each = [replace(f, schema=replace(f.schema, pieces=tuple(held.cut(p) for p in f.schema.pieces))) for f in found]
+    return Proposals(tuple(each), rows.classes.labels, places, codes, weights, held.sums)
+
+
+def nothing_to_compare(schema: Schema, rows: Rows, pool: tuple[tuple[str, str, float], ...] = ()) -> Proposals:
+    """The schema as it is, where no structures can be compared: it promises no more than the class shares do."""
+    counts = rows.counts()
+    counts = counts[counts > 0]
+    loss = float(-counts @ np.log(counts / counts.sum()) / counts.sum())
+    return Proposals((Proposal(schema, Selection((), pool, 0.0, loss, loss), np.zeros((0, len(counts)))),))
+
+
+def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) -> tuple[Candidate, list[Tried]]:
+    """A structure under the best of several settings, and what was tried.
+
+    How far tied first, less and less while that helps, then how far shrunk, with heavy tails, that no single row
+    decides; then normal ones.  With p numbers and n rows that have both of a pair, correlations err by about 1/√n each,
+    and shrinkage is no less than p/2n.
+    """
+    alone = [p for i, p in enumerate(structure.pieces) if i != structure.joint]
+    compared, besides = slice(0, held.compared), slice(held.compared, None)
+    rest = held.scores(alone, compared)
+    told = held.told(held.compared)
+    lately: Pooled | None = None  # what was found last
+
+    def tried(settings: str, scores: Array) -> Tried:
+        nonlocal lately
+        lately = pooled([scores], log_prior, *told, start=lately)
+        return Tried(structure.name, settings, lately.loss, float(lately.powers[0]))
+
+    if structure.joint is None:
+        only = tried("", rest)
+        dense = {"dense": structure.pieces, "log_density": held.log_density(alone)} if structure.is_density else {}
+        return Candidate(structure, only, rest, lambda: held.scores(alone, besides), **dense), [only]  # type: ignore[arg-type]
+    at, piece = structure.joint, structure.pieces[structure.joint]
+    many = len(held.rows.classes) * len(piece.names) ** 2 > MOST_ROOM
+    joint = held.joint(replace(piece, family=replace(_joint(), pooled=many)))
+    base = joint.piece.family
+    assert isinstance(base, MultivariateGaussian)
+    found: list[tuple[MultivariateGaussian, Tried, Array]] = []
+    densities: list[Array] = []
+
+    def helps(tie: float, shrinkage: float, freedom: float = FREEDOM) -> bool:
+        """Try these; whether they are the best so far."""
+        family = replace(base, tie=tie, shrinkage=shrinkage, freedom=freedom)
+        left = joint.left_out(family, compared)
+        scores = bounded(left)
+        settings = f"tie={tie:g}, shrinkage={shrinkage:g}" + ("" if np.isinf(freedom) else ", heavy tails")
+        found.append((family, tried(settings, scores + rest), scores))
+        densities.append(left.log_density[np.arange(held.compared), told[0]])
+        return best()[0] is family
+
+    def best() -> tuple[MultivariateGaussian, Tried, Array]:
+        return min(found, key=lambda one: round(one[1].loss, 9))
+
+    least = min(MORE[-1], len(piece.names) / (2 * joint.together))
+    usual = max(SHRINKAGE, least)
+    for tie in TIES if not many else TIES[:1]:
+        if not helps(tie, usual):
+            break
+    if best()[1].loss < FAR_BEHIND * so_far:
+        for shrinkage in MORE:
+            if shrinkage > usual and not helps(best()[0].tie, shrinkage):
+                break
+        if best()[0].shrinkage == usual > least:
+            helps(best()[0].tie, max(LESS, least))
+    helps(best()[0].tie, best()[0].shrinkage, np.inf)
+    taken, least_loss, scores = best()
+
+    def with_family(family: Family) -> tuple[Piece, ...]:
+        return (*structure.pieces[:at], replace(joint.piece, family=family), *structure.pieces[at + 1 :])
+
+    def others() -> Array:
+        return bounded(joint.left_out(taken, besides)) + held.scores(alone, besides)
+
+    made = Candidate(replace(structure, pieces=with_family(taken)), least_loss, scores + rest, others)
+    if structure.is_density:
+        densest = max(range(len(found)), key=lambda i: round(float(told[1] @ densities[i]), 6))
+        log_density = densities[densest] + held.log_density(alone)
+        made = replace(made, dense=with_family(found[densest][0]), log_density=log_density)
+    return made, [t for _, t, _ in found]
+
+
+def _proposed(
+    schema: Schema, best: list[Candidate], log_prior: Array, held: Held, tried: list[Tried]
+) -> list[Proposal]:
+    """Pools in the order of their priced loss: the best of every structure together, the naive one; then none.
+
+    Those that the rows compared show to be worth it, on all rows looked at: few do not tell how rare a lapse is.
+    """
+    rows = held.told(held.compared)
+    start: Any = np.array([one.tried.power for one in best]) / len(best)
+    kept, found = _worth([(one, one.scores) for one in best], log_prior, rows, start)
+    scores = [one.scores for one in kept]
+    alone = best[0], best[0].scores
+    if held.compared < len(held.look):
+        rows = held.told(len(held.tell))
+        more = [(one, np.concatenate([one.scores, one.besides()])) for one in (*kept, best[0])]
+        (kept, found), alone = _worth(more[:-1], log_prior, rows, found), more[-1]
+        scores = [s for one, s in more[:-1] if one in kept]
+    naive = pooled([alone[1]], log_prior, *rows)
+    kept, scores, found = _hedged((kept, scores, found), (alone, naive), log_prior, rows, len(tried))
+    none = Pooled(np.zeros(0), 0.0, float(-rows[1] @ log_prior[rows[0]] / rows[1].sum()))
+    n = float(rows[1].sum())
+    pools = [(kept, scores, found, len(tried)), (best[:1], [alone[1]], naive, 1)]
+    pools.sort(key=lambda pool: round(priced_loss(pool[2], pool[3], n), 9))
+    pools = [p for p in pools if priced_loss(p[2], p[3], n) < none.loss]  # nothing is worse than no evidence
+    dense = _densest(best, held)
+    each = [(members, some, pool, expected_loss(pool, tries, n)) for members, some, pool, tries in pools]
+    return [
+        Proposal(
+            _schema_of(schema, members, pool, dense),
+            _selection((members, some, pool), loss, log_prior, held, tuple(tried), dense.structure.name),
+            _posterior([s[held.guarded] for s in some], log_prior, pool),
+        )
+        for members, some, pool, loss in [*each, ([], [], none, none.loss)]
+    ]
+
+
+def _hedged(
+    pool: tuple[list[Candidate], list[Array], Pooled],
+    alone: tuple[tuple[Candidate, Array], Pooled],
+    log_prior: Array,
+    rows: tuple[Codes, Array],
+    settings: int,
+) -> tuple[list[Candidate], list[Array], Pooled]:
+    """A pool between that found and the naive structure: nearer to this, the less surely it is better.
+
+    With a gain, less what choosing has cost, of z standard errors, powers of z²/(z² + 2) of the pool's and the rest of
+    the naive structure's own.
+    """
+    (members, scores, found), ((naive, own), plain) = pool, alone
+    each = np.arange(len(rows[0]))
+    gain = np.log(_posterior(scores, log_prior, found) / _posterior([own], log_prior, plain))[each, rows[0]]
+    total = float(rows[1].sum())
+    mean = float(rows[1] @ gain) / total
+    error = math.sqrt(float(rows[1] @ (gain - mean) ** 2)) / total
+    mean += priced_loss(plain, 1, total) - plain.loss - (priced_loss(found, settings, total) - found.loss)
+    if mean <= 0 or (naive is members[0] and len(members) == 1):
+        return [naive], [own], plain
+    share = mean**2 / (mean**2 + HEDGED * error**2)
+    if naive not in members:
+        members, scores, found = [naive, *members], [own, *scores], found._replace(powers=np.append(0.0, found.powers))
+    powers = share * found.powers + np.where([one is naive for one in members], (1 - share) * plain.powers[0], 0.0)
+    mixed = Pooled(powers, share * found.lapse + (1 - share) * plain.lapse, 0.0)
+    loss = -float(rows[1] @ np.log(_posterior(scores, log_prior, mixed)[each, rows[0]])) / total
+    return members, scores, mixed._replace(loss=loss)
+
+
+def _selection(
+    taken: tuple[list[Candidate], list[Array], Pooled], expected: float, log_prior: Array, held: Held,
+    tried: tuple[Tried, ...], density: str,
+) -> Selection:  # fmt: skip
+    """What is said of a pool, on the rows compared.  A row whose class has no other row is none that it can explain."""
+    members, scores, pool = taken
+    named = tuple((one.tried.name, one.tried.settings, float(b)) for one, b in zip(members, pool.powers, strict=True))
+    codes, weights = held.few.part(0, len(held.few))
+    single = weights * (held.tell.part(0, len(held.tell))[1] <= 0)
+    share = float(single.sum() / weights.sum())
+    if share and members:
+        unexplained = -math.log(pool.lapse) - float(single @ log_prior[codes] / single.sum())
+        expected = (1 - share) * expected + share * unexplained
+    posterior = _posterior([s[: held.compared] for s in scores], log_prior, pool)
+    rows = held.told(held.compared)
+    loss = (
+        float(-rows[1] @ np.log(posterior[np.arange(held.compared), rows[0]]) / rows[1].sum()) if members else pool.loss
+    )
+    return Selection(tried, named, pool.lapse, expected, loss, density)
+
+
+def _posterior(scores: Sequence[Array], log_prior: Array, pool: Pooled) -> Array:
+    """p(c | x) of rows left out, by the pool.  # → (n, K)"""
+    if not scores:
+        return np.zeros((0, len(log_prior)))
+    joint = log_prior + sum(b * s for b, s in zip(pool.powers, scores, strict=True))
+    return lapsed(softmax(joint, axis=1), log_prior, pool.lapse)
+
+
+def _densest(best: list[Candidate], held: Held) -> Candidate:
+    """The structure whose density explains rows left out best; the naive one, if no other surely does."""
+    weights = held.told(held.compared)[1]
+    naive = best[0]
+    found, most = naive, 0.0
+    for one in best[1:]:
+        if one.log_density is None or naive.log_density is None:
+            continue
+        gain = np.clip(one.log_density - naive.log_density, -SAYABLE, SAYABLE)
+        mean = float(weights @ gain / weights.sum())
+        error = math.sqrt(float(weights @ (gain - mean) ** 2)) / float(weights.sum())
+        if mean > max(most, SURELY * error):
+            found, most = one, mean
+    return found
+
+
+def _schema_of(schema: Schema, members: list[Candidate], pool: Pooled, dense: Candidate) -> Schema:
+    """The pieces of the density first, then those of the pool; a piece that serves both is there once."""
+    assert dense.dense is not None
+    powers = [(one.structure.pieces, float(b)) for one, b in zip(members, pool.powers, strict=True)]
+    own = next((b for pieces, b in powers if pieces == dense.dense), 0.0)
+    plain = tuple(replace(p, power=own) for p in dense.dense)
+    others = tuple(replace(p, power=b) for pieces, b in powers if pieces != dense.dense for p in pieces)
+    supports = tuple(p for p in schema.pieces if p.lenient)
+    return replace(schema, pieces=(*plain, *others), n_plain=len(plain), lapse=pool.lapse, supports=supports)
+
+
+def _worth(
+    kept: list[tuple[Candidate, Array]], log_prior: Array, rows: tuple[Codes, Array], start: Any
+) -> tuple[list[Candidate], Pooled]:
+    """Powers of candidates with these scores, without those that are not worth a number of their own."""
+
+    def fit(some: list[tuple[Candidate, Array]], start: Any) -> Pooled:
+        return pooled([scores for _, scores in some], log_prior, *rows, start=start)
+
+    found = fit(kept, start)
+    first = min(range(len(kept)), key=lambda m: round(kept[m][0].tried.loss, 9))
+    alone = fit([kept[first]], np.array([kept[first][0].tried.power]))
+    if alone.loss < found.loss:  # wild scores of another have led the search astray: begin without them
+        again = fit(kept, alone._replace(powers=np.where(np.arange(len(kept)) == first, alone.powers, 0.0)))
+        found = min(found, again, key=lambda one: one.loss)
+    price = WORTH / float(rows[1].sum())
+    size = np.array([float(rows[1] @ np.abs(s - s.mean(axis=1, keepdims=True)).mean(axis=1)) for _, s in kept])
+    while len(kept) > 1:
+        weak = int(np.argmin(found.powers * size))
+        fewer = kept[:weak] + kept[weak + 1 :]
+        without = fit(fewer, found._replace(powers=np.delete(found.powers, weak)))
+        if without.loss > found.loss + price:
+            break
+        kept, found, size = fewer, without, np.delete(size, weak)
+    return [one for one, _ in kept], found
