@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import suffit
-from suffit.data.matrices import freeze
+from suffit.data.arrays import freeze
 from suffit.kernels.moments import AHEAD_ROWS, LONG_ROW, STRIP_CELLS, STRIP_ROWS, class_moments
 
 SHORT, LONG = 3, 37  # columns

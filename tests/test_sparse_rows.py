@@ -10,7 +10,7 @@ from scipy import sparse
 
 import suffit
 from suffit import BernoulliNB, GaussianNB, MultinomialNB, PoissonNB
-from suffit.data.matrices import freeze
+from suffit.data.arrays import freeze
 from suffit.families.counts import shape as simplex
 from suffit.families.elementwise import scores as elementwise_scores
 from suffit.kernels import sparse_rows

@@ -18,8 +18,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.arrays import Array, Codes
 from ..data.errors import check_finite
-from ..data.matrices import Array, Codes, Matrix, csr, is_sparse
+from ..data.matrices import Matrix, csr, is_sparse
 from ..data.remarks import no_remarks
 from ..data.rows import Rows
 from ..kernels.runtime.threads import READ_CELLS, entry_blocks, every, row_blocks

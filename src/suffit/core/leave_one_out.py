@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..data.matrices import Array
+from ..data.arrays import Array
 from ..data.rows import Rows
 from .outliers import lapsed
 

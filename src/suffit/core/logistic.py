@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_softmax
 
-from ..data.matrices import Array
+from ..data.arrays import Array
 
 SHOWN_WEIGHTS = 8  # of a form that is printed
 

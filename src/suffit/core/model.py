@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..data.arrays import Array, freeze
 from ..data.errors import InputError
 from ..data.labels import Index
-from ..data.matrices import Array, Matrix, freeze
+from ..data.matrices import Matrix
 from ..data.remarks import no_remarks
 from ..data.rows import Rows
 from ..kernels.runtime.threads import SMALL_MATRIX, one_blas_thread

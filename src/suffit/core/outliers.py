@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scipy.special import softmax
 
-from ..data.matrices import Array
+from ..data.arrays import Array
 
 
 def lapsed(P: Array, log_prior: Array, lapse: float) -> Array:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.matrices import Array, Codes, freeze
+from ..data.arrays import Array, Codes, freeze
 from .leave_one_out import LeftOut
 
 USUAL_LAPSE = 0.01  # where the search for it begins

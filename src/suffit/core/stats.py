@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.arrays import Array
 from ..data.labels import Index, Positions
-from ..data.matrices import Array
 from .packing import packed, unpacked
 
 CLASS = "class"

@@ -17,8 +17,8 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .arrays import Array, Codes, freeze
 from .errors import InputError
-from .matrices import Array, Codes, freeze
 from .rows import FEW_WORDS, NOTHING_MISSING, column_codes, is_missing
 from .write import native_filled
 

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .arrays import freeze
 from .errors import adds_up
 
 Matrix: TypeAlias = Any  # a 2-d ndarray, or a scipy.sparse CSR matrix or array
-Array = NDArray[np.float64]
-Codes = NDArray[np.int32]
 
 
 def is_sparse(X: Matrix) -> bool:
@@ -128,10 +127,3 @@ class Parts:
 
     def __getitem__(self, rows: Any) -> Parts:
         return Parts(tuple(part[rows] for part in self.parts))
-
-
-def freeze(a: NDArray[Any]) -> NDArray[Any]:
-    """A read-only view, so that kernels meet one array type."""
-    a = np.ascontiguousarray(a).view()
-    a.setflags(write=False)
-    return a

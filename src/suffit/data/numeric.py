@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from .arrays import Array
 from .column import DATE, DATES, Column, SeriesColumn, WordColumn, numbers_of, unreadable
 from .errors import InputError, refuse
 from .frame import check_unique, frame_names, is_frame, read_frame, unmasked
-from .matrices import Array, is_sparse
+from .matrices import is_sparse
 from .rows import is_missing
 from .validate import ColumnNames
 

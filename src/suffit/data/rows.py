@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.runtime.threads import in_order, row_blocks
+from .arrays import Array, Codes, freeze
 from .labels import Index
-from .matrices import Array, Codes, freeze
 
 _TABLE_LIMIT = 1 << 16  # integer labels up to this range are coded by table look-up instead of sorting
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, overload
 
@@ -12,9 +11,10 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
+from .arrays import Array
 from .errors import InputError
 from .frame import frame_names, is_frame
-from .matrices import Array, Matrix
+from .matrices import Matrix
 from .rows import is_missing
 
 Prior = Mapping[Hashable, float] | ArrayLike | str | None
@@ -138,22 +138,3 @@ def common_dtype(a: np.dtype[Any] | None, b: np.dtype[Any] | None) -> np.dtype[A
     if a.kind in "iufb" and b.kind in "iufb":
         return np.result_type(a, b)
     return np.dtype(object)
-
-
-def number(value: Any, name: str, low: float = -np.inf, high: float = np.inf, above_low: bool = False) -> float:
-    """A finite number in [low, high], or in (low, high]."""
-    try:
-        x = math.nan if isinstance(value, bool | str | bytes) else float(value)
-    except (TypeError, ValueError):
-        x = math.nan
-    if not (math.isfinite(x) and low <= x <= high and not (above_low and x == low)):
-        span = "" if math.isinf(high) else f" in {'(' if above_low else '['}{low:g}, {high:g}]"
-        raise ValueError(f"{name}={value!r}: it must be a finite number{span}")
-    return x
-
-
-def whole_number(value: Any, name: str, low: int) -> int:
-    """A whole number of at least ``low``."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
-        raise ValueError(f"{name}={value!r}: it must be a whole number of at least {low}")
-    return int(value)

@@ -14,12 +14,14 @@ from sklearn.model_selection import check_cv
 
 from ..core.leave_one_out import RowsLeftOut
 from ..core.model import Model
+from ..data.arrays import Array
 from ..data.errors import InputError
 from ..data.frame import table_form
-from ..data.matrices import Array, Matrix
+from ..data.matrices import Matrix
 from ..data.remarks import remark
 from ..data.rows import Rows
-from ..data.validate import Prior, checked_prior, read_weight, whole_number
+from ..data.settings import whole_number
+from ..data.validate import Prior, checked_prior, read_weight
 from ..explain.summary import Summary
 from ..explain.terms import Explanation
 from ..posterior.calibrate import Calibration, calibrated

@@ -12,10 +12,11 @@ from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.family import Family
+from ..data.arrays import Array
 from ..data.column import ArrayColumn
 from ..data.errors import InputError
 from ..data.frame import check_unique, frame_names, is_frame
-from ..data.matrices import Array, Matrix
+from ..data.matrices import Matrix
 from ..data.remarks import UnknownCategoryWarning, remark
 from ..data.similar import IGNORED, LOOK_AT, UNKNOWN, some_rows, unknown_values
 from ..data.validate import column_names

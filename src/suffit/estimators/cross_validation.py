@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..core.model import Model
 from ..core.stats import CLASS
-from ..data.matrices import Array, Codes
+from ..data.arrays import Array, Codes
 from ..data.rows import Rows
 from ..posterior.calibrate import expected_calibration_error, log_loss
 from .fitted import tempering

@@ -16,8 +16,8 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
+from ..data.arrays import Array
 from ..data.errors import InputError
-from ..data.matrices import Array
 from ..data.rows import encode
 from ..data.validate import checked_prior, read_labels, read_weight
 from ..posterior.decide import Decisions, Rule, mean_cost

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from ..core.family import Family, Running
 from ..core.model import Model
 from ..core.solution import Solution
-from ..data.matrices import Array, Matrix
+from ..data.arrays import Array
+from ..data.matrices import Matrix
 from ..data.remarks import Remarks
 from ..data.rows import Rows
 from ..posterior.calibrate import Calibration

@@ -14,9 +14,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..core.family import Family
 from ..core.model import Model
 from ..core.stats import CLASS, FEATURE, PATTERN, Stats
+from ..data.arrays import Array
 from ..data.errors import check_finite
 from ..data.labels import Index
-from ..data.matrices import Array, Matrix
+from ..data.matrices import Matrix
 from ..data.rows import Rows
 from ..data.validate import Prior, column_names
 from ..families import Gaussian, MultivariateGaussian

@@ -13,8 +13,9 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from ..core.family import Family
 from ..core.model import Model
+from ..data.arrays import Array
 from ..data.errors import check_finite
-from ..data.matrices import Array, Matrix, block
+from ..data.matrices import Matrix, block
 from ..data.remarks import remark
 from ..data.rows import Rows
 from ..families import MultivariateGaussian

@@ -20,23 +20,16 @@ from sklearn.utils.validation import validate_data
 from ..core.family import Family
 from ..core.model import Model
 from ..core.solution import Solution
+from ..data.arrays import Array
 from ..data.errors import InputError
 from ..data.frame import table_form
 from ..data.labels import Index
-from ..data.matrices import Array, Matrix
+from ..data.matrices import Matrix
 from ..data.numeric import as_numbers
 from ..data.remarks import DataWarning, Remarks, current_remarks, remark
 from ..data.rows import Rows
-from ..data.validate import (
-    Prior,
-    adding_up,
-    column_names,
-    common_dtype,
-    number,
-    prior_in_order,
-    read_labels,
-    read_weight,
-)
+from ..data.settings import number
+from ..data.validate import Prior, adding_up, column_names, common_dtype, prior_in_order, read_labels, read_weight
 from .fitted import PENDING_ROWS, Fitted, Pending, PendingRows, PendingSums, log_prior
 
 

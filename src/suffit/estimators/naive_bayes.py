@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from ..core.family import Family, family_named
+from ..data.arrays import Array
 from ..data.frame import WORDS
 from ..data.labels import Index
-from ..data.matrices import Array
 from ..data.rows import Rows
 from ..data.validate import Prior
 from ..families import Bernoulli, Binned, Gaussian, Poisson

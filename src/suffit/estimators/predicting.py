@@ -13,8 +13,9 @@ from sklearn.utils import check_random_state
 from ..core.logistic import LogisticForm
 from ..core.solution import RowScorer, Solution
 from ..core.stats import CLASS
+from ..data.arrays import Array, Codes
 from ..data.errors import InputError
-from ..data.matrices import Array, Codes, Matrix
+from ..data.matrices import Matrix
 from ..posterior.novelty import DRAWS, Draws, Unit, holes_of, novelties
 from ..tables.column_family import apart
 from .fitted import log_prior

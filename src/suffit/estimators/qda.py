@@ -10,7 +10,8 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from ..core.family import Family
 from ..core.model import Model
-from ..data.matrices import Array, Matrix
+from ..data.arrays import Array
+from ..data.matrices import Matrix
 from ..data.rows import Rows
 from ..families import MultivariateGaussian
 from ..families.gaussian.few_rows.scores import FewRowsOwn

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..data.matrices import Array
+from ..data.arrays import Array
 from ..data.remarks import remark
 from ..data.validate import Prior
 from ..families.tuning import TEMPERED

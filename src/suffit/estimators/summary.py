@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.solution import Solution
-from ..data.matrices import Array, Matrix
+from ..data.arrays import Array
+from ..data.matrices import Matrix
 from ..data.rows import Rows
 from ..explain.summary import Summary, likelihood, separations
 

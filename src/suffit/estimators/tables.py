@@ -17,10 +17,11 @@ from ..core.family import Family
 from ..core.model import Model
 from ..core.solution import Solution
 from ..core.stats import CLASS, Bundle
+from ..data.arrays import Array
 from ..data.column import ArrayColumn, as_objects
 from ..data.errors import InputError
 from ..data.frame import Frame, Template, read_frame, unmasked
-from ..data.matrices import Array, Coded, Parts
+from ..data.matrices import Coded, Parts
 from ..data.remarks import DataWarning, LeftOutWarning, TextColumnWarning, UnknownCategoryWarning, remark
 from ..data.rows import Rows
 from ..data.similar import IGNORED, LOOK_AT, UNKNOWN, some_rows, unknown_values

@@ -12,9 +12,10 @@ from sklearn.utils._param_validation import StrOptions
 
 from ..core.family import Family
 from ..core.solution import Solution
+from ..data.arrays import Array
 from ..data.errors import InputError
 from ..data.frame import WORDS
-from ..data.matrices import Array, Matrix, is_sparse
+from ..data.matrices import Matrix, is_sparse
 from ..data.rows import Rows
 from ..families import Multinomial
 from .fitted import log_prior, no_prior

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from ..data.arrays import Array
 from ..data.column import EMPTY, NUMBER, WHOLE
 from ..data.errors import InputError
 from ..data.frame import Frame, read_frame
-from ..data.matrices import Array
 from ..data.rows import encode
 from ..data.validate import read_labels
 from .terms import html_table

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..data.arrays import Array
 from ..data.errors import InputError
-from ..data.matrices import Array
 from ..families.gaussian.scores import LOG_2PI
 
 _SYMMETRY = 1e-10  # relative difference of Σ_ij and Σ_ji that is put down to rounding

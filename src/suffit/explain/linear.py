@@ -11,8 +11,8 @@ from sklearn.linear_model import LogisticRegression
 
 from ..core.logistic import LogisticForm
 from ..core.solution import Solution
+from ..data.arrays import Array
 from ..data.errors import InputError
-from ..data.matrices import Array
 from ..families.gaussian.student_t import HeavyScorer
 from ..families.product import ProductScorer
 

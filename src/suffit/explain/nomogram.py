@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..data.arrays import Array
 from ..data.frame import Frame
-from ..data.matrices import Array, Matrix, is_sparse
+from ..data.matrices import Matrix, is_sparse
 from ..data.rows import is_missing
 from .plots import FEW_VALUES, Curve, nomogram, round_numbers
 from .terms import REST, Explanation

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.matrices import Array
+from ..data.arrays import Array
 
 FOR, AGAINST, INK, FAINT = "#2c6fbb", "#c44e52", "#333333", "#bbbbbb"
 PROBABILITIES = (0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999)

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.arrays import Array
 from ..data.frame import Template, form_to_read
-from ..data.matrices import Array
 from ..families.counts.categorical import level_tables
 from ..families.counts.multinomial import GAP, MultinomialScorer
 from ..families.counts.scores import CategoricalScorer

@@ -15,8 +15,9 @@ from scipy.special import softmax
 from ..core.family import Terms
 from ..core.outliers import lapsed
 from ..core.solution import Solution
+from ..data.arrays import Array, Codes
 from ..data.frame import Frame, Template, form_to_read
-from ..data.matrices import Array, Codes, Matrix, is_sparse
+from ..data.matrices import Matrix, is_sparse
 from ..data.rows import is_missing
 from ..kernels.runtime.threads import row_blocks
 

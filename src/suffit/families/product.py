@@ -16,8 +16,9 @@ from ..core.family import Family, Scorer, Terms
 from ..core.leave_one_out import LeftOut
 from ..core.logistic import Centred, Impossible, LogisticForm
 from ..core.stats import CLASS, Bundle
+from ..data.arrays import Array, Codes
 from ..data.errors import check_finite, rows_from
-from ..data.matrices import Array, Codes, Matrix, Parts
+from ..data.matrices import Matrix, Parts
 from ..data.remarks import current_remarks, no_remarks
 from ..data.rows import Rows
 from ..kernels.runtime.threads import SMALL_MATRIX, one_blas_thread, row_blocks

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.stats import CLASS, EXACT, FEATURE, PATTERN, ROUNDING, Stats
-from ..data.matrices import Array
+from ..data.arrays import Array
 from ..data.remarks import SingularClassWarning, remark
 
 Flags = NDArray[np.bool_]

@@ -20,8 +20,9 @@ from scipy.special import gammaln
 from ..core.family import EMPTIED, Family, least
 from ..core.leave_one_out import LeftOut
 from ..core.pooling import bounded, pooled
+from ..data.arrays import Array, Codes
 from ..data.errors import InputError
-from ..data.matrices import Array, Codes, Matrix
+from ..data.matrices import Matrix
 from ..data.rows import Rows
 
 LOO, EVIDENCE = "loo", "evidence"

@@ -27,8 +27,9 @@ from ..core.leave_one_out import RowsLeftOut
 from ..core.outliers import lapsed
 from ..core.pooling import Pool, Pooled, bounded
 from ..core.solution import Solution
+from ..data.arrays import Array, Codes
 from ..data.errors import InputError
-from ..data.matrices import Array, Codes, Matrix
+from ..data.matrices import Matrix
 
 SMALLEST = 1e-15  # a probability below this is scored as this: at most 34.5 nats for a row
 SILENT = 1e-14  # a posterior this near to the prior is the prior, but for rounding

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.arrays import Array
 from ..data.labels import Index
-from ..data.matrices import Array
 from ..data.remarks import remark
-from ..data.validate import number
+from ..data.settings import number
 
 Flags = NDArray[np.bool_]
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from ..core.solution import Solution
-from ..data.matrices import Array, Codes, Matrix, is_sparse
+from ..data.arrays import Array, Codes
+from ..data.matrices import Matrix, is_sparse
 from ..data.rows import is_missing
 from ..families.gaussian.missing.patterns import patterns_of
 

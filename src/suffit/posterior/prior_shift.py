@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..data.matrices import Array
+from ..data.arrays import Array
 
 MOST_STEPS = 100  # of the search for a shifted prior
 

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.family import Family, family_named
+from ..data.arrays import Array, freeze
 from ..data.column import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, READABLE, TRUTH, WHOLE, Column, unreadable
 from ..data.errors import InputError, check_finite
 from ..data.frame import Frame
-from ..data.matrices import Array, freeze
 from ..data.remarks import DataWarning, remark
 from ..data.rows import Rows
 from ..data.similar import way_out

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.family import Family
+from ..data.arrays import Array, freeze
 from ..data.labels import Index
-from ..data.matrices import Array, Matrix, freeze
+from ..data.matrices import Matrix
 from ..data.rows import Rows
 from ..families import Categorical, Gaussian
 from ..families.elementwise.shape import without

@@ -14,8 +14,8 @@ from ..core.leave_one_out import LeftOut
 from ..core.model import Model
 from ..core.pooling import bounded
 from ..core.stats import Stats
+from ..data.arrays import Array, Codes
 from ..data.frame import Frame
-from ..data.matrices import Array, Codes
 from ..data.rows import Rows
 from ..families import Binned, Gaussian, MultivariateGaussian
 from ..families.counts.binned import Edges, SortedColumns

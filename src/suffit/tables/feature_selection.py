@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ..core.leave_one_out import LeftOut
 from ..core.model import Model
 from ..core.pooling import bounded
+from ..data.arrays import Array
 from ..data.frame import Frame
-from ..data.matrices import Array
 from ..data.remarks import no_remarks
 from ..data.rows import Rows
 from ..families import MultivariateGaussian

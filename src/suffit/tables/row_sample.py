@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.arrays import Array, freeze
 from ..data.column import EMPTY, NUMBER, TRUTH, WHOLE
 from ..data.frame import Frame
-from ..data.matrices import Array, freeze
 from ..data.rows import Rows
 from ..families.counts.binned import SortedColumns
 

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.family import Family
+from ..data.arrays import Array, freeze
 from ..data.column import EMPTY, NUMBER, TRUTH, WHOLE, ArrayColumn
 from ..data.errors import InputError, check_finite
 from ..data.frame import Frame
-from ..data.matrices import Array, Coded, Matrix, freeze
+from ..data.matrices import Coded, Matrix
 from ..data.remarks import MissingValuesWarning, remark
 from ..families.counts.binned import bin_names
 from ..families.elementwise.bernoulli import Bernoulli

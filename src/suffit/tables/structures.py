@@ -23,9 +23,9 @@ from ..core.family import Family
 from ..core.outliers import lapsed
 from ..core.pooling import Pooled, bounded, expected_loss, pooled, priced_loss
 from ..core.stats import Stats
+from ..data.arrays import Array, Codes
 from ..data.column import LEVEL_KIND, NUMBER, WHOLE
 from ..data.frame import Frame
-from ..data.matrices import Array, Codes
 from ..data.remarks import no_remarks
 from ..data.rows import Rows
 from ..families import Binned, Categorical, MultivariateGaussian

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from ...core.family import Family, Scorer, register
 from ...core.leave_one_out import LeftOut
 from ...core.stats import LEVEL, Stats
+from ...data.arrays import Array, Codes, freeze
 from ...data.errors import InputError, check_finite
-from ...data.matrices import Array, Codes, Matrix, block, freeze, is_sparse
+from ...data.matrices import Matrix, block, is_sparse
 from ...data.remarks import DataWarning, remark
 from ...data.rows import Rows
 from ...kernels.runtime.threads import COPY_CELLS, in_order, row_blocks

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from ...core.family import EMPTIED, register
 from ...core.leave_one_out import LeftOut
 from ...core.stats import CLASS, LEVEL, Stats, layout
+from ...data.arrays import Array, freeze
 from ...data.errors import InputError
 from ...data.labels import Index, sorted_places
-from ...data.matrices import Array, Coded, freeze
+from ...data.matrices import Coded
 from ...data.rows import Rows, column_codes
 from ...kernels.runtime.threads import COPY_CELLS, every, in_order, row_blocks
 from ..elementwise.shape import without

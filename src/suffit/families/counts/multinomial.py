@@ -15,9 +15,10 @@ from ...core.family import EMPTIED, Running, Scorer, Terms, register
 from ...core.leave_one_out import LeftOut
 from ...core.logistic import Impossible, LogisticForm
 from ...core.stats import CLASS, FEATURE, ROUNDING, Stats, layout
+from ...data.arrays import Array, Codes, freeze
 from ...data.errors import CellError, InputError, adds_up, check_finite, sum_is_finite
 from ...data.labels import Index
-from ...data.matrices import Array, Codes, Matrix, block, csr, freeze, is_sparse
+from ...data.matrices import Matrix, block, csr, is_sparse
 from ...data.rows import Rows
 from ..elementwise.shape import never_learned, without, word_name
 from ..gaussian.missing.patterns import warn_absent

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from ...core.family import Scorer, Terms
 from ...core.logistic import Impossible, LogisticForm
+from ...data.arrays import Array, Codes, freeze
 from ...data.errors import refuse
-from ...data.matrices import Array, Coded, Codes, freeze
+from ...data.matrices import Coded
 from ...data.rows import column_codes, is_missing
 from ...kernels.runtime.threads import COPY_CELLS
 from .shape import draw_shares, names_of

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import betaln, digamma
 
 from ...core.family import register
-from ...data.matrices import Array
+from ...data.arrays import Array
 from .shape import Elementwise, Natural
 from .trigamma import trigamma
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...core.family import register
-from ...data.matrices import Array
+from ...data.arrays import Array
 from .nonnegative import Amount
 from .shape import Natural
 

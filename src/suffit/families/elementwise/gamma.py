@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from ...core.family import Family, register
-from ...data.matrices import Array, Matrix, freeze, is_sparse
+from ...data.arrays import Array, freeze
+from ...data.matrices import Matrix, is_sparse
 from ...data.rows import Rows
 from .shape import Elementwise, Natural
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from ...core.leave_one_out import LeftOut
 from ...core.stats import ROUNDING
-from ...data.matrices import Array, Codes, Matrix, block, freeze, is_sparse
+from ...data.arrays import Array, Codes, freeze
+from ...data.matrices import Matrix, block, is_sparse
 from ...data.rows import Rows
 from ...kernels.runtime.threads import every, row_blocks
 from .shape import LEFT_OUT_CELLS, Elementwise, without

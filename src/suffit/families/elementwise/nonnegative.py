@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data.matrices import Array
+from ...data.arrays import Array
 from .shape import Elementwise
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from ...core.family import register
-from ...data.matrices import Array
+from ...data.arrays import Array
 from .nonnegative import Amount
 from .shape import Natural
 

@@ -12,8 +12,9 @@ from scipy import sparse
 
 from ...core.family import Scorer, Terms
 from ...core.logistic import Impossible, LogisticForm
+from ...data.arrays import Array, Codes, freeze
 from ...data.errors import adds_up
-from ...data.matrices import Array, Codes, Matrix, block, csr, entries, freeze, is_sparse
+from ...data.matrices import Matrix, block, csr, entries, is_sparse
 from ...kernels.runtime.threads import COPY_CELLS, in_order, row_blocks
 
 if TYPE_CHECKING:

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from ...core.family import EMPTIED
 from ...core.leave_one_out import LeftOut
 from ...core.stats import CLASS, FEATURE, ROUNDING, Stats, is_rounding, layout
+from ...data.arrays import Array, freeze
 from ...data.errors import InputError, check_finite, refuse, sum_is_finite
 from ...data.labels import Index
-from ...data.matrices import Array, Matrix, block, csr, entries, freeze, is_sparse, sparse_without_holes
+from ...data.matrices import Matrix, block, csr, entries, is_sparse, sparse_without_holes
 from ...data.rows import Rows
 from ...kernels.runtime.threads import COPY_CELLS, cores, entry_blocks, every, in_order, row_blocks
 from ..gaussian.missing.patterns import warn_absent

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import i0e, i1e
 
 from ...core.family import least, register
-from ...data.matrices import Array
+from ...data.arrays import Array
 from .shape import Elementwise, Natural
 
 MOST_CONCENTRATED = 1e10  # the largest κ: a class that never varies has no concentration of its own

@@ -10,8 +10,9 @@ import numpy as np
 
 from ...core.family import Family, Scorer
 from ...core.stats import Stats
+from ...data.arrays import Array
 from ...data.errors import InputError
-from ...data.matrices import Array, Matrix
+from ...data.matrices import Matrix
 from ...data.rows import Rows
 from ..tuning import (
     LEFT_OUT,

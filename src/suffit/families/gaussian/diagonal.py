@@ -15,9 +15,10 @@ from ...core.family import EMPTIED, Running, Scorer, Terms, least, register
 from ...core.leave_one_out import LeftOut
 from ...core.logistic import Centred, LogisticForm
 from ...core.stats import CLASS, FEATURE, ROUNDING, Stats, layout
+from ...data.arrays import Array, Codes, freeze
 from ...data.errors import InputError, adds_up, check_finite
 from ...data.labels import Index
-from ...data.matrices import Array, Codes, Matrix, block, csr, freeze, is_sparse, sparse_without_holes
+from ...data.matrices import Matrix, block, csr, is_sparse, sparse_without_holes
 from ...data.remarks import SingularClassWarning, remark
 from ...data.rows import Rows
 from ...kernels.runtime.threads import COPY_CELLS, every, in_order, row_blocks

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from ...core.family import EMPTIED, Family, Scorer, least, register
 from ...core.leave_one_out import LeftOut
 from ...core.stats import CLASS, PATTERN, ROUNDING, Stats
+from ...data.arrays import Array, Codes, freeze
 from ...data.errors import InputError
 from ...data.labels import Index
-from ...data.matrices import Array, Codes, Matrix, block, freeze, is_sparse
+from ...data.matrices import Matrix, block, is_sparse
 from ...data.rows import Rows
 from ..tuning import LOO, Tuning, check_classes, settled_covariance
 from .diagonal import PRIOR_ROWS, apart

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ...core.stats import ROUNDING
+from ...data.arrays import Array
 from ...data.errors import InputError
-from ...data.matrices import Array
 
 ALIKE = 1e-9  # share of the fourth powers of rows: where their squares vary less, rounding is all between them
 

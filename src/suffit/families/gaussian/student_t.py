@@ -11,8 +11,9 @@ from scipy.special import gammaln
 
 from ...core.family import Scorer, Terms
 from ...core.logistic import LogisticForm
+from ...data.arrays import Array, Codes
 from ...data.errors import InputError
-from ...data.matrices import Array, Codes, Matrix, block
+from ...data.matrices import Matrix, block
 from ...kernels.runtime.threads import COPY_CELLS
 from .scores import LOG_2PI, OwnScorer, SharedScorer, centred
 

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...core.family import Terms
-from ...data.matrices import Array, Codes, Matrix, block, csr, entries, is_sparse
+from ...data.arrays import Array, Codes
+from ...data.matrices import Matrix, block, csr, entries, is_sparse
 from ..elementwise.scores import sparse_terms
 
 if TYPE_CHECKING:

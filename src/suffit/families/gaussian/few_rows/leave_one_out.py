@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....data.matrices import Array, Codes
+from ....data.arrays import Array, Codes
 from ..leave_one_out.exact import Blend, Downdates, Scatter
 from ..scores import LOG_2PI
 from .solve import CentredRows

@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....data.matrices import Array, is_sparse
+from ....data.arrays import Array
+from ....data.matrices import is_sparse
 
 Flags = NDArray[np.bool_]
 

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core.logistic import LogisticForm
+from ....data.arrays import Array, Codes, freeze
 from ....data.errors import InputError
-from ....data.matrices import Array, Codes, Matrix, block, freeze, is_sparse
+from ....data.matrices import Matrix, block, is_sparse
 from ....kernels.runtime.threads import one_blas_thread
 from ..missing.patterns import ROOM
 from ..scores import LOG_2PI, GaussianScorer, OwnScorer, SharedScorer

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core.stats import CLASS, Stats
-from ....data.matrices import Array
+from ....data.arrays import Array
 from ....data.remarks import SingularClassWarning, remark
 from ....data.rows import Rows
 from ....kernels.runtime.threads import one_blas_thread

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....data.matrices import Array, Codes, freeze
+from ....data.arrays import Array, Codes, freeze
 from ...elementwise.shape import without
 from ..student_t import log_density
 from .exact import NOTHING_LEFT, Scatter

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....data.matrices import Array, Codes, freeze
+from ....data.arrays import Array, Codes, freeze
 
 FEW_DIGITS = 1e-4  # share of a sum of squares below which what a subtraction leaves of it needs a closer look
 FAR_FROM_0 = 1e-8  # variance as a share of the squared mean, below which distances from the mean lose digits

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lu_factor, lu_solve
 
 from ....core.stats import Stats
-from ....data.matrices import Array, Codes, freeze
+from ....data.arrays import Array, Codes, freeze
 from ....kernels.runtime.threads import every, row_blocks
 from ..missing.em import FEW_ROWS, WELL, Completion, Vectors
 from ..missing.few_pairs import lacking_without, pair_share, spread_without, targets

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ....data.matrices import Array, Codes, freeze
+from ....data.arrays import Array, Codes, freeze
 from ....kernels.runtime.threads import COPY_CELLS, row_blocks
 from ...elementwise.shape import without
 from ..scores import LOG_2PI

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotri, spotrf, spotri
 
-from ....data.matrices import Array, Codes, freeze
+from ....data.arrays import Array, Codes, freeze
 from ....kernels.runtime.threads import row_blocks
 from ..missing.patterns import Flags
 from ..student_t import log_density

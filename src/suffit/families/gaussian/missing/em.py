@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core.stats import CLASS, PATTERN, Layout, Stats
+from ....data.arrays import Array, freeze
 from ....data.labels import Index
-from ....data.matrices import Array, freeze
 from ....data.remarks import MissingValuesWarning, remark
 from ....kernels.runtime.threads import in_order, one_blas_thread, row_blocks
 from .few_pairs import Prior, without_maximum

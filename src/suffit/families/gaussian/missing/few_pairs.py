@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....core.stats import Stats
-from ....data.matrices import Array, Codes
+from ....data.arrays import Array, Codes
 from .patterns import Flags, cells_of, rows_of, there
 
 ENOUGH = 10  # rows that have both columns of a pair, for each other column, for the likelihood alone to tell

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf
 
 from ....core.stats import PATTERN, Stats
+from ....data.arrays import Array, Codes, freeze
 from ....data.labels import Index
-from ....data.matrices import Array, Codes, freeze
 from ....data.remarks import MissingValuesWarning, remark
 
 Flags = NDArray[np.bool_]
