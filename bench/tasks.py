@@ -56,7 +56,7 @@ def gaussian(n: int, p: int, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @cache
-def levels(n: int, p: int, k: int) -> tuple[np.ndarray, np.ndarray]:
+def categories(n: int, p: int, k: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     return rng.integers(0, 16, size=(n, p)), rng.integers(0, k, size=n)
 
@@ -147,8 +147,8 @@ def wide(scale: float) -> Iterator[Task]:
 
 
 def counts(scale: float) -> Iterator[Task]:
-    X, y = levels(int(1_000_000 * scale), 20, 10)
-    name = "CategoricalNB 1,000,000×20, 16 levels, 10 classes"
+    X, y = categories(int(1_000_000 * scale), 20, 10)
+    name = "CategoricalNB 1,000,000×20, 16 categories, 10 classes"
     yield from pair(name, suffit.CategoricalNB(), peer_nb.CategoricalNB(), X, y, 30, 11)
     for k in (2, 20):
         S, y = words(int(200_000 * scale), 100_000, k)
@@ -264,7 +264,7 @@ def stream(scale: float) -> Iterator[Task]:
     yield Task("GaussianNB partial_fit, batches of 1, against river's learn_one", feed, learn, 1)
 
 
-def holes(scale: float) -> Iterator[Task]:
+def missing(scale: float) -> Iterator[Task]:
     """Our own fit with 10 % of the cells missing, against our own without: half as fast at worst."""
     X, y = gaussian(int(1_000_000 * scale), 50, 2)
     gaps = np.where(np.random.default_rng(1).random(X.shape) < 0.1, np.nan, X)
@@ -304,7 +304,7 @@ def mixed(n: int) -> tuple[Any, np.ndarray]:
     columns |= {f"i{j}": rng.poisson(3 + 0.2 * j * y) for j in range(5)}
     columns |= {f"b{j}": rng.random(n) < 0.3 + 0.1 * y for j in range(5)}
     for j in range(10):
-        names = np.array([f"level {k}" for k in range(5 * (j + 1))])
+        names = np.array([f"category {k}" for k in range(5 * (j + 1))])
         columns[f"s{j}"] = names[rng.integers(0, len(names), size=n)]
     frame = pl.DataFrame(columns)
     gaps = {c: pl.Series(rng.random(n) < 0.05) for c in frame.columns}
@@ -314,10 +314,10 @@ def mixed(n: int) -> tuple[Any, np.ndarray]:
 REFITS = 20  # of the 2,000 that leaving out every row by hand would take: their time counts a hundredfold
 
 
-def left_out(scale: float) -> Iterator[Task]:
+def leave_one_out(scale: float) -> Iterator[Task]:
     """Every one of 2,000 rows under the model of all others, against refitting: by scikit-learn, or by ourselves."""
     X, y = gaussian(2000, 20, 3)
-    C, of_levels = levels(2000, 20, 3)
+    C, of_levels = categories(2000, 20, 3)
     lda, qda = peer_da.LinearDiscriminantAnalysis, peer_da.QuadraticDiscriminantAnalysis
     gamma = suffit.NaiveBayes("gamma")
     for name, ours, peer, A, b in (
@@ -359,4 +359,4 @@ def left_out_task(name: str, ours: Any, peer: Any, X: np.ndarray, y: np.ndarray,
     )
 
 
-GROUPS = (dense, wide, counts, small, rows, batches, stream, holes, tables, left_out)
+GROUPS = (dense, wide, counts, small, rows, batches, stream, missing, tables, leave_one_out)

@@ -36,10 +36,10 @@ NEAREST, FARTHEST = 10, 5.0  # columns that predict a column, bound on the stand
 class OneHotWithHoles(TransformerMixin, BaseEstimator):
     """A mixed frame as one float matrix in which what is missing stays missing.
 
-    Numbers stay as they are. A nominal column has one indicator for each level seen at least ``least`` times; rarer
-    levels share the row of zeros. Where no level is rare, the most frequent one is that row of zeros instead: the
-    indicators of all levels add up to one, and a covariance of theirs would be singular. A missing value, and a level
-    not seen in the fit, is NaN in all indicators of its column.
+    Numbers stay as they are. A nominal column has one indicator for each category seen at least ``least`` times; rarer
+    categories share the row of zeros. Where no category is rare, the most frequent one is that row of zeros instead:
+    the indicators of all categories add up to one, and a covariance of theirs would be singular. A missing value, and a
+    category not seen in the fit, is NaN in all indicators of its column.
 
     Examples
     --------
@@ -54,12 +54,12 @@ class OneHotWithHoles(TransformerMixin, BaseEstimator):
         self.least = least
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
-        """Find the levels of the nominal columns."""
+        """Find the categories of the nominal columns."""
         self.numeric_ = NUMERIC(X)
         self.known_, self.shown_ = {}, {}
         for name in NOMINAL(X):
             counts = X[name].value_counts().sort_index(kind="stable").sort_values(ascending=False, kind="stable")
-            frequent = [level for level, n in counts.items() if n >= self.least]
+            frequent = [category for category, n in counts.items() if n >= self.least]
             self.known_[name] = list(counts.index)
             self.shown_[name] = frequent[1:] if len(frequent) == len(counts) else frequent
         return self
@@ -68,22 +68,22 @@ class OneHotWithHoles(TransformerMixin, BaseEstimator):
         """The matrix: numbers first, then the indicators of each nominal column."""
         blocks = [X[self.numeric_].to_numpy(dtype=float)]
         for name, shown in self.shown_.items():
-            level = X[name].to_numpy(dtype=object)
-            block = (level[:, None] == np.array(shown, dtype=object)).astype(float)  # (n, levels)
+            category = X[name].to_numpy(dtype=object)
+            block = (category[:, None] == np.array(shown, dtype=object)).astype(float)  # (n, categories)
             block[~X[name].isin(self.known_[name]).to_numpy()] = np.nan
             blocks.append(block)
         return np.hstack(blocks)
 
 
 def dense(classifier: Any) -> Pipeline:
-    """Means and standard scores for numbers, the most frequent level and one-hot for the rest."""
+    """Means and standard scores for numbers, the most frequent category and one-hot for the rest."""
     numbers = make_pipeline(SimpleImputer(), StandardScaler())
-    levels = make_pipeline(fill(), OneHotEncoder(handle_unknown="ignore", sparse_output=False))
-    return make_pipeline(make_column_transformer((numbers, NUMERIC), (levels, NOMINAL)), classifier)
+    categories = make_pipeline(fill(), OneHotEncoder(handle_unknown="ignore", sparse_output=False))
+    return make_pipeline(make_column_transformer((numbers, NUMERIC), (categories, NOMINAL)), classifier)
 
 
-def levels(classifier: Any) -> Pipeline:
-    """Numbers in five bins of equal counts; levels as codes from 1, where 0 is a level not seen in the fit."""
+def categories(classifier: Any) -> Pipeline:
+    """Numbers in five bins of equal counts; categories as codes from 1, where 0 is a category not seen in the fit."""
     bins = make_pipeline(SimpleImputer(), KBinsDiscretizer(5, encode="ordinal", strategy="quantile"))
     encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
     codes = make_pipeline(fill(), encoder, FunctionTransformer(from_one))
@@ -98,13 +98,13 @@ def fill() -> SimpleImputer:
     return SimpleImputer(strategy="most_frequent")
 
 
-def holes(classifier: Any) -> Pipeline:
+def missing(classifier: Any) -> Pipeline:
     """Nothing imputed: for classifiers that take NaN."""
     return make_pipeline(OneHotWithHoles(), classifier)
 
 
 def pooled(classifier: Any) -> Pipeline:
-    """Means for what is missing in the very columns that ``holes`` gives: only the imputing differs."""
+    """Means for what is missing in the very columns that ``missing values`` gives: only the imputing differs."""
     return make_pipeline(OneHotWithHoles(), StandardScaler(), SimpleImputer(), classifier)
 
 
@@ -123,7 +123,7 @@ MODELS: dict[str, Factory] = {
     "class shares": lambda: DummyClassifier(strategy="prior"),
     "sklearn GaussianNB": lambda: dense(naive_bayes.GaussianNB()),
     "sklearn GaussianNB, calibrated": lambda: dense(CalibratedClassifierCV(naive_bayes.GaussianNB())),
-    "sklearn CategoricalNB": lambda: levels(naive_bayes.CategoricalNB()),
+    "sklearn CategoricalNB": lambda: categories(naive_bayes.CategoricalNB()),
     "sklearn LDA": lambda: dense(discriminant_analysis.LinearDiscriminantAnalysis()),
     "sklearn LDA, shrinkage": lambda: dense(
         discriminant_analysis.LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
@@ -149,10 +149,10 @@ MODELS: dict[str, Factory] = {
 }
 KNOCK_OUT: dict[str, Factory] = {
     "suffit GenerativeClassifier": MODELS["suffit GenerativeClassifier"],
-    "suffit LDA, holes": lambda: holes(suffit.LDA()),
-    "suffit GDA tied, OAS, holes": lambda: holes(suffit.GDA(tie=1, shrinkage="oas")),
+    "suffit LDA, missing values": lambda: missing(suffit.LDA()),
+    "suffit GDA tied, OAS, missing values": lambda: missing(suffit.GDA(tie=1, shrinkage="oas")),
     "mean + sklearn LDA": MODELS["sklearn LDA"],
-    "mean, rare levels pooled + sklearn LDA": lambda: pooled(discriminant_analysis.LinearDiscriminantAnalysis()),
+    "mean, rare categories pooled + sklearn LDA": lambda: pooled(discriminant_analysis.LinearDiscriminantAnalysis()),
     "iterative + sklearn LDA": lambda: iterative(discriminant_analysis.LinearDiscriminantAnalysis()),
     "mean + logistic regression": MODELS["logistic regression"],
     "mean + GaussianNB, calibrated": MODELS["sklearn GaussianNB, calibrated"],

@@ -61,7 +61,7 @@ def calibration(table: pd.DataFrame) -> list[str]:
         "## Calibration",
         "",
         f"ECE, mean of the tables, as a share of that of {raw}, and what calibrating costs. scikit-learn calibrates",
-        "by `CalibratedClassifierCV` (five fits on rows held out), suffit by a temperature and a lapse on",
+        "by `CalibratedClassifierCV` (five fits on rows held out), suffit by a temperature and an outlier rate on",
         "leave-one-out scores.",
         "",
         "| model | ECE | of raw | log-loss | median | fit |",

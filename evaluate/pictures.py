@@ -53,7 +53,7 @@ def label(model: Any, failed: int) -> str:
 
 
 def draw_knock_out(result: dict[str, Any], path: Path) -> None:
-    """Left, the mean log-loss; right, what the holes add on the table in the middle, which no single table decides."""
+    """Left, the mean log-loss; right, what missing values add on the middle table, which no single table decides."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -69,10 +69,10 @@ def draw_knock_out(result: dict[str, Any], path: Path) -> None:
         mine = str(model).startswith("suffit")
         style = {"color": next(ours if mine else others), "marker": marker, "ms": 6, "lw": 2.4 if mine else 1.5}
         left.plot(mean.index, mean[model], label=label(model, failed[model]), zorder=3 if mine else 2, **style)
-        if not failed[model]:  # class shares lose nothing to holes
+        if not failed[model]:  # class shares lose nothing to missing values
             right.plot(lost.index, lost[model], zorder=3 if mine else 2, **style)
     left.set_title(f"log-loss, mean of {len(result['tables'])} tables", fontsize=11)
-    right.set_title("log-loss lost to the holes, median of the tables", fontsize=11)
+    right.set_title("log-loss lost to the missing values, median of the tables", fontsize=11)
     left.set_ylabel("nats")
     for axes in (left, right):
         axes.set_xlabel("share of the cells gone")

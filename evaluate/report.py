@@ -20,8 +20,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "evaluation.md"
 README = ROOT / "README.md"
 FIGURES = ROOT / "docs" / "figures"
-EXACT = ["suffit LDA, holes", "suffit GDA tied, OAS, holes"]
-IMPUTED = ["mean + sklearn LDA", "mean, rare levels pooled + sklearn LDA", "iterative + sklearn LDA"]
+EXACT = ["suffit LDA, missing values", "suffit GDA tied, OAS, missing values"]
+IMPUTED = ["mean + sklearn LDA", "mean, rare categories pooled + sklearn LDA", "iterative + sklearn LDA"]
 
 
 def show(result: dict[str, Any], names: Sequence[str], chosen: Sequence[str], shares: Sequence[float]) -> None:
@@ -50,7 +50,7 @@ def page(result: dict[str, Any] | None, knocked: dict[str, Any] | None, texts: d
     if result:
         lines += plain(result)
     if knocked:
-        lines += holed(knocked)
+        lines += with_missing(knocked)
     if texts:
         lines += text.section(texts)
     return "\n".join(lines) + "\n"
@@ -84,8 +84,8 @@ def plain(result: dict[str, Any]) -> list[str]:
     lines = [
         *how(result),
         "",
-        "Pipelines as they are commonly written: means and standard scores for numbers, the most frequent level and",
-        "one-hot for the rest; CategoricalNB gets numbers in five bins of equal counts. Models marked *holes* impute",
+        "Pipelines as they are commonly written: means and standard scores for numbers, the most frequent category and",
+        "one-hot for the rest; CategoricalNB gets numbers in five equal bins. Models marked *missing values* impute",
         "nothing: what is missing stays missing. A probability below 1e-15 counts as 1e-15; Brier is the sum of",
         "squares over classes; ECE has 15 equal bins of the highest probability. Ranks: 1 is best, averaged over",
         "tables. A win is a table on which no model is better. Times are processor seconds of one fold on one thread,",
@@ -93,8 +93,8 @@ def plain(result: dict[str, Any]) -> list[str]:
         "the class shares.",
         "",
         "**These tables were in view while suffit was made.** The structures that GenerativeClassifier pools, its",
-        "lapse, tails and bins, its prior on powers and its least shrinkage, and what suffit's LDA does with few rows",
-        "that have holes were chosen while looking at runs of these same tables; a hundred variants of the pool were",
+        "outlier rate, tails, bins, prior on powers and least shrinkage, and what suffit's LDA does with few rows",
+        "with missing values were chosen while looking at runs of these same tables; hundreds of variants of it were",
         "compared. So the figures of suffit's models are optimistic: on tables not seen, expect a smaller lead.",
         "scikit-learn's models were not tuned at all: they have their default settings, but for what their names say",
         "and `max_iter=1000` for logistic regression.",
@@ -171,7 +171,7 @@ def place(row: dict[str, Any]) -> str:
     return row["table"] + some
 
 
-def holed(result: dict[str, Any]) -> list[str]:
+def with_missing(result: dict[str, Any]) -> list[str]:
     shares = sorted({row["share"] for row in result["rows"]})
     tables = {share: summary(result["rows"], share) for share in shares}
     given = " ".join(f"{share:g}" for share in shares if share)
@@ -181,11 +181,11 @@ def holed(result: dict[str, Any]) -> list[str]:
         "",
         *how(result, f"--knock-out {given} "),
         "Cells are removed completely at random, from rows to learn from and rows to judge by alike, never the class;",
-        "a larger share takes the same cells and more. Nothing is imputed for models marked *holes*; *iterative*",
+        "a larger share takes the same cells and more. Models marked *missing values* impute nothing; *iterative*",
         "predicts each column from the ten nearest ones (`IterativeImputer`), *mean* fills in means and most frequent",
-        "levels. In the picture on the right, what a model loses against itself without holes; models that fail are",
+        "categories. In the picture on the right, what a model loses to missing values; models that fail are",
         "left out there. A few tables decide some means: titanic, with more columns than rows once one-hot, that of",
-        "*mean + sklearn LDA*; soybean, that of *rare levels pooled* with none knocked out; labor, with few",
+        "*mean + sklearn LDA*; soybean, that of *rare categories pooled* with none knocked out; labor, with few",
         "rows, that of *iterative*. See the medians as well. What is said above of tables",
         "in view holds here too.",
         "",
@@ -209,12 +209,12 @@ def holed(result: dict[str, Any]) -> list[str]:
 
 
 def losses(result: dict[str, Any]) -> list[str]:
-    """What the holes cost each model against itself."""
+    """What the missing values cost each model against itself."""
     frame = lost(result["rows"])
     shares = list(frame)
     lines = [
         "",
-        "### Log-loss lost against itself without holes: mean, and the median in brackets",
+        "### Log-loss lost against itself without missing values: mean, and the median in brackets",
         "",
         "| model | " + " | ".join(f"{share:.0%} gone" for share in shares) + " |",
         "|---|" + "---:|" * len(shares),
@@ -237,10 +237,10 @@ def duels(result: dict[str, Any]) -> list[str]:
         "### LDA with exact marginals against imputing first",
         "",
         f"Of {len(result['tables'])} tables: on how many its log-loss is lower, its log-loss minus the other's (below",
-        "0 is better), and on how many it loses less to the holes. *Rare levels pooled* has the very columns of the",
-        "models marked *holes*, as *iterative* has, so that it differs from them in the imputing; the plain *mean* has",
-        "an indicator for every rare level too. Not all of the distance is due to exact marginals: suffit's LDA",
-        "shrinks correlations where rows with holes are few for the columns ([tables.md](tables.md)), its GDA with OAS",
+        "0 is better), and on how many it loses less to them. *Rare categories pooled* has the very columns of the",
+        "models marked *missing values*, like *iterative*: it differs from them in imputing; the plain *mean* has",
+        "an indicator for every rare category too. Not all of the distance is due to exact marginals: suffit's LDA",
+        "shrinks correlations where such rows are few for the columns ([tables.md](tables.md)), its GDA with OAS",
         "shrinks always, scikit-learn's LDA never. With few cells gone the median difference is next to nothing:",
         "what is gained on average is gained on a few tables.",
         "",

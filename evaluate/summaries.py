@@ -53,7 +53,7 @@ def against(rows: Iterable[dict[str, Any]], mine: str) -> pd.DataFrame:
 
 
 def lost(rows: Iterable[dict[str, Any]]) -> pd.DataFrame:
-    """(model, table) × share: the log-loss that the holes add."""
+    """(model, table) × share: the log-loss that the missing values add."""
     loss = pd.DataFrame(list(rows)).pivot(index=["model", "table"], columns="share", values="log_loss")
     return loss.drop(columns=0.0).sub(loss[0.0], axis=0)
 

@@ -20,7 +20,7 @@ class Case:
     make: Callable[[], Any]  # a fresh estimator
     draw: Callable[[Generator, int], np.ndarray]  # features of n rows
     coupled: bool = False  # columns share a variance, its floor or an amount of shrinkage: each changes the others
-    exact: bool = False  # sums of whole numbers: laws hold to the last bit
+    exact: bool = False  # sums of integers: laws hold to the last bit
 
 
 def normal(rng: Generator, n: int) -> np.ndarray:
@@ -48,7 +48,7 @@ def shares(rng: Generator, n: int) -> np.ndarray:
     return np.clip(rng.beta(2.0, 3.0, size=(n, 3)), 1e-6, 1 - 1e-6)
 
 
-def levels(rng: Generator, n: int) -> np.ndarray:
+def categories(rng: Generator, n: int) -> np.ndarray:
     return rng.integers(0, [2, 3, 5], size=(n, 3))
 
 
@@ -104,7 +104,7 @@ FAMILIES: dict[str, Case] = {
     "beta": Case(lambda: suffit.NaiveBayes("beta"), shares),
     "vonmises": Case(lambda: suffit.NaiveBayes(suffit.VonMises(period=24)), angles),
     "binned": Case(lambda: suffit.NaiveBayes(suffit.Binned([-3.0, 0.0, 1.0, 98.0, 100.0])), normal, exact=True),
-    "categorical": Case(lambda: suffit.CategoricalNB(), levels, exact=True),
+    "categorical": Case(lambda: suffit.CategoricalNB(), categories, exact=True),
     "multinomial": Case(lambda: suffit.MultinomialNB(), counts, exact=True),
     "multivariate_gaussian": Case(lambda: suffit.GDA(), normal),
 }
@@ -117,7 +117,7 @@ ESTIMATORS: dict[str, Case] = {
     "MultinomialNB": Case(lambda: suffit.MultinomialNB(alpha=0.3), counts, exact=True),
     "ComplementNB": Case(lambda: suffit.ComplementNB(), counts, exact=True),
     "ComplementNB-norm": Case(lambda: suffit.ComplementNB(norm=True), counts, exact=True),
-    "CategoricalNB": Case(lambda: suffit.CategoricalNB(), levels, exact=True),
+    "CategoricalNB": Case(lambda: suffit.CategoricalNB(), categories, exact=True),
     "CategoricalNB-words": Case(lambda: suffit.CategoricalNB(alpha=0.5), words, exact=True),
     "NaiveBayes-binned-counts": Case(
         lambda: suffit.NaiveBayes(suffit.Binned([1, 2, 5], alpha=0.0)), counts, exact=True

@@ -109,7 +109,7 @@ VARIANTS = {
 }
 BATCHED = [k for k in CORE if "estimator" not in k]  # a covariance estimator takes no batches
 
-# values in (0, 1), some of them equal, lie in the support of every family (levels and shares included)
+# values in (0, 1), some of them equal, lie in the support of every family (categories and shares included)
 rng = np.random.default_rng(0)
 Y = np.repeat(["a", "b", "c"], 8)
 X = np.round(rng.beta(2 + 2 * np.repeat([0, 1, 2], 8)[:, None], 4, (24, 3)).clip(0.1, 0.9), 1)
@@ -184,7 +184,7 @@ BAD_ROWS = {
 @pytest.mark.parametrize("name", CORE)
 def test_wrong_rows_are_refused(name, case):
     if name == "CategoricalNB" and case == "complex":
-        pytest.skip("any level will do")
+        pytest.skip("any category will do")
     bad_X, bad_y, match = BAD_ROWS[case]
     for est in both_states(name):
         for method in changing(name):
@@ -386,7 +386,7 @@ def test_nan_is_missing_where_the_tags_say_so_and_refused_elsewhere(name, contai
     for est in both_states(name, make(X)):
         for method in changing(name):
             names_cell(refused(est, lambda e, m=method: getattr(e, m)(bad, Y), "NaN", InputError), column, np.nan, 2)
-    for method in ROWWISE:  # a fitted model takes rows with holes, whoever estimated its covariances
+    for method in ROWWISE:  # a fitted model takes rows with missing values, whoever estimated its covariances
         assert len(getattr(est, method)(bad)) == len(bad)
 
 
@@ -467,9 +467,9 @@ def test_words_are_no_numbers():
     nested = words.copy()
     nested[2, 1] = [1, 2]
     for est in both_states("CategoricalNB"):
-        message = refused(est, lambda e: e.fit(nested, Y), "a level must be a single value", InputError)
+        message = refused(est, lambda e: e.fit(nested, Y), "a category must be a single value", InputError)
         names_cell(message.replace("list", "1"), "x1", 1, 2)
-        message = refused(est, lambda e: e.fit(frame(nested), Y), "a level must be a single value", InputError)
+        message = refused(est, lambda e: e.fit(frame(nested), Y), "a category must be a single value", InputError)
         assert "'two'" in message, message
         refused(est, lambda e: e.fit(sparse.csr_array(X), Y), "[Ss]parse", TypeError)
 

@@ -37,7 +37,7 @@ def test_running_sums_take_arrays_that_cannot_be_written_to(make, data):
     model = make().fit(X[:100], y[:100])
     twice = np.repeat(y, 2)
     for a in range(100, 900, 50):
-        part, labels = X[a : a + 50], twice[::2][a : a + 50]  # every other label: not in one piece
+        part, labels = X[a : a + 50], twice[::2][a : a + 50]  # every other label: not in one block
         for array in (part, labels) if isinstance(part, np.ndarray) else (part.data, part.indices, part.indptr):
             array.flags.writeable = False
         model.partial_fit(part, labels)

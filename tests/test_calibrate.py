@@ -130,8 +130,8 @@ def test_rows_left_out_are_told_no_worse(name: str, method: str) -> None:
         before, after = plain.loo_predict_proba(X, y), model.loo_predict_proba(X, y)
         found = model.calibration_
         of_prior = (1 - found.power**2) / (2 * USUAL_POWER**2 * len(y))
-        if method == "temperature":  # beside a model with power 1 and the same lapse
-            before = (1 - found.lapse) * before + found.lapse * softmax(found.log_prior)
+        if method == "temperature":  # beside a model with power 1 and the same outlier rate
+            before = (1 - found.outlier_rate) * before + found.outlier_rate * softmax(found.log_prior)
         assert loss_of(after, codes) <= loss_of(before, codes) + max(of_prior, 0.0) + 1e-9
         for rows in (X, with_holes(X, 5, 0.3)):
             P = model.predict_proba(rows)
@@ -184,9 +184,11 @@ def test_temperature_in_the_logistic_form_and_the_one_row_scorer() -> None:
     model = suffit.GaussianNB(calibrate="temperature").fit(X, y)
     q = _tempered(model, X, model.calibration_.power)  # the form is that of rows that are no exceptions
     np.testing.assert_allclose(model.logistic_form().pair(1, 0)(X), np.log(q[:, 1] / q[:, 0]), rtol=1e-6, atol=1e-9)
-    lapse = model.calibration_.lapse
-    np.testing.assert_allclose(model.predict_proba(X), (1 - lapse) * q + lapse * model.class_prior_, rtol=1e-9)
-    with pytest.raises(suffit.InputError, match="a lapse is not linear"):
+    outlier_rate = model.calibration_.outlier_rate
+    np.testing.assert_allclose(
+        model.predict_proba(X), (1 - outlier_rate) * q + outlier_rate * model.class_prior_, rtol=1e-9
+    )
+    with pytest.raises(suffit.InputError, match="an outlier rate is not linear"):
         suffit.LDA(calibrate="temperature").fit(X, y).to_sklearn()
 
 
@@ -219,7 +221,7 @@ def test_calibration_survives_batches_merges_and_priors(method: str) -> None:
     assert (one + one).calibration_ is kept
     for model in (grown, merged):
         plain = suffit.GaussianNB().fit(X, y)
-        expected = (1 - kept.lapse) * _tempered(plain, X, kept.power) + kept.lapse * plain.class_prior_
+        expected = (1 - kept.outlier_rate) * _tempered(plain, X, kept.power) + kept.outlier_rate * plain.class_prior_
         if method == "isotonic":  # mapped under the prior of the maps, which is then exchanged
             old = np.exp(kept.log_prior)
             P = kept.mapped(plain.with_prior(old).predict_proba(X)) * plain.class_prior_ / old
@@ -247,10 +249,10 @@ def _tempered(model: Any, X: np.ndarray, power: float) -> np.ndarray:
 def test_a_new_prior_multiplies_in_under_temperature() -> None:
     X, y = copied(5, 6)
     model = suffit.GaussianNB(calibrate="temperature").fit(X, y)
-    prior, lapse = np.array([0.9, 0.1]), model.calibration_.lapse
+    prior, outlier_rate = np.array([0.9, 0.1]), model.calibration_.outlier_rate
     P, shifted = model.predict_proba(X), model.with_prior(prior).predict_proba(X)
-    q = (P - lapse * model.class_prior_) * prior / model.class_prior_
-    expected = (1 - lapse) * q / q.sum(axis=1, keepdims=True) + lapse * prior
+    q = (P - outlier_rate * model.class_prior_) * prior / model.class_prior_
+    expected = (1 - outlier_rate) * q / q.sum(axis=1, keepdims=True) + outlier_rate * prior
     np.testing.assert_allclose(shifted, expected, rtol=1e-9, atol=1e-9)
 
 

@@ -357,9 +357,9 @@ def test_C8_novelty_of_sparse_rows_is_that_of_dense_ones():
     X, y = data(CASES["BernoulliNB"], 0)
     model = suffit.BernoulliNB(binarize=2.0).fit(X, y)
     np.testing.assert_array_equal(model.novelty(sparse.csr_matrix(X)), model.novelty(X))
-    holed = X.copy()
-    holed[::7, 1] = np.nan
-    np.testing.assert_array_equal(model.novelty(sparse.csr_matrix(holed)), model.novelty(holed))
+    with_missing = X.copy()
+    with_missing[::7, 1] = np.nan
+    np.testing.assert_array_equal(model.novelty(sparse.csr_matrix(with_missing)), model.novelty(with_missing))
 
 
 def test_C8_rows_unlike_anything_seen_are_rejected():
@@ -560,8 +560,8 @@ def test_C8_the_search_for_a_prior_settles_and_never_falls(seed: int, k: int, n:
     L = -0.5 * ((x[:, None] - mu) ** 2).sum(axis=2)
     F, w = np.exp(L - logsumexp(L, axis=1, keepdims=True)), rng.gamma(1.0, size=n)
     path = [shifted_prior(F, w, np.full(k, 1 / k), steps) for steps in range(25)]
-    levels = [mean_log(F, q, w) for q, _ in path]
-    assert (np.diff(levels) >= -1e-12).all()
+    categories = [mean_log(F, q, w) for q, _ in path]
+    assert (np.diff(categories) >= -1e-12).all()
     q, gap = path[-1]
     assert gap <= 1e-12
     assert (q >= 0).all()
@@ -605,7 +605,7 @@ def test_C8_bad_input_to_adapt_prior():
     with pytest.raises(InputError, match="weights are 0 or more"):
         model.adapt_prior(X, sample_weight=-np.ones(len(X)))
     for steps in (0, -1, 2.5, True, "many"):
-        with pytest.raises(ValueError, match="whole number of at least 1"):
+        with pytest.raises(ValueError, match="integer of at least 1"):
             model.adapt_prior(X, max_steps=steps)
     with pytest.warns(ConvergenceWarning, match="after 1 steps .* raise max_steps"):
         model.with_prior({"ham": 0.99, "spam": 0.01}).adapt_prior(X, max_steps=1)

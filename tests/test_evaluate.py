@@ -15,7 +15,7 @@ from evaluate import folds, metrics, models, notes, report, run, summaries, tabl
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A data folder with two small tables, one of them with strings and holes; results go to tmp_path as well."""
+    """A data folder with two small tables, one of them with strings and missing values; results go there, too."""
     rng = np.random.default_rng(0)
     for name in ("plain", "mixed"):
         home = tmp_path / "data" / "tables" / name
@@ -194,7 +194,7 @@ def test_a_class_that_was_not_learned_has_probability_nothing():
 
 @pytest.mark.parametrize("name", list(models.MODELS | models.KNOCK_OUT))
 def test_every_model_takes_a_mixed_frame(name, folder):
-    """With strings, holes, a level not seen in the fit and a column that is all missing."""
+    """With strings, missing values, a category not seen in the fit and a column that is all missing."""
     table = tables.read(folder, "mixed")
     table.X["nothing"] = np.nan
     table.X.loc[59, "colour"] = "new"
@@ -310,8 +310,8 @@ def test_knock_out(folder, tmp_path, monkeypatch):
     assert run.main(["tables", *words]) == 0
     rows = json.loads((tmp_path / "results" / "knock-out-quick.json").read_text())["rows"]
     assert {row["share"] for row in rows} == {0.0, 0.4}
-    whole, holed = (report.summary(rows, share)["log_loss"].mean() for share in (0.0, 0.4))
-    assert whole < holed
+    whole, with_missing = (report.summary(rows, share)["log_loss"].mean() for share in (0.0, 0.4))
+    assert whole < with_missing
     assert (tmp_path / "evaluation-knock-out.png").exists()
     assert "## Cells knocked out" in (tmp_path / "evaluation.md").read_text()
 

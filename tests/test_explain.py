@@ -38,10 +38,10 @@ def _close_figures():
     plt.close("all")
 
 
-def fitted(name: str, holes: bool = False, weighted: bool = False, k: int = 3):
+def fitted(name: str, missing: bool = False, weighted: bool = False, k: int = 3):
     case = CASES[name]
     X, y = data(case, 7, k=k)
-    X = with_holes(X, 7) if holes else X
+    X = with_holes(X, 7) if missing else X
     weight = np.random.default_rng(3).integers(1, 4, len(y)).astype(float) if weighted else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -49,7 +49,7 @@ def fitted(name: str, holes: bool = False, weighted: bool = False, k: int = 3):
 
 
 def assert_sums(model, X, classes=None):
-    """Prior, rest, parts and lapse add up to the total, and that is the difference of log-probabilities."""
+    """Prior, rest, parts and outlier rate add up to the total, and that is the difference of log-probabilities."""
     explained = model.explain(X, classes)
     logs = model.predict_log_proba(X)
     at = np.arange(len(logs))
@@ -62,7 +62,7 @@ def assert_sums(model, X, classes=None):
     np.testing.assert_array_equal(explained.total[~finite], expected[~finite])
     largest = np.maximum(np.abs(parts).max(axis=1), np.abs(explained.rest))
     size = np.maximum(1.0, np.maximum(largest, np.abs(expected)))[finite]
-    summed = (explained.prior + explained.rest + explained.lapse + parts.sum(axis=1))[finite]
+    summed = (explained.prior + explained.rest + explained.outlier_term + parts.sum(axis=1))[finite]
     assert (np.abs(summed - expected[finite]) <= ACCURACY * size).all()
     assert (np.abs(explained.total[finite] - expected[finite]) <= ACCURACY * size).all()
     if classes is None:
@@ -71,10 +71,10 @@ def assert_sums(model, X, classes=None):
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
-@pytest.mark.parametrize("holes", [False, True], ids=["whole", "holes"])
+@pytest.mark.parametrize("missing", [False, True], ids=["whole", "holes"])
 @pytest.mark.parametrize("name", CASES)
-def test_parts_sum_to_the_log_odds(name: str, holes: bool, weighted: bool):
-    model, X, _ = fitted(name, holes, weighted)
+def test_parts_sum_to_the_log_odds(name: str, missing: bool, weighted: bool):
+    model, X, _ = fitted(name, missing, weighted)
     explained = assert_sums(model, X)
     assert explained.parts.shape == X.shape
     pair = tuple(model.classes_[[2, 0]].tolist())
@@ -88,17 +88,17 @@ def test_parts_sum_to_the_log_odds(name: str, holes: bool, weighted: bool):
 
 @pytest.mark.parametrize("name", CASES)
 def test_missing_values_add_nothing(name: str):
-    model, X, _ = fitted(name, holes=True)
+    model, X, _ = fitted(name, missing=True)
     gone = pd.isna(pd.DataFrame(X)).to_numpy()
     assert gone.any()
-    informative = getattr(model, "missing", "ignore") == "informative"  # there a hole is evidence
+    informative = getattr(model, "missing", "ignore") == "informative"  # there a missing value is evidence
     assert (model.explain(X).parts[gone] == 0).all() != informative
 
 
-@pytest.mark.parametrize("holes", [False, True], ids=["whole", "holes"])
+@pytest.mark.parametrize("missing", [False, True], ids=["whole", "holes"])
 @pytest.mark.parametrize("name", [n for n in CASES if "Generative" not in n and "ategorical" not in n])
-def test_sparse_rows_are_explained_beside_a_row_of_zeros(name: str, holes: bool):
-    model, X, _ = fitted(name, holes)
+def test_sparse_rows_are_explained_beside_a_row_of_zeros(name: str, missing: bool):
+    model, X, _ = fitted(name, missing)
     explained = assert_sums(model, sparse.csr_matrix(X))
     assert sparse.issparse(explained.parts)
     dense = model.explain(X)
@@ -213,7 +213,7 @@ def test_pooled_structures_add_up_by_the_column_of_the_table(settings):
     explained = assert_sums(model, X)
     assert list(explained.columns) == ["area", "rooms", "garden", "city", "total"]
     if not settings:
-        assert len(model.schema_.pieces) > len(model.schema_.plain().pieces)  # several structures, levels one-hot
+        assert len(model.schema_.specs) > len(model.schema_.plain().specs)  # several structures, categories one-hot
 
 
 def test_frames_are_of_the_kind_that_was_given():
@@ -239,7 +239,7 @@ def test_why_names_the_things_that_decided():
     text = model.why({"area": [2000.0], "rooms": [None], "garden": [True], "city": ["Basel"], "total": [0.0]}, n=2)
     lines = text.splitlines()
     assert lines[0].startswith("sold rather than open: ")
-    assert "area = 2000 speaks for sold" in lines[1]
+    assert "area = 2000 favours sold" in lines[1]
     assert lines[-1].split("  ")[-1].endswith("others together")
     values = [float(line.split()[0]) for line in lines[1:]]
     explained = model.explain({"area": [2000.0], "rooms": [None], "garden": [True], "city": ["Basel"], "total": [0.0]})
@@ -376,10 +376,10 @@ def test_nomogram_keeps_to_the_columns_that_the_model_uses():
 # --- summary
 
 
-@pytest.mark.parametrize("holes", [False, True], ids=["whole", "holes"])
+@pytest.mark.parametrize("missing", [False, True], ids=["whole", "holes"])
 @pytest.mark.parametrize("name", CASES)
-def test_G5_summary_has_the_likelihood_of_the_model(name: str, holes: bool):
-    model, X, y = fitted(name, holes)
+def test_G5_summary_has_the_likelihood_of_the_model(name: str, missing: bool):
+    model, X, y = fitted(name, missing)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         given, known = model.summary(X, y), model.summary()
@@ -524,17 +524,17 @@ def test_assumptions_speak_for_the_model_that_made_the_rows():
         "other families": np.exp(z + shift / 2),
     }
     for says, X in cases.items():
-        assert suffit.check_assumptions(X, y).speaks_for.startswith(says)
+        assert suffit.check_assumptions(X, y).may_warn_for.startswith(says)
     skewed = suffit.check_assumptions(np.exp(z + shift / 2), y)
-    assert "take logarithms" in skewed.speaks_for
-    assert "this speaks for other families" in repr(skewed)
+    assert "take logarithms" in skewed.may_warn_for
+    assert "this favours other families" in repr(skewed)
     assert "<table>" in skewed._repr_html_()
 
 
 def test_assumptions_of_awkward_tables():
     X, y = table()
     found = suffit.check_assumptions(X, y)
-    assert found.left_out == ("garden", "city")
+    assert found.leave_one_out == ("garden", "city")
     tiny = suffit.check_assumptions(np.random.default_rng(0).normal(size=(9, 5)), np.arange(9) % 2)
     assert tiny.covariances is None
     assert "complete rows for 5 columns" in repr(tiny)

@@ -12,7 +12,7 @@ from suffit import GenerativeClassifier as Generative
 from suffit.data.labels import Index
 from suffit.data.rows import Rows
 from suffit.tables.column_family import SURELY
-from suffit.tables.column_family_loo import SAYABLE, Compared, compared, left_out
+from suffit.tables.column_family_loo import SAYABLE, Compared, compared, leave_one_out
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning"),
@@ -36,14 +36,14 @@ def refitted(family, x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.nd
     for i in range(len(x)):
         w = weights.copy()
         w[i] -= min(w[i], 1.0)
-        if isinstance(family, Gaussian) and family.smoothing == 0:  # of whole numbers, by Sheppard's rule
+        if isinstance(family, Gaussian) and family.smoothing == 0:  # of integers, by Sheppard's rule
             here = (y == y[i]) & (w > 0)
             mean = np.average(x[here], weights=w[here])
             var = np.average((x[here] - mean) ** 2, weights=w[here]) + 1 / 12
             out[i] = stats.norm.logpdf(x[i], mean, np.sqrt(var))
         elif isinstance(family, Categorical):
-            here, levels = y == y[i], np.unique(x)
-            out[i] = np.log((w[here & (x == x[i])].sum() + 1) / (w[here].sum() + len(levels)))
+            here, categories = y == y[i], np.unique(x)
+            out[i] = np.log((w[here & (x == x[i])].sum() + 1) / (w[here].sum() + len(categories)))
         else:
             model = NaiveBayes(family).fit(x[:, None], y, sample_weight=w)
             at = int(np.searchsorted(model.classes_, y[i]))
@@ -58,7 +58,7 @@ CANDIDATES = {
     "gamma": (Gamma(), POSITIVE, False),
     "poisson": (Poisson(), COUNTS, True),
     "categorical": (Categorical(), COUNTS, True),
-    "gaussian of whole numbers": (Gaussian(), COUNTS, True),
+    "gaussian of integers": (Gaussian(), COUNTS, True),
 }
 
 
@@ -66,16 +66,16 @@ CANDIDATES = {
 @pytest.mark.parametrize("what", CANDIDATES)
 def test_E2_rows_left_out_are_refits(what, weights):
     family, x, whole = CANDIDATES[what]
-    ours = left_out(x, rows_of(Y, weights), family, whole)
+    ours = leave_one_out(x, rows_of(Y, weights), family, whole)
     there = weights > 0
     np.testing.assert_allclose(ours[there], refitted(family, x, Y, weights)[there], rtol=0, atol=1e-9)
 
 
 def test_levels_are_those_of_the_column_whichever_row_is_left_out():
-    """A level that only one row has is still a level without it, with a share of its own."""
+    """A category that only one row has is still a category without it, with a share of its own."""
     x = np.array([5.0, 5.0, 7.0, 9.0, 9.0])
     y = np.zeros(5, np.int32)
-    np.testing.assert_allclose(left_out(x, rows_of(y), Categorical())[2], np.log((0 + 1) / (4 + 3)))
+    np.testing.assert_allclose(leave_one_out(x, rows_of(y), Categorical())[2], np.log((0 + 1) / (4 + 3)))
 
 
 def test_a_weight_is_a_number_of_repetitions_of_a_row_left_out():
@@ -93,9 +93,9 @@ def test_a_weight_is_a_number_of_repetitions_of_a_row_left_out():
 
 def test_missing_values_say_nothing():
     for family, x, whole in CANDIDATES.values():
-        holes = np.where(np.arange(60) % 4 == 0, np.nan, x)
-        there = ~np.isnan(holes)
-        one = compared(holes, rows_of(Y), {"it": family}, whole)
+        missing = np.where(np.arange(60) % 4 == 0, np.nan, x)
+        there = ~np.isnan(missing)
+        one = compared(missing, rows_of(Y), {"it": family}, whole)
         other = compared(x[there], rows_of(Y[there]), {"it": family}, whole)
         np.testing.assert_array_equal(one.each["it"], other.each["it"])
 
@@ -138,17 +138,17 @@ PLANTED = {
     "gamma": (RNG.gamma(0.7 + CLASS, 2.0) + 1e-9, "Gamma"),
     "counts": (RNG.poisson(2 + 3 * CLASS), "Poisson"),
     "levels": (RNG.choice([1, 7, 20], 2000), "Categorical"),
-    "uneven levels": (RNG.choice([0, 1, 2, 3], 2000, p=[0.1, 0.6, 0.05, 0.25]), "Categorical"),
-    "large whole numbers": (RNG.normal(5000, 300, 2000).astype(int), "Gaussian"),
-    "negative whole numbers": (RNG.integers(-500, 500, 2000), "Gaussian"),
+    "uneven categories": (RNG.choice([0, 1, 2, 3], 2000, p=[0.1, 0.6, 0.05, 0.25]), "Categorical"),
+    "large integers": (RNG.normal(5000, 300, 2000).astype(int), "Gaussian"),
+    "negative integers": (RNG.integers(-500, 500, 2000), "Gaussian"),
 }
 
 
 @pytest.mark.parametrize("what", PLANTED)
 def test_E2_leave_one_out_finds_the_planted_family(what):
     values, family = PLANTED[what]
-    holes = np.where(np.random.default_rng(0).random(2000) < 0.2, np.nan, values)
-    for x in (values, holes):
+    missing = np.where(np.random.default_rng(0).random(2000) < 0.2, np.nan, values)
+    for x in (values, missing):
         model = Generative(criterion="loo", structure="naive").fit({"it": x}, CLASS)
         assert model.schema_.choices[0].family.startswith(family), model.schema_
 

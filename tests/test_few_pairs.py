@@ -110,7 +110,7 @@ def test_every_step_raises_the_likelihood_times_the_prior(seed):
     model = QDA().fit(X, y)._model
     em, done = solved(model.stats, model.family._em_parameters, model.family._prior)
     assert em.prior is not None
-    assert done.settled
+    assert done.converged
     assert (np.diff(done.likelihoods) >= -1e-12 * abs(done.likelihoods[-1])).all()
 
 
@@ -145,7 +145,7 @@ def test_steps_that_go_to_and_fro_have_not_ended():
     model = LDA().fit(X, y)._model
     done = Restless(model.stats, model.family._em_parameters).run()
     assert len(done.likelihoods) < 500  # which it need not go on for
-    assert not done.settled
+    assert not done.converged
 
 
 @quiet

@@ -88,14 +88,14 @@ def test_sparse_rows_far_from_zero_score_as_dense_ones(offset):
 
 def test_a_missing_value_in_sparse_rows_is_missing_everywhere():
     X, y = two_classes(40)
-    holes = np.abs(X).round()
-    holes[3, 1] = np.nan
+    missing = np.abs(X).round()
+    missing[3, 1] = np.nan
     for model in (suffit.GaussianNB(), suffit.BernoulliNB(), suffit.PoissonNB(), suffit.MultinomialNB(), suffit.QDA()):
-        model.fit(sparse.csr_array(holes), y)
-        dense = clone(model).fit(holes, y)
+        model.fit(sparse.csr_array(missing), y)
+        dense = clone(model).fit(missing, y)
         for method in ("predict_proba", "score_samples"):
-            got = getattr(model, method)(sparse.csr_array(holes))
-            np.testing.assert_allclose(got, getattr(dense, method)(holes), rtol=1e-9, atol=1e-12)
+            got = getattr(model, method)(sparse.csr_array(missing))
+            np.testing.assert_allclose(got, getattr(dense, method)(missing), rtol=1e-9, atol=1e-12)
 
 
 def test_a_reader_never_sees_half_a_change():
@@ -245,10 +245,10 @@ def test_the_row_scorer_agrees_with_predict_proba():
     ):
         score = model.fit(rows, y).scorer()
         np.testing.assert_allclose([score(row) for row in rows[:20]], model.predict_proba(rows[:20]), atol=1e-12)
-    holes = X[:3].copy()
-    holes[0, 1] = np.nan
+    missing = X[:3].copy()
+    missing[0, 1] = np.nan
     gaussian = suffit.GaussianNB().fit(X, y)
-    np.testing.assert_allclose(gaussian.scorer()(holes[0]), gaussian.predict_proba(holes)[0], atol=1e-12)
+    np.testing.assert_allclose(gaussian.scorer()(missing[0]), gaussian.predict_proba(missing)[0], atol=1e-12)
 
 
 @pytest.mark.parametrize("make", [suffit.GaussianNB, suffit.LDA, suffit.PoissonNB])
@@ -297,7 +297,7 @@ def test_every_fit_chooses_its_settings_anew():
 
 def test_rows_that_are_looked_at_are_of_all_classes():
     rows = suffit.data.rows.Rows(suffit.Index.range(2), np.arange(10_000, dtype=np.int32) % 2)
-    assert np.bincount(rows.codes[rows.weighty(5000)]).tolist() == [2500, 2500]
+    assert np.bincount(rows.codes[rows.with_positive_weight(5000)]).tolist() == [2500, 2500]
 
 
 def test_cross_val_trains_on_what_a_split_says():
@@ -429,7 +429,7 @@ def test_what_is_unknown_is_settled_by_fit():
     with pytest.raises(suffit.InputError, match=r"unknown has changed from 'ignore' to 'error'.*use fit"):
         model.partial_fit(table, y)
     np.testing.assert_array_equal(model.predict_proba({"s": ["c"]}), before)
-    with pytest.raises(suffit.InputError, match="a level never seen"):
+    with pytest.raises(suffit.InputError, match="a category never seen"):
         model.fit(table, y).predict_proba({"s": ["c"]})
 
 
@@ -439,8 +439,10 @@ def test_assumptions_name_the_columns_that_are_constant_or_repeat_others():
     found = suffit.check_assumptions({"a": a, "b": b, "c": 2 * a, "k": [3] * 80, "yes": y, "n": [None] * 80}, y)
     assert "not looked at: k (constant), yes (two values), n (no value)" in repr(found)
     assert found.why_no_covariances == "a and c repeat each other in class 0"
-    assert found.speaks_for.startswith("linear or shrunk discriminant analysis: columns correlated, and a and c repeat")
-    assert "few rows" not in found.speaks_for
+    assert found.may_warn_for.startswith(
+        "linear or shrunk discriminant analysis: columns correlated, and a and c repeat"
+    )
+    assert "few rows" not in found.may_warn_for
     found = suffit.check_assumptions({"a": a, "b": b, "sum": a + b, "other": rng.normal(size=80)}, y)
     assert found.why_no_covariances == "a, b, sum determine each other in class 0"
     found = suffit.check_assumptions({"a": a, "b": np.where(y == 1, 7.5, b)}, y)
@@ -505,12 +507,12 @@ def test_a_column_with_values_only_where_nothing_weighs_is_left_out():
     x = np.full(40, np.nan)
     x[:3] = 1.5
     table = {"x": x, "z": np.random.default_rng(0).normal(size=40)}
-    with pytest.warns(suffit.LeftOutWarning, match="'x': no value is there"):
+    with pytest.warns(suffit.DroppedColumnWarning, match="'x': no value is there"):
         suffit.GenerativeClassifier().fit(table, np.arange(40) % 2, sample_weight=(np.arange(40) >= 3).astype(float))
 
 
-@pytest.mark.parametrize("holes", [0.0, 0.1])
-def test_a_class_far_away_leaves_the_choice_between_the_others(holes):
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_a_class_far_away_leaves_the_choice_between_the_others(missing):
     """Settings are compared in single precision, which must not be that of the distance between classes."""
 
     def table(far):
@@ -520,7 +522,7 @@ def test_a_class_far_away_leaves_the_choice_between_the_others(holes):
         X[:, 0] += 0.5 * (y == 1)
         X[:, 1] -= 0.5 * (y == 1)
         X[y == 2] += far
-        X[rng.random(X.shape) < holes] = np.nan
+        X[rng.random(X.shape) < missing] = np.nan
         return X, y
 
     near, far = (suffit.GenerativeClassifier().fit(*table(off)).selection_ for off in (1e3, 1e8))
@@ -556,13 +558,13 @@ def test_a_row_without_weight_may_hold_anything_finite():
 
 
 def test_exceptions_that_are_rare_are_told_from_as_many_rows_as_that_takes():
-    """Well-separated classes: 500 rows cannot tell a lapse of 1 in 1,000 from none."""
+    """Well-separated classes: 500 rows cannot tell an outlier rate of 1 in 1,000 from none."""
     rng = np.random.default_rng(2)
     y = rng.integers(0, 4, 7000)
     means, mix = rng.normal(size=(4, 10)), rng.normal(size=(10, 10)) / np.sqrt(10) + np.eye(10)
     X = rng.normal(size=(7000, 10)) @ mix + means[y]
     model = suffit.GenerativeClassifier().fit(X[:5000], y[:5000])
-    assert model.selection_.lapse < 5e-4
+    assert model.selection_.outlier_rate < 5e-4
     assert -np.log(model.predict_proba(X[5000:])[np.arange(2000), y[5000:]]).mean() < 1e-3
 
 
@@ -618,9 +620,9 @@ def test_a_family_of_ones_own_is_settled_in_a_table_too(base):
     class Mine(base):
         key: ClassVar[str] = "mine"
 
-        def settled(self, X, rows, columns):
+        def tuned(self, X, rows, columns):
             settled.append(columns)
-            return super().settled(X, rows, columns)
+            return super().tuned(X, rows, columns)
 
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"a": rng.poisson(2, 300), "b": rng.normal(size=300)})
@@ -741,9 +743,9 @@ def test_a_word_among_numbers_is_named_with_its_column(make):
             make().fit(X, y)
     with pytest.raises(suffit.InputError, match=r"column 'x1'.*'v' in row 0"):
         make().fit([[1, "v"]] * 60, y)
-    levels = pd.DataFrame({"a": numbers, "b": pd.Categorical([1, 2] * 30)})  # numbers stay numbers
+    categories = pd.DataFrame({"a": numbers, "b": pd.Categorical([1, 2] * 30)})  # numbers stay numbers
     np.testing.assert_array_equal(
-        make().fit(levels, y).predict(levels), make().fit(levels.astype(float), y).predict(levels)
+        make().fit(categories, y).predict(categories), make().fit(categories.astype(float), y).predict(categories)
     )
     with pytest.raises(TypeError, match="column 'x0': the argument must be a string or a real number, found ndarray"):
         make().fit(np.array([[np.ones(2), 1.0]] * 60, dtype=object), y)
@@ -796,12 +798,12 @@ def test_whole_numbers_that_are_one_as_floats_are_told_apart(form, structure):
     y = np.arange(60) % 2
     cells = [2**62 + 1 + c for c in y.tolist()]
     model = suffit.GenerativeClassifier(structure=structure).fit({"a": form(cells), "z": np.arange(60) % 7}, y)
-    assert model.schema_.choices[0].reason == "whole numbers that are all 4.61169e+18 as float64; 2 levels"
+    assert model.schema_.choices[0].reason == "integers that are all 4.61169e+18 as float64; 2 categories"
     assert (model.predict({"a": form(cells), "z": [None] * 60}) == y).all()
     same = suffit.GenerativeClassifier().fit({"a": form([2**62 + 1] * 60), "z": np.arange(60) % 7}, y)
     assert same.schema_.choices[0].reason == "every value is 4.61169e+18"
     names = [2**62 + i for i in range(60)]
-    with pytest.warns(suffit.LeftOutWarning, match="an identifier rather than a feature"):
+    with pytest.warns(suffit.DroppedColumnWarning, match="an identifier rather than a feature"):
         suffit.GenerativeClassifier().fit({"a": form(names), "z": np.arange(60) % 7}, y)
 
 
@@ -836,7 +838,9 @@ def test_explanations_are_of_the_probabilities_that_isotonic_maps_give(make, k):
     at = np.arange(len(X))
     np.testing.assert_array_equal(model.classes_[explained.first], model.predict(X))
     odds = logs[at, explained.first] - logs[at, explained.second]
-    terms = explained.prior + explained.rest + explained.parts.sum(axis=1) + explained.lapse + explained.calibration
+    terms = (
+        explained.prior + explained.rest + explained.parts.sum(axis=1) + explained.outlier_rate + explained.calibration
+    )
     np.testing.assert_allclose(explained.total, odds, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(terms, odds, rtol=1e-10, atol=1e-8)
     np.testing.assert_allclose(explained.probability[:, 0], model.predict_proba(X).max(axis=1), rtol=1e-12)
@@ -869,11 +873,11 @@ def test_values_that_a_column_cannot_have_are_missing_in_every_block(structure, 
     model = suffit.GenerativeClassifier(structure=structure).fit(X, y)
     if structure == "auto":
         assert any(
-            p.reads == "codings" and name in p.columns for p in model.schema_.pieces
+            p.reads == "codings" and name in p.columns for p in model.schema_.specs
         )  # it is in a joint block too
-    hole = X.head(1).astype({name: object})
-    hole[name] = None
-    expected = model.predict_proba(hole)
+    missing = X.head(1).astype({name: object})
+    missing[name] = None
+    expected = model.predict_proba(missing)
     for value in values:
         with pytest.warns(UserWarning, match=f"column '{name}': {value:g} is impossible under .*treated as missing"):
             found = model.predict_proba(X.head(1).astype({name: float}).assign(**{name: value}))

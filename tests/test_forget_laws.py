@@ -103,13 +103,13 @@ def test_a_table_with_missing_values_forgets_and_leaves_out_as_a_refit_does(make
     X, y = load_wine(return_X_y=True)
     H = np.where(np.random.default_rng(0).random(X.shape) < 0.3, np.nan, X)[:, :6]
     model = make().fit(H, y)
-    left_out = model.loo_log_joint(H[::40], y[::40])
+    leave_one_out = model.loo_log_joint(H[::40], y[::40])
     for at, i in enumerate(range(0, len(y), 40)):
         rest = np.arange(len(y)) != i
         fresh, forgot = make().fit(H[rest], y[rest]), make().fit(H, y).forget(H[i : i + 1], y[i : i + 1])
         np.testing.assert_allclose(forgot.predict_proba(H), fresh.predict_proba(H), atol=1e-9)
         np.testing.assert_allclose(forgot.means_, fresh.means_, rtol=1e-9)
-        np.testing.assert_allclose(left_out[at], fresh.predict_joint_log_proba(H[i : i + 1])[0], rtol=1e-9)
+        np.testing.assert_allclose(leave_one_out[at], fresh.predict_joint_log_proba(H[i : i + 1])[0], rtol=1e-9)
     folds = list(KFold(3, shuffle=True, random_state=0).split(H))
     proba = model.cross_val(H, y, cv=folds).proba
     for train, test in folds:
@@ -203,7 +203,7 @@ def test_rows_that_were_not_learned_are_refused_whatever_their_size(scale: float
 
 
 def test_sums_of_pairs_know_a_column_that_no_longer_varies() -> None:
-    family = suffit.MultivariateGaussian(holes="pairs")
+    family = suffit.MultivariateGaussian(missing="pairs")
     for tie in (0.0, 1.0):
         for seed in range(6):
             rng = np.random.default_rng(seed)
@@ -211,7 +211,7 @@ def test_sums_of_pairs_know_a_column_that_no_longer_varies() -> None:
             X = np.c_[rng.normal(size=(60, 2)) + y[:, None], np.full(60, 0.3)]
             X[:6, 2] = rng.normal(size=6)
             X[rng.random(60) < 0.3, 0] = np.nan
-            one = family if tie == 0 else suffit.MultivariateGaussian(holes="pairs", tie=1.0, pooled=True)
+            one = family if tie == 0 else suffit.MultivariateGaussian(missing="pairs", tie=1.0, pooled=True)
             model = suffit.GenerativeClassifier({("x0", "x1", "x2"): one})
             forgot = model.fit(X, y).forget(X[:6], y[:6]).predict_proba(X)
             np.testing.assert_allclose(forgot, model.fit(X[6:], y[6:]).predict_proba(X), atol=1e-9)
@@ -223,7 +223,7 @@ HUGE: dict[str, tuple[Any, float]] = {
     "own": (suffit.QDA, 1e12),
     "missing": (suffit.QDA, 1e9),
     "shared-missing": (suffit.LDA, 1e12),
-    "pairs": (lambda: suffit.GenerativeClassifier({("x0", "x1"): suffit.MultivariateGaussian(holes="pairs")}), 1e12),
+    "pairs": (lambda: suffit.GenerativeClassifier({("x0", "x1"): suffit.MultivariateGaussian(missing="pairs")}), 1e12),
     "poisson": (suffit.PoissonNB, 1e18),
     "exponential": (lambda: suffit.NaiveBayes("exponential"), 1e18),
     "geometric": (lambda: suffit.NaiveBayes("geometric"), 1e18),
@@ -271,7 +271,7 @@ def test_documents_give_their_words_back(make: Any, alpha: float) -> None:
     documents = [rng.geometric(0.2, size=rng.integers(0, 6)) - 1 for _ in range(20)]
     y = np.arange(20) % 3
     whole = make(input="sequences", alpha=alpha).fit(documents, y)
-    left_out = whole.loo_predict_proba(documents, y)
+    leave_one_out = whole.loo_predict_proba(documents, y)
     proba = whole.cross_val(documents, y, cv=KFold(5)).proba
     for i in range(20):
         rest = [j for j in range(20) if j != i]
@@ -279,7 +279,7 @@ def test_documents_give_their_words_back(make: Any, alpha: float) -> None:
         forgot = make(input="sequences", alpha=alpha).fit(documents, y).forget([documents[i]], y[i : i + 1])
         assert forgot.n_features_in_ == fresh.n_features_in_
         np.testing.assert_allclose(forgot.predict_proba(documents), fresh.predict_proba(documents), atol=1e-12)
-        np.testing.assert_allclose(left_out[i], fresh.predict_proba([documents[i]])[0], atol=1e-12)
+        np.testing.assert_allclose(leave_one_out[i], fresh.predict_proba([documents[i]])[0], atol=1e-12)
     for train, test in KFold(5).split(y):
         fresh = make(input="sequences", alpha=alpha).fit([documents[j] for j in train], y[train])
         np.testing.assert_allclose(proba[test], fresh.predict_proba([documents[j] for j in test]), atol=1e-12)
@@ -297,11 +297,11 @@ def test_more_counts_than_there_is_room_for_are_refused() -> None:
 
 def test_a_single_normed_word_left_out_is_as_a_refit() -> None:
     X, y = np.array([[1.0], [2.0], [3.0], [1.0]]), np.array([0, 0, 1, 1])
-    left_out = suffit.ComplementNB(norm=True).fit(X, y).loo_predict_proba(X, y)
+    leave_one_out = suffit.ComplementNB(norm=True).fit(X, y).loo_predict_proba(X, y)
     for i in range(4):
         rest = np.arange(4) != i
         fresh = suffit.ComplementNB(norm=True).fit(X[rest], y[rest])
-        np.testing.assert_allclose(left_out[i], fresh.predict_proba(X[i : i + 1])[0])
+        np.testing.assert_allclose(leave_one_out[i], fresh.predict_proba(X[i : i + 1])[0])
 
 
 @pytest.mark.parametrize("family", ["poisson", "exponential", "gamma"])
@@ -309,9 +309,9 @@ def test_a_row_far_larger_than_the_others_left_out_is_as_a_refit(family: str) ->
     rng = np.random.default_rng(0)
     X, y = rng.gamma(2.0, 1.0, size=(20, 2)), np.arange(20) % 2
     X[0] = 1e11
-    left_out = suffit.NaiveBayes(family).fit(X, y).loo_log_joint(X, y)
+    leave_one_out = suffit.NaiveBayes(family).fit(X, y).loo_log_joint(X, y)
     fresh = suffit.NaiveBayes(family).fit(X[1:], y[1:])
-    np.testing.assert_allclose(left_out[0], fresh.predict_joint_log_proba(X[:1])[0], rtol=1e-4)
+    np.testing.assert_allclose(leave_one_out[0], fresh.predict_joint_log_proba(X[:1])[0], rtol=1e-4)
 
 
 SPARSE = [
@@ -326,8 +326,8 @@ SPARSE = [
 
 
 @pytest.mark.parametrize("make", SPARSE)
-@pytest.mark.parametrize("holes", [False, True])
-def test_what_users_hand_in_is_as_it_was(make: Any, holes: bool) -> None:
+@pytest.mark.parametrize("missing", [False, True])
+def test_what_users_hand_in_is_as_it_was(make: Any, missing: bool) -> None:
     rng = np.random.default_rng(0)
     y = np.arange(20) % 2
     dense = rng.poisson(1.0, size=(20, 3)).astype(float)
@@ -335,7 +335,7 @@ def test_what_users_hand_in_is_as_it_was(make: Any, holes: bool) -> None:
     for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True):  # entries in an order of their own
         X.indices[a:b], X.data[a:b] = X.indices[a:b][::-1].copy(), X.data[a:b][::-1].copy()
     X.has_sorted_indices = False
-    if holes:
+    if missing:
         X.data[::9], dense[::9, 0] = np.nan, np.nan
     before = X.indices.copy(), X.data.copy(), X.indptr.copy(), dense.copy()
     for rows in (X, dense):
@@ -373,11 +373,11 @@ def test_loo_where_a_column_is_constant_without_the_row(name: str) -> None:
         X = np.c_[rng.normal(size=(40, 2)) + y[:, None], np.zeros(40)]
         X[3, 2] = rng.choice([1.0, 0.1, 0.3, 7.7])
         X[[2, 4, 6], 2] = 1.3
-        left_out = make().fit(X, y).loo_log_joint(X, y)
+        leave_one_out = make().fit(X, y).loo_log_joint(X, y)
         for i in (2, 3):
             rest = np.arange(40) != i
             fresh = make().fit(X[rest], y[rest]).predict_joint_log_proba(X[i : i + 1])[0]
-            np.testing.assert_allclose(left_out[i], fresh, rtol=1e-9)
+            np.testing.assert_allclose(leave_one_out[i], fresh, rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", SHRUNK)
@@ -385,12 +385,12 @@ def test_loo_with_a_class_of_two_rows(name: str) -> None:
     make = SHRUNK[name]
     for seed in range(6):
         X, y = np.random.default_rng(seed).normal(size=(32, 3)), np.r_[np.zeros(30, int), 1, 1]
-        left_out = make().fit(X, y).loo_log_joint(X, y)
+        leave_one_out = make().fit(X, y).loo_log_joint(X, y)
         assert np.isfinite(make().set_params(calibrate="temperature").fit(X, y).predict_proba(X)).all()
         for i in (0, 30, 31):
             rest = np.arange(32) != i
             fresh = make().fit(X[rest], y[rest]).predict_joint_log_proba(X[i : i + 1])[0]
-            np.testing.assert_allclose(left_out[i], fresh, rtol=1e-9)
+            np.testing.assert_allclose(leave_one_out[i], fresh, rtol=1e-9)
 
 
 def table(rng: np.random.Generator, n: int) -> np.ndarray:

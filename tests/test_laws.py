@@ -164,7 +164,7 @@ def test_C3_a_class_added_later_equals_one_there_from_the_start(case: Case, seed
     shared = getattr(model, "tie", 0) or isinstance(model, suffit.LDA | suffit.ComplementNB)
     if type(model) is suffit.MultinomialNB or (isinstance(model, suffit.CategoricalNB) and not shared):
         for old, new in zip(before[1:], parameters(model)[1:], strict=True):
-            if old.shape[1:] == new.shape[1:]:  # no level came with the class
+            if old.shape[1:] == new.shape[1:]:  # no category came with the class
                 np.testing.assert_array_equal(old, new[[0, 2]])
 
 

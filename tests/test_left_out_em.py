@@ -12,7 +12,7 @@ from sklearn.datasets import load_wine
 
 from suffit import GDA, LDA, QDA, GenerativeClassifier, MultivariateGaussian
 from suffit.data.rows import Rows
-from suffit.families.gaussian.leave_one_out.em import EmLeftOut
+from suffit.families.gaussian.leave_one_out.em import EmLoo
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 NaN = np.nan
@@ -90,7 +90,9 @@ def test_rows_without_which_a_class_is_gone_or_has_no_value_are_solved_anew(make
 def test_one_step_is_nearly_what_refits_say(make):
     X, y = rows_with_gaps(400)
     model = make().fit(X, y)
-    near, exact = (softmax(densities(model, X, y, how), axis=1) for how in ("nearly_left_out", "left_out"))
+    near, exact = (
+        softmax(densities(model, X, y, how), axis=1) for how in ("approximate_leave_one_out", "leave_one_out")
+    )
     inside = softmax(model._solved.scores(X), axis=1)
     assert np.abs(near - exact).mean() < 0.05 * np.abs(inside - exact).mean()
     assert np.abs(near - exact).max() < 0.02
@@ -100,16 +102,16 @@ def test_one_step_is_nearly_what_refits_say(make):
 def test_a_calibration_by_one_step_is_that_of_refits(make, monkeypatch):
     X, y = rows_with_gaps(300)
     near = make(calibrate="temperature").fit(X, y).calibration_
-    monkeypatch.setattr(EmLeftOut, "nearly", EmLeftOut.exactly)
+    monkeypatch.setattr(EmLoo, "nearly", EmLoo.exactly)
     exact = make(calibrate="temperature").fit(X, y).calibration_
-    np.testing.assert_allclose([near.power, near.lapse], [exact.power, exact.lapse], atol=0.01)
+    np.testing.assert_allclose([near.power, near.outlier_rate], [exact.power, exact.outlier_rate], atol=0.01)
 
 
 @pytest.mark.parametrize("tie", [0.0, 1.0])
 def test_loo_with_missing_values_and_heavy_tails(tie):
     X, y = rows_with_gaps()
     family, rows, columns = MultivariateGaussian(tie=tie, freedom=5.0), Rows.of(y), list("abcd")
-    found = family.left_out(X, rows, family.collect(X, rows, columns), columns).log_density
+    found = family.leave_one_out(X, rows, family.collect(X, rows, columns), columns).log_density
     for i in (0, 77, 198):
         rest = np.flatnonzero(np.arange(len(y)) != i)
         scorer = family.scorer(family.collect(X[rest], rows.some(rest), columns), columns)
@@ -120,13 +122,13 @@ def test_loo_with_missing_values_and_heavy_tails(tie):
 def test_a_calibration_of_pairs_is_about_that_of_refits(monkeypatch):
     X, y = rows_with_gaps(150, p=6)
     table = {f"x{j}": column for j, column in enumerate(X.T)}
-    block = {tuple(table): MultivariateGaussian(tie=0.3, shrinkage=0.1, holes="pairs")}
+    block = {tuple(table): MultivariateGaussian(tie=0.3, shrinkage=0.1, missing="pairs")}
 
     def power():
         return GenerativeClassifier(columns=block, calibrate="temperature").fit(table, y).calibration_.power
 
     near = power()
-    monkeypatch.setattr(MultivariateGaussian, "nearly_left_out", MultivariateGaussian.left_out)
+    monkeypatch.setattr(MultivariateGaussian, "approximate_leave_one_out", MultivariateGaussian.leave_one_out)
     assert abs(near - power()) < 0.05
 
 

@@ -1,4 +1,4 @@
-"""Joint columns with holes: every row under sums that nearly are those of all the others; bins of other rows."""
+"""Joint columns with missing values: every row under nearly the sums of all the others; bins of other rows."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from suffit.data.rows import Rows
 from suffit.families import Binned, MultivariateGaussian
 from suffit.families.counts.binned import SortedColumns
 
-JOINT = MultivariateGaussian(tie=1.0, shrinkage=0.1, holes="pairs")
+JOINT = MultivariateGaussian(tie=1.0, shrinkage=0.1, missing="pairs")
 NAMES = tuple("abcde")
 
 
@@ -25,7 +25,7 @@ def _table(share, n=150, seed=0, p=5, K=3):
 
 
 def _parts(X, rows, precision=np.float64):
-    return JOINT.parts_left_out(_pairs(JOINT.collect(X, rows, NAMES)), precision)(X, *rows.part(0, len(rows)))
+    return JOINT.loo_with_missing(_pairs(JOINT.collect(X, rows, NAMES)), precision)(X, *rows.part(0, len(rows)))
 
 
 def _pairs(stats):
@@ -79,7 +79,7 @@ def test_with_holes_it_is_nearly_what_refits_say(tie, share):
 def test_the_first_rows_alone_and_rows_in_any_order():
     X, rows = _table(0.3)
     whole = _parts(X, rows).log_density(0.5, 0.1, 10.0)
-    of_rows = JOINT.parts_left_out(_pairs(JOINT.collect(X, rows, NAMES)), np.float64)
+    of_rows = JOINT.loo_with_missing(_pairs(JOINT.collect(X, rows, NAMES)), np.float64)
     np.testing.assert_allclose(of_rows(X[:40], *rows.part(0, 40)).log_density(0.5, 0.1, 10.0), whole[:40], atol=1e-9)
     turned = np.random.default_rng(1).permutation(len(X))
     again = _parts(X[turned], rows.some(turned)).log_density(0.5, 0.1, 10.0)

@@ -8,7 +8,7 @@ import pytest
 from suffit import MultivariateGaussian
 from suffit.data.labels import Index
 from suffit.data.rows import Rows
-from suffit.families.gaussian.leave_one_out.approximate import NearlyLeftOut
+from suffit.families.gaussian.leave_one_out.approximate import ApproximateLoo
 
 
 def both(x, codes, tie, shrinkage, weights=None, freedom=np.inf):
@@ -17,8 +17,8 @@ def both(x, codes, tie, shrinkage, weights=None, freedom=np.inf):
     family = MultivariateGaussian(tie=tie, shrinkage=shrinkage, freedom=freedom)
     stats = family.collect(x, rows, [f"x{j}" for j in range(x.shape[1])])
     one = rows.one_of_each()
-    nearly = NearlyLeftOut(family.scatter(stats), x, *one.part(0, len(one)))
-    exact = family.left_out_by_shrinkage(x, one, stats, [shrinkage])
+    nearly = ApproximateLoo(family.scatter(stats), x, *one.part(0, len(one)))
+    exact = family.loo_by_shrinkage(x, one, stats, [shrinkage])
     return exact[0], nearly.log_density(tie, shrinkage, freedom)
 
 

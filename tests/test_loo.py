@@ -154,7 +154,7 @@ def test_loo_with_a_column_that_varies_in_one_row_only(model: Any, constant: flo
 
 @pytest.mark.parametrize("seed", range(12))
 def test_loo_of_independent_normal_columns_is_solving_the_moments_less_each_row(seed: int) -> None:
-    """Columns that vary and such that hardly do, far from 0 or not, with holes, weights and rows that stand alone."""
+    """Columns that vary and such that hardly do, far from 0 or not, with missing values, weights, lone rows."""
     rng = np.random.default_rng(seed)
     n, K, p = rng.integers(6, 60), rng.integers(2, 5), 5
     y = rng.integers(0, K, n).astype(np.int32)
@@ -168,7 +168,7 @@ def test_loo_of_independent_normal_columns_is_solving_the_moments_less_each_row(
     sums = stats["n"], stats["x"], stats["xx"], np.asarray(stats.origin)
     with np.errstate(all="ignore"):
         solved = family._solved_without(X, *rows.part(0, n), *sums, stats["xx"])
-    found = family.left_out(X, rows, stats, list("abcde")).log_density
+    found = family.leave_one_out(X, rows, stats, list("abcde")).log_density
     np.testing.assert_allclose(found, solved, rtol=1e-9, atol=1e-9)
 
 
@@ -181,10 +181,10 @@ def test_few_values_looked_up_are_as_rows_solved_one_by_one(family, weight, monk
     X[rng.random(X.shape) < 0.1] = np.nan
     rows = Rows(Index((0, 1, 2)), codes, None if weight is None else np.full(400, weight))
     stats, names = family.collect(X, rows, list("abcd")), list("abcd")
-    assert elementwise_left_out._whole_numbers(X, rows, 60)
-    looked_up = family.left_out(X, rows, stats, names)
+    assert elementwise_left_out._integers(X, rows, 60)
+    looked_up = family.leave_one_out(X, rows, stats, names)
     monkeypatch.setattr(elementwise_left_out, "MOST_CELLS", 0)
-    one_by_one = family.left_out(X, rows, stats, names)
+    one_by_one = family.leave_one_out(X, rows, stats, names)
     np.testing.assert_allclose(looked_up.log_density, one_by_one.log_density, rtol=1e-12)
     assert (looked_up.impossible is None) == (one_by_one.impossible is None)
     if looked_up.impossible is not None:

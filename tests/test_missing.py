@@ -32,7 +32,7 @@ from suffit import (
     families,
 )
 from suffit.families.gaussian.missing import em as completion_module
-from suffit.families.gaussian.missing import patterns as holes
+from suffit.families.gaussian.missing import patterns
 from suffit.families.gaussian.missing.em import Completion
 from suffit.families.gaussian.missing.patterns import MissingValuesWarning
 
@@ -148,15 +148,15 @@ def test_C4_bernoulli_posterior_sums_over_all_completions(alpha):
 def test_C4_categorical_posterior_sums_over_all_completions(alpha, words):
     rng = np.random.default_rng(2)
     sizes = [2, 3, 4]
-    levels = [[f"level {v}" for v in range(s)] if words else list(range(s)) for s in sizes]
+    categories = [[f"category {v}" for v in range(s)] if words else list(range(s)) for s in sizes]
     places = rng.integers(0, sizes, (80, 3))
-    X = np.array([[levels[j][v] for j, v in enumerate(row)] for row in places], dtype=object if words else float)
+    X = np.array([[categories[j][v] for j, v in enumerate(row)] for row in places], dtype=object if words else float)
     y = rng.integers(0, 3, 80)
     model = CategoricalNB(alpha=alpha).fit(with_holes(X, 3), y)
     for hidden in itertools.product([False, True], repeat=3):
         row = X[:1].copy()
         row[0, list(hidden)] = None if words else NaN
-        choice = [levels[j] if hidden[j] else [X[0, j]] for j in range(3)]
+        choice = [categories[j] if hidden[j] else [X[0, j]] for j in range(3)]
         whole = np.array(list(itertools.product(*choice)), dtype=X.dtype)
         expected = np.exp(model.predict_joint_log_proba(whole)).sum(axis=0)
         np.testing.assert_allclose(np.exp(model.predict_joint_log_proba(row))[0], expected, rtol=1e-12)
@@ -401,7 +401,7 @@ def test_C4_the_likelihood_rises_along_the_way_and_is_that_of_scipy(tie, share):
     model = GDA(tie=tie).fit(X, y)
     done = completion(model)
     path = np.array(done.likelihoods)
-    assert done.settled
+    assert done.converged
     assert (np.diff(path) >= -1e-13 * np.abs(path[-1])).all()
     _, means, covariances = fitted_parameters(model)
     np.testing.assert_allclose(path[-1], observed_log_likelihood(X, y, means, covariances), rtol=1e-12)
@@ -465,7 +465,7 @@ def test_C4_word_counts_rest_on_the_documents_that_have_them():
     np.testing.assert_allclose(np.exp(model.feature_log_prob_), counts / counts.sum(axis=1, keepdims=True), rtol=1e-14)
 
 
-# --- the laws of sums, with holes
+# --- the laws of sums, with missing values
 
 
 def tolerance(model):
@@ -533,7 +533,7 @@ def test_C4_rows_without_holes_are_solved_as_ever(make):
     gap = X[:40].copy()
     gap[:, 1] = NaN
     more = make().fit(np.concatenate([X, gap]), np.concatenate([y, y[:40]]))
-    for name in ("n", "x", "xx"):  # rows with holes are added up apart
+    for name in ("n", "x", "xx"):  # rows with missing values are added up apart
         np.testing.assert_array_equal(more._model.stats[name], sums[name])
     more.forget(gap, y[:40])
     assert_identical(more, model)
@@ -586,7 +586,7 @@ def test_C4_the_number_of_threads_changes_no_bit_with_holes(make):
 def test_C4_batches_that_wait_and_rows_with_holes_between_them(make):
     X, y = normal_rows(19)
     model = make().fit(X[:120], y[:120])
-    for i in range(120, 240):  # those without holes wait, those with holes do not
+    for i in range(120, 240):  # those without missing values wait, those with missing values do not
         model.partial_fit(X[i : i + 1], y[i : i + 1])
         if i == 200:
             model = pickle.loads(pickle.dumps(model))
@@ -1014,14 +1014,14 @@ def test_C4_values_cannot_be_forgotten_where_only_holes_were_learned(make):
 
 @pytest.fixture
 def little_room(monkeypatch):
-    monkeypatch.setattr(holes, "ROOM", 20)
+    monkeypatch.setattr(patterns, "ROOM", 20)
 
 
 @pytest.mark.parametrize("tie", [0.0, 0.5, 1.0])
 def test_C4_too_many_patterns_are_warned_of_and_answered_by_pairs(monkeypatch, tie):
     X, y = normal_rows(35, n=30_000, offset=1000.0)
     best = GDA(tie=tie).fit(X, y)
-    monkeypatch.setattr(holes, "ROOM", 20)
+    monkeypatch.setattr(patterns, "ROOM", 20)
     with pytest.warns(MissingValuesWarning, match="too many patterns of missing values to keep sums"):
         model = GDA(tie=tie).fit(X, y)
     assert "pair_n" in model._model.stats.sums
@@ -1250,14 +1250,19 @@ def test_C5_levels_are_filled_with_the_most_probable_one_and_drawn_from_their_ta
     rows[::3, 1] = NaN
     posterior = model.predict_proba(rows)
     filled = model._solved.scorer.filled(rows, posterior)
-    for j, levels in enumerate([["blue", "green", "red"], ["L", "M", "S"]]):
+    for j, categories in enumerate([["blue", "green", "red"], ["L", "M", "S"]]):
         alone = np.array(
-            [[np.exp(model.predict_joint_log_proba([[v if i == j else None for i in range(2)]]))[0] for v in levels]]
-        )[0]  # p(level, c), levels × classes
+            [
+                [
+                    np.exp(model.predict_joint_log_proba([[v if i == j else None for i in range(2)]]))[0]
+                    for v in categories
+                ]
+            ]
+        )[0]  # p(category, c), categories × classes
         share = posterior @ (alone / alone.sum(axis=0)).T
         for i in range(50):
             missing = rows[i, j] is None or rows[i, j] != rows[i, j]
-            assert filled[i, j] == (levels[share[i].argmax()] if missing else rows[i, j])
+            assert filled[i, j] == (categories[share[i].argmax()] if missing else rows[i, j])
     n = 30_000
     codes = np.zeros(n, np.int32)
     drawn = model._solved.scorer.drawn(np.full((n, 2), None), codes, np.random.default_rng(0))

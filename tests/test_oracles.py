@@ -418,7 +418,7 @@ def test_log_posteriors_against_50_digits(key, seed):
     model, joint = EXACT[key]
     X, y, Q = small_problem(key, seed)
     if key == "CategoricalNB":
-        Q = np.minimum(Q, X.max(axis=0))  # a level never seen is left out, which is another formula
+        Q = np.minimum(Q, X.max(axis=0))  # a category never seen is left out, which is another formula
     with mp.workdps(50):
         want = [mp_log_posterior(row) for row in joint(X, y, Q)]
         got = model.fit(X, y).predict_log_proba(Q)
@@ -500,14 +500,14 @@ def test_r_e1071_gaussian_naive_bayes(name):
 
 
 def coded(case, rows):
-    """Levels as their place among the declared ones, as R has factors."""
+    """Categories as their place among the declared ones, as R has factors."""
     columns = R["datasets"][case["data"]]["columns"]
     return np.array([[case["levels"][c].index(v) for c, v in zip(columns, row, strict=True)] for row in rows])
 
 
 @pytest.mark.parametrize("name", CATEGORICAL)
 def test_r_e1071_categorical_naive_bayes_declared_levels(name):
-    """R counts levels that are declared but unused; integer codes with min_categories declare them here."""
+    """R counts categories that are declared but unused; integer codes with min_categories declare them here."""
     case = R_CASES[name]
     X, y = r_data(case)
     columns = R["datasets"][case["data"]]["columns"]
@@ -521,7 +521,7 @@ def test_r_e1071_categorical_naive_bayes_declared_levels(name):
 
 @pytest.mark.parametrize("name", [n for n in CATEGORICAL if not (n.startswith("toy") and n.endswith("1"))])
 def test_r_e1071_categorical_naive_bayes_string_levels(name):
-    """Strings declare no unused level; without smoothing, or with every level in use, that makes no difference."""
+    """Strings declare no unused category; without smoothing, or with all in use, that makes no difference."""
     case = R_CASES[name]
     X, y = r_data(case)
     model = suffit.CategoricalNB(alpha=case["laplace"]).fit(X, y)

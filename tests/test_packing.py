@@ -67,7 +67,7 @@ def test_a_joint_model_of_a_table_takes_half_the_room_of_its_sums_and_loads_the_
     if missing:
         X[RNG.random(X.shape) < 0.05] = np.nan
     table = pd.DataFrame(X, columns=[f"c{j}" for j in range(40)])
-    joint = suffit.MultivariateGaussian(tie=1.0, shrinkage=0.3, holes="pairs")
+    joint = suffit.MultivariateGaussian(tie=1.0, shrinkage=0.3, missing="pairs")
     model = suffit.GenerativeClassifier(columns={tuple(table.columns): joint}).fit(table, y)
     written = pickle.dumps(model)
     again = pickle.loads(written)

@@ -204,9 +204,11 @@ def test_with_a_prior_rows_left_out_are_as_in_a_refit(case, sizes):
     prior = tuple(np.linspace(1.0, 3.0, X.shape[1]).tolist())
     families = {
         "diagonal": {tuple("abc"[j]): Gaussian(prior_rows=1.0) for j in range(X.shape[1])},
-        "joint": {tuple("abc"[: X.shape[1]]): MultivariateGaussian(tie=0.3, shrinkage=0.1, prior=prior, holes="pairs")},
+        "joint": {
+            tuple("abc"[: X.shape[1]]): MultivariateGaussian(tie=0.3, shrinkage=0.1, prior=prior, missing="pairs")
+        },
         "shared": {
-            tuple("abc"[: X.shape[1]]): MultivariateGaussian(tie=1.0, shrinkage=0.1, prior=prior, holes="pairs")
+            tuple("abc"[: X.shape[1]]): MultivariateGaussian(tie=1.0, shrinkage=0.1, prior=prior, missing="pairs")
         },
     }
     table = pd.DataFrame(X, columns=list("abc"[: X.shape[1]]))

@@ -21,9 +21,9 @@ from suffit import (
     BernoulliNB,
     CategoricalNB,
     DataWarning,
+    DroppedColumnWarning,
     GaussianNB,
     GenerativeClassifier,
-    LeftOutWarning,
     MissingValuesWarning,
     TextColumnWarning,
     UnknownCategoryWarning,
@@ -58,7 +58,7 @@ def two_classes(n=200, seed=0):
 def test_fit_says_each_thing_once_and_predict_nothing_more():
     X, y = two_classes()
     caught = said_by(lambda: GenerativeClassifier().fit(X, y))
-    assert [w.category for w in caught] == [LeftOutWarning, MissingValuesWarning]
+    assert [w.category for w in caught] == [DroppedColumnWarning, MissingValuesWarning]
     assert str(caught[0].message) == "columns dropped from the model: 'id': an identifier rather than a feature"
     assert str(caught[1].message).startswith("column 'c' is missing in every row of class 'a': ")
     assert "missing='informative'" in str(caught[1].message)
@@ -85,7 +85,10 @@ cross_val_score(GenerativeClassifier(structure="naive"), X, y, cv=10)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=True)
     lines = [line for line in done.stderr.splitlines() if "Warning" in line]
-    assert [line.partition("Warning")[0] for line in lines] == ["<string>:9: LeftOut", "<string>:9: MissingValues"]
+    assert [line.partition("Warning")[0] for line in lines] == [
+        "<string>:9: DroppedColumn",
+        "<string>:9: MissingValues",
+    ]
 
 
 def test_warnings_are_at_the_line_of_the_user_through_scikit_learn_too():
@@ -108,11 +111,11 @@ def test_a_new_fit_says_it_again_and_errors_stay_errors():
     for _ in range(2):
         assert len(said_by(lambda: model.fit(X, y))) == 2
     with warnings.catch_warnings():
-        warnings.simplefilter("error", LeftOutWarning)
+        warnings.simplefilter("error", DroppedColumnWarning)
         for _ in range(2):
-            with pytest.raises(LeftOutWarning, match="'id'"):
+            with pytest.raises(DroppedColumnWarning, match="'id'"):
                 GenerativeClassifier().fit(X, y)
-        with pytest.raises(LeftOutWarning):
+        with pytest.raises(DroppedColumnWarning):
             model.fit(X[:150], y[:150])
     assert model.class_count_.sum() == 200  # unchanged
 
@@ -144,7 +147,7 @@ def test_columns_that_bins_cannot_cut_are_named_in_one_warning():
 def test_informative_missing_values_need_no_warning():
     X, y = two_classes()
     caught = said_by(lambda: GenerativeClassifier(missing="informative").fit(X, y).predict(X))
-    assert [w.category for w in caught] == [LeftOutWarning]
+    assert [w.category for w in caught] == [DroppedColumnWarning]
 
 
 def test_batches_warn_when_the_model_is_first_asked_and_once():

@@ -101,7 +101,7 @@ CHECKED = [
     *(e for k, e in VARIANTS.items() if k not in {*DEFAULTS, *NOT_CHECKED}),
 ]
 
-# one decimal in (0, 1): in the support of every family, levels and counts included
+# one decimal in (0, 1): in the support of every family, categories and counts included
 rng = np.random.default_rng(1)
 CODES = np.repeat([0, 1, 2], 20)
 X = np.round(rng.beta(np.array([[1, 4, 7, 2], [4, 7, 1, 3], [7, 1, 4, 5]])[CODES], 4).clip(0.1, 0.9), 1)
@@ -467,16 +467,16 @@ def test_containers_of_rows_give_the_same_model(name, container, tmp_path):
     np.testing.assert_allclose(est.predict_proba(rows), plain.predict_proba(X), atol=1e-9)
 
 
-WHOLE = 1 + rng.integers(0, 5, (60, 4)) + 3 * CODES[:, None]
+INTEGER = 1 + rng.integers(0, 5, (60, 4)) + 3 * CODES[:, None]
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64", "uint64", "float16", "float32", "longdouble"])
 @every
 def test_types_of_numbers_give_the_same_model(name, dtype):
     if name == "NaiveBayes-beta":
-        rows = (WHOLE / 16).astype(dtype if "float" in dtype else "float32")
+        rows = (INTEGER / 16).astype(dtype if "float" in dtype else "float32")
     else:
-        rows = WHOLE.astype(dtype)
+        rows = INTEGER.astype(dtype)
     est, plain = make(name).fit(rows, Y), make(name).fit(rows.astype(np.float64), Y)
     tolerance = 1e-4 if rows.dtype == np.float32 else 1e-9
     np.testing.assert_allclose(est.predict_proba(rows), plain.predict_proba(rows.astype(np.float64)), atol=tolerance)

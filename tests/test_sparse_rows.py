@@ -88,12 +88,16 @@ def test_words_solved_in_portions_are_those_solved_at_once(make, alpha, monkeypa
     X = rows_of(rng, 90, p, np.float64)
     y = np.arange(90) % K
     smoothing = {"one": 1.0, "none": 0.0, "by word": rng.random(p)}[alpha]
-    holed = X[:4].toarray()
-    holed[:, :3] = np.nan
+    with_missing = X[:4].toarray()
+    with_missing[:, :3] = np.nan
 
     def answers() -> list[np.ndarray]:
         model = make(alpha=smoothing).fit(X, y)
-        of_rows = [model.predict_proba(X), model.predict_joint_log_proba(X[:5].toarray()), model.predict_proba(holed)]
+        of_rows = [
+            model.predict_proba(X),
+            model.predict_joint_log_proba(X[:5].toarray()),
+            model.predict_proba(with_missing),
+        ]
         return [*of_rows, model.explain(X[:3].toarray()).parts]
 
     portions = answers()

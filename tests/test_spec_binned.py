@@ -64,9 +64,9 @@ def test_N7_living_area():
 def test_N7_bins_are_the_levels_of_a_categorical_model():
     X, y = two_columns()
     model = NaiveBayes(Binned([[0.0, 1.5, 3.0], [-1.0, 0.0]], alpha=0.7)).fit(X, y)
-    levels = np.column_stack([np.digitize(X[:, 0], [0.0, 1.5, 3.0]), np.digitize(X[:, 1], [-1.0, 0.0])])
-    other = suffit.CategoricalNB(alpha=0.7).fit(levels, y)
-    np.testing.assert_allclose(model.predict_log_proba(X), other.predict_log_proba(levels), rtol=1e-12)
+    categories = np.column_stack([np.digitize(X[:, 0], [0.0, 1.5, 3.0]), np.digitize(X[:, 1], [-1.0, 0.0])])
+    other = suffit.CategoricalNB(alpha=0.7).fit(categories, y)
+    np.testing.assert_allclose(model.predict_log_proba(X), other.predict_log_proba(categories), rtol=1e-12)
     assert model.n_parameters_ == other.n_parameters_
 
 
@@ -276,10 +276,10 @@ def test_N7_order_of_rows_names_of_classes_and_threads_do_not_matter(how):
 @pytest.mark.parametrize("how", ["mdl", "width", "quantile"])
 def test_N7_missing_values_drop_out(how):
     X, y = two_columns()
-    holes = np.random.default_rng(0).random(X.shape) < 0.3
-    model = NaiveBayes(Binned(how=how)).fit(np.where(holes, np.nan, X), y)
+    missing = np.random.default_rng(0).random(X.shape) < 0.3
+    model = NaiveBayes(Binned(how=how)).fit(np.where(missing, np.nan, X), y)
     for j in range(2):
-        here = ~holes[:, j]
+        here = ~missing[:, j]
         alone = NaiveBayes(Binned(how=how)).fit(X[here, j : j + 1], y[here])
         assert edges_of(alone)[0] == edges_of(model)[j]
     np.testing.assert_allclose(model.predict_proba([[np.nan, np.nan]])[0], model.class_count_ / len(y), rtol=1e-12)
@@ -409,7 +409,7 @@ def test_N7_edges_must_increase(edges):
 
 def test_N7_bad_settings():
     for bins in (0, -1, 2.5, True, None):
-        with pytest.raises(ValueError, match=r"bins must be a whole number of at least 1"):
+        with pytest.raises(ValueError, match=r"bins must be a integer of at least 1"):
             Binned(how="width", bins=bins)
     with pytest.raises(ValueError, match=r"Binned\(how='chi2'\): how must be one of 'mdl', 'width', 'quantile'"):
         Binned(how="chi2")

@@ -362,10 +362,10 @@ def test_E2_categorical_density_draws_and_maximum():
     for c in (0, 1):
         draws, _ = model.sample(20_000, y=c, random_state=c)
         for j in (0, 1):
-            levels = model.categories_[j]
-            shares = np.array([(X[y == c, j] == v).mean() for v in levels])
-            want[:, c] += stats.multinomial.logpmf((X[:, [j]] == levels).astype(int), 1, shares)
-            drawn = np.array([(draws[:, j] == v).mean() for v in levels])
+            categories = model.categories_[j]
+            shares = np.array([(X[y == c, j] == v).mean() for v in categories])
+            want[:, c] += stats.multinomial.logpmf((X[:, [j]] == categories).astype(int), 1, shares)
+            drawn = np.array([(draws[:, j] == v).mean() for v in categories])
             assert (np.abs(drawn - shares) < 5 * np.sqrt(shares * (1 - shares) / 20_000)).all()
     prior = np.log([(y == 0).mean(), (y == 1).mean()])
     assert_allclose(model.predict_joint_log_proba(X), want + prior, rtol=1e-12)
@@ -472,8 +472,8 @@ def test_E2_a_users_own_family_by_name_online_and_with_missing_values(rayleigh):
     online = NaiveBayes("rayleigh").partial_fit(X[::2], y[::2]).partial_fit(X[1::2], y[1::2])
     assert_allclose(online.predict_proba(X), whole.predict_proba(X), rtol=1e-12)
     first_only = NaiveBayes("rayleigh").fit(X[:, :1], y)
-    hole = np.column_stack([X[:, 0], np.full(60, np.nan)])
-    assert_allclose(whole.predict_proba(hole), first_only.predict_proba(X[:, :1]), rtol=1e-12)
+    missing = np.column_stack([X[:, 0], np.full(60, np.nan)])
+    assert_allclose(whole.predict_proba(missing), first_only.predict_proba(X[:, :1]), rtol=1e-12)
     with pytest.raises(suffit.InputError, match="rayleigh"):
         whole.predict([[1.0, -1.0]])
 

@@ -443,7 +443,7 @@ def test_N5_tables_of_string_levels_by_hand(alpha):
     frame, y = flats()
     model = CategoricalNB(alpha=alpha).fit(frame, y)
     assert model.classes_.tolist() == ["empty", "let", "sold"]
-    assert [levels.tolist() for levels in model.categories_] == [["Kyiv", "Oslo", "Rome"], ["L", "M", "S"]]
+    assert [categories.tolist() for categories in model.categories_] == [["Kyiv", "Oslo", "Rome"], ["L", "M", "S"]]
     for j, name in enumerate(frame.columns):
         for c, label in enumerate(model.classes_):
             rows = frame[name][y == label]

@@ -1,4 +1,4 @@
-"""GenerativeClassifier: tables of every kind, the choice of families, exactness, laws, holes; the model backwards."""
+"""GenerativeClassifier: tables of every kind, the choice of families, exactness, laws, missing values, draws."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from suffit import (
     Binned,
     Categorical,
     CategoricalNB,
+    DroppedColumnWarning,
     GaussianNB,
     InputError,
-    LeftOutWarning,
     Multinomial,
     MultinomialNB,
     MultivariateGaussian,
@@ -45,10 +45,10 @@ from suffit import GenerativeClassifier as Generative
 from suffit.data.frame import read_frame
 from suffit.data.labels import Index
 from suffit.data.rows import Rows, encode
-from suffit.families.counts.categorical import level_stats
+from suffit.families.counts.categorical import category_stats
 from suffit.families.elementwise.gamma import shape_of
 from suffit.tables import column_family as choosing
-from suffit.tables.schema import LEFT_OUT
+from suffit.tables.schema import DROPPED
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning"),
@@ -56,7 +56,7 @@ pytestmark = [
 ]
 
 
-# --- one table, of numbers, counts, yes and no, words and levels, with holes
+# --- one table, of numbers, counts, yes and no, words and categories, with missing values
 
 N = 300
 
@@ -65,15 +65,15 @@ def _columns():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, N)
 
-    def holed(values, every):
+    def with_missing(values, every):
         return [None if i % every == 0 else v for i, v in enumerate(values)]
 
     table = {
-        "num": holed(rng.normal(y, 1.0).tolist(), 7),
-        "count": holed(rng.poisson(3 + 2 * y).tolist(), 11),
-        "flag": holed((rng.random(N) < 0.2 + 0.2 * y).tolist(), 13),
-        "city": holed(np.array(["Basel", "Bern", "Zürich"])[(rng.integers(0, 2, N) + y) % 3].tolist(), 5),
-        "level": holed(rng.choice([1, 7, 20], N).tolist(), 9),
+        "num": with_missing(rng.normal(y, 1.0).tolist(), 7),
+        "count": with_missing(rng.poisson(3 + 2 * y).tolist(), 11),
+        "flag": with_missing((rng.random(N) < 0.2 + 0.2 * y).tolist(), 13),
+        "city": with_missing(np.array(["Basel", "Bern", "Zürich"])[(rng.integers(0, 2, N) + y) % 3].tolist(), 5),
+        "level": with_missing(rng.choice([1, 7, 20], N).tolist(), 9),
     }
     return table, np.array(["ant", "bee", "cat"])[y]
 
@@ -222,7 +222,7 @@ def test_a_dict_of_arrow_arrays_with_nulls_is_a_table():
 def test_integer_categories_are_levels():
     frame = pandas_category(TABLE)
     assert frame["level"].cat.categories.dtype.kind == "i"
-    assert next(c for c in Generative().fit(frame, Y).schema_.choices if c.column == "level").kind == "level"
+    assert next(c for c in Generative().fit(frame, Y).schema_.choices if c.column == "level").kind == "categorical"
 
 
 def test_masked_arrays_are_arrays_with_holes():
@@ -253,9 +253,9 @@ CHOSEN = {
     "uint8 counts": (RNG.poisson(2 + 3 * CLASS).astype(np.uint8), ["Poisson"]),
     "counts as floats": (RNG.poisson(2 + 3 * CLASS).astype(float), ["Poisson"]),
     "levels": (RNG.choice([1, 7, 20], 2000), ["Categorical"]),
-    "uneven levels": (RNG.choice([0, 1, 2, 3], 2000, p=[0.1, 0.6, 0.05, 0.25]), ["Categorical"]),
-    "large whole numbers": (RNG.normal(5000, 300, 2000).astype(int), ["Gaussian"]),
-    "negative whole numbers": (RNG.integers(-500, 500, 2000), ["Gaussian"]),
+    "uneven categories": (RNG.choice([0, 1, 2, 3], 2000, p=[0.1, 0.6, 0.05, 0.25]), ["Categorical"]),
+    "large integers": (RNG.normal(5000, 300, 2000).astype(int), ["Gaussian"]),
+    "negative integers": (RNG.integers(-500, 500, 2000), ["Gaussian"]),
 }
 
 
@@ -297,8 +297,8 @@ def test_columns_that_say_nothing_are_left_out_with_a_reason(what, make):
     assert said == [] if "constant" in what else len(said) == 1
     gist = reason_of(model, "odd").partition(" (")[0]
     assert all(text == f"columns dropped from the model: 'odd': {gist}" for text in said)
-    assert families_of(model)[0] == LEFT_OUT
-    assert [c.column for c in model.schema_.left_out()] == ["odd"]
+    assert families_of(model)[0] == DROPPED
+    assert [c.column for c in model.schema_.leave_one_out()] == ["odd"]
     assert model.get_feature_names_out().tolist() == ["num"]
     assert model.feature_names_in_.tolist() == ["odd", "num"]
     alone = Generative(structure="naive").fit({"num": TABLE["num"]}, Y)
@@ -308,21 +308,21 @@ def test_columns_that_say_nothing_are_left_out_with_a_reason(what, make):
 def test_instants_with_a_time_zone_are_left_out():
     when = pd.date_range("2026-01-01", periods=N, tz="Europe/Berlin")
     for frame in (pd.DataFrame({"when": when, "num": TABLE["num"]}), pl.DataFrame({"when": when, "num": TABLE["num"]})):
-        with pytest.warns(LeftOutWarning, match="when.*VonMises"):
+        with pytest.warns(DroppedColumnWarning, match="when.*VonMises"):
             Generative().fit(frame, Y)
 
 
 def test_a_long_running_number_is_left_out():
     rng = np.random.default_rng(0)
     table = pl.DataFrame({"id": np.arange(50_000), "x": rng.normal(size=50_000)})
-    with pytest.warns(LeftOutWarning, match="'id': an identifier"):
+    with pytest.warns(DroppedColumnWarning, match="'id': an identifier"):
         Generative().fit(table, rng.integers(0, 2, 50_000))
 
 
 def test_a_hundred_thousand_distinct_words_are_left_out():
     rng = np.random.default_rng(0)
     table = pl.DataFrame({"id": [f"k{i}" for i in range(100_000)], "x": rng.normal(size=100_000)})
-    with pytest.warns(LeftOutWarning, match="'id': an identifier"):
+    with pytest.warns(DroppedColumnWarning, match="'id': an identifier"):
         Generative().fit(table, rng.integers(0, 2, 100_000))
 
 
@@ -395,7 +395,7 @@ def test_a_family_by_name_by_object_and_by_tuple():
         "num": "Gaussian(smoothing=0.001)",
         "count": "Geometric()",
         "flag": "Categorical(alpha=0.5)",
-        "city": LEFT_OUT,
+        "city": DROPPED,
         "level": "Categorical()",
         "hour": "VonMises(period=24)",
         "a": "MultivariateGaussian(tie=1.0)",
@@ -419,7 +419,7 @@ def test_selectors_of_scikit_learn():
     assert families_of(model) == ["Gaussian", "Gaussian", "Bernoulli", "Categorical", "Gaussian"]
     assert ("count", "level", "num") in [b.columns for b in model._model.family.blocks]
     named = Generative({make_column_selector(pattern="^c"): "drop"}).fit(frame, Y)
-    assert [c.column for c in named.schema_.left_out()] == ["count", "city"]
+    assert [c.column for c in named.schema_.leave_one_out()] == ["count", "city"]
     again = pickle.loads(pickle.dumps(clone(model).fit(frame, Y)))
     np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
     by_function = Generative({(lambda t: [c for c in t.columns if c.startswith("c")]): "drop"}).fit(frame, Y)
@@ -477,14 +477,14 @@ def test_columns_named_one_by_one_are_independent():
 
 
 def test_settings_of_a_family_are_kept():
-    levels = np.random.default_rng(0).integers(0, 3, N)
-    model = Generative({"k": Categorical(least_levels=5)}).fit({"k": levels}, Y)
-    plain = CategoricalNB(min_categories=5).fit(levels[:, None], Y)
-    np.testing.assert_allclose(model.predict_proba({"k": levels}), plain.predict_proba(levels[:, None]))
+    categories = np.random.default_rng(0).integers(0, 3, N)
+    model = Generative({"k": Categorical(least_categories=5)}).fit({"k": categories}, Y)
+    plain = CategoricalNB(min_categories=5).fit(categories[:, None], Y)
+    np.testing.assert_allclose(model.predict_proba({"k": categories}), plain.predict_proba(categories[:, None]))
 
 
 def test_the_schema_in_words_and_in_html():
-    with pytest.warns(LeftOutWarning):
+    with pytest.warns(DroppedColumnWarning):
         model = Generative().fit({**TABLE, "<id>": np.arange(N)}, Y)
     lines = str(model.schema_).splitlines()
     assert lines[0].split() == ["column", "kind", "family", "reason"]
@@ -550,7 +550,7 @@ def test_a_joint_block_of_all_columns_is_discriminant_analysis():
 
 
 def by_hand(model_rows, rows):
-    """log p(x, y) of rows of TABLE's kind by the textbook, from the rows learned: a hole adds nothing."""
+    """log p(x, y) of rows of TABLE's kind by the textbook, from the rows learned: a missing value adds nothing."""
     out = np.empty((len(rows["num"]), 3))
     for c, label in enumerate(["ant", "bee", "cat"]):
         here = np.flatnonzero(label == Y)
@@ -573,9 +573,9 @@ def by_hand(model_rows, rows):
             if row["flag"] is not None:
                 total[i] += np.log(share if row["flag"] else 1 - share)
             for k in ("city", "level"):
-                levels = {v for v in model_rows[k] if v is not None}
+                categories = {v for v in model_rows[k] if v is not None}
                 if row[k] is not None:
-                    total[i] += np.log((seen(k).count(row[k]) + 1) / (len(seen(k)) + len(levels)))
+                    total[i] += np.log((seen(k).count(row[k]) + 1) / (len(seen(k)) + len(categories)))
         out[:, c] = total
     return out
 
@@ -596,21 +596,21 @@ def test_C4_a_mixed_row_is_the_sum_of_its_parts():
 
 def test_C4_holes_are_summed_out_over_every_completion():
     rng = np.random.default_rng(6)
-    levels = {"a": ["x", "y", "z"], "b": [False, True], "c": [3, 5]}
+    categories = {"a": ["x", "y", "z"], "b": [False, True], "c": [3, 5]}
     table = {
-        k: [None if rng.random() < 0.2 else v[rng.integers(len(v))] for _ in range(120)] for k, v in levels.items()
+        k: [None if rng.random() < 0.2 else v[rng.integers(len(v))] for _ in range(120)] for k, v in categories.items()
     }
     y = rng.integers(0, 3, 120)
     model = Generative({"a": "categorical", "b": "bernoulli", "c": "categorical"}).fit(table, y)
-    complete = list(itertools.product(*levels.values()))
-    density = np.exp(model.predict_joint_log_proba({k: [r[j] for r in complete] for j, k in enumerate(levels)}))
+    complete = list(itertools.product(*categories.values()))
+    density = np.exp(model.predict_joint_log_proba({k: [r[j] for r in complete] for j, k in enumerate(categories)}))
     np.testing.assert_allclose(density.sum(), 1.0, rtol=1e-12)
     for pattern in itertools.product([False, True], repeat=3):
         for row in complete:
-            holed = [None if gone else v for v, gone in zip(row, pattern, strict=True)]
+            with_missing = [None if gone else v for v, gone in zip(row, pattern, strict=True)]
             fits = [all(g or u == v for u, v, g in zip(row, other, pattern, strict=True)) for other in complete]
             expected = density[fits].sum(axis=0)
-            found = model.predict_joint_log_proba({k: [holed[j]] for j, k in enumerate(levels)})[0]
+            found = model.predict_joint_log_proba({k: [with_missing[j]] for j, k in enumerate(categories)})[0]
             np.testing.assert_allclose(np.exp(found), expected, rtol=1e-12)
 
 
@@ -926,7 +926,7 @@ def test_a_far_row_does_not_change_another():
     np.testing.assert_array_equal(model.predict_proba({"a": [1e200, -1e308]})[:1], model.predict_proba({"a": [1e200]}))
 
 
-# --- holes that tell, new levels, missing labels
+# --- missing values that tell, new categories, missing labels
 
 
 def test_missing_values_may_be_evidence():
@@ -942,13 +942,13 @@ def test_missing_values_may_be_evidence():
 def test_the_holes_are_columns_of_yes_or_no():
     model = Generative(FIXED, missing="informative").fit(TABLE, Y)
     mask = np.array([[v is None for v in TABLE[k]] for k in NAMES], dtype=float).T
-    holes = NaiveBayes("bernoulli").fit(mask, Y)
+    missing = NaiveBayes("bernoulli").fit(mask, Y)
     plain = Generative(FIXED).fit(TABLE, Y)
     log_prior = np.log([np.mean(c == Y) for c in model.classes_])
     for table in (TABLE, pl.DataFrame(TABLE), pandas_category(TABLE)):
         np.testing.assert_allclose(
             model.predict_joint_log_proba(table),
-            plain.predict_joint_log_proba(TABLE) + holes.predict_joint_log_proba(mask) - log_prior,
+            plain.predict_joint_log_proba(TABLE) + missing.predict_joint_log_proba(mask) - log_prior,
             rtol=1e-12,
         )
     shares = np.array([[(mask[c == Y, j].sum() + 1) / ((c == Y).sum() + 2) for j in range(5)] for c in model.classes_])
@@ -972,12 +972,12 @@ def test_new_levels_exactly():
     strict = Generative(structure="naive", unknown="error").fit(table, y)
     for make in (dict, pl.DataFrame, pd.DataFrame):
         with pytest.raises(
-            InputError, match="column 's': a level never seen in training, found 'c' in row 0; unknown="
+            InputError, match="column 's': a category never seen in training, found 'c' in row 0; unknown="
         ):
             strict.predict_proba(make(new))
     p = strict.predict_proba({"s": [None], "t": ["k"]})
     np.testing.assert_allclose(p, Generative(structure="naive").fit(table, y).predict_proba({"s": [None], "t": ["k"]}))
-    strict.partial_fit(new, [0, 1])  # learning a new level is no prediction
+    strict.partial_fit(new, [0, 1])  # learning a new category is no prediction
     assert np.isfinite(strict.predict_proba(new)).all()
 
 
@@ -1078,9 +1078,9 @@ OWN_TYPES = ["pandas nullable", "pandas arrow", "pandas arrow dictionary", "pand
 @pytest.mark.parametrize("kind", OWN_TYPES)
 def test_C5_tables_made_keep_types_of_their_own(kind):
     table = TABLES[kind](TABLE)
-    levels = ["Zürich", "Basel", "nowhere", "Bern"]
+    categories = ["Zürich", "Basel", "nowhere", "Bern"]
     if kind == "pandas category":
-        table = table.assign(city=pd.Categorical(TABLE["city"], categories=levels))
+        table = table.assign(city=pd.Categorical(TABLE["city"], categories=categories))
     model = Generative(FIXED).fit(table, Y)
     assert names_and_types(model.sample(50, random_state=0)[0]) == names_and_types(table)
     assert names_and_types(model.impute(table, how="draw", random_state=0)) == names_and_types(table)
@@ -1180,8 +1180,8 @@ def test_C5_impute_an_array_keeps_it_one():
     assert filled.shape == X.shape
     assert all(filled[i, j] == X[i, j] for i, j in np.ndindex(X.shape) if X[i, j] is not None)
     numbers = np.random.default_rng(0).normal(size=(N, 2))
-    holed = np.where(np.random.default_rng(1).random((N, 2)) < 0.1, np.nan, numbers)
-    filled = Generative().fit(holed, Y).impute(holed)
+    with_missing = np.where(np.random.default_rng(1).random((N, 2)) < 0.1, np.nan, numbers)
+    filled = Generative().fit(with_missing, Y).impute(with_missing)
     assert filled.dtype == np.float64
     assert np.isfinite(filled).all()
 
@@ -1192,10 +1192,10 @@ def test_C5_impute_is_the_textbook_regression_in_a_joint_block():
     y = rng.integers(0, 2, 500)
     X[y == 1] += [3, 0, 1]
     model = Generative({("a", "b", "c"): MultivariateGaussian()}).fit(dict(zip("abc", X.T, strict=True)), y)
-    holed = {"a": [None, 0.5, None], "b": [1.0, None, None], "c": [0.2, 1.5, 0.7]}
+    with_missing = {"a": [None, 0.5, None], "b": [1.0, None, None], "c": [0.2, 1.5, 0.7]}
     means = [X[y == c].mean(axis=0) for c in (0, 1)]
     covariances = [np.cov(X[y == c].T, bias=True) for c in (0, 1)]
-    rows = np.array([[np.nan if v is None else v for v in column] for column in holed.values()]).T
+    rows = np.array([[np.nan if v is None else v for v in column] for column in with_missing.values()]).T
     expected = np.empty((2, 3, 3))
     for c in (0, 1):
         for i, row in enumerate(rows):
@@ -1205,12 +1205,12 @@ def test_C5_impute_is_the_textbook_regression_in_a_joint_block():
             expected[c, i] = row
             expected[c, i, m] = means[c][m] + S[np.ix_(m, o)] @ np.linalg.solve(S[np.ix_(o, o)], row[o] - means[c][o])
     for c in (0, 1):
-        filled = model.impute(holed, y=[c] * 3)
+        filled = model.impute(with_missing, y=[c] * 3)
         np.testing.assert_allclose(np.column_stack(list(filled.values())), expected[c], rtol=1e-9)
-    p = model.predict_proba(holed)
-    mixed = np.column_stack(list(model.impute(holed).values()))
+    p = model.predict_proba(with_missing)
+    mixed = np.column_stack(list(model.impute(with_missing).values()))
     np.testing.assert_allclose(mixed, p[:, :1] * expected[0] + p[:, 1:] * expected[1], rtol=1e-9)
-    many = {k: np.repeat(nan(v[:1]), 20_000) for k, v in holed.items()}
+    many = {k: np.repeat(nan(v[:1]), 20_000) for k, v in with_missing.items()}
     draws = model.impute(many, y=[0] * 20_000, how="draw", random_state=0)["a"]
     S = covariances[0]
     o = [1, 2]
@@ -1301,8 +1301,8 @@ def test_C5_novelty_is_uniform_for_rows_of_the_model_and_1_for_absurd_ones():
     novelty = model.novelty(drawn)
     assert ((novelty >= 0) & (novelty <= 1)).all()
     assert stats.kstest(novelty, "uniform").statistic < 0.06
-    holed = {**drawn, "a": np.full(3000, np.nan)}
-    assert stats.kstest(model.novelty(holed), "uniform").statistic < 0.06
+    with_missing = {**drawn, "a": np.full(3000, np.nan)}
+    assert stats.kstest(model.novelty(with_missing), "uniform").statistic < 0.06
     absurd = {"a": [1e6, 1e6, None, 1e200], "b": [5.0, None, -1e4, 0.0], "s": ["u", None, None, "v"]}
     assert model.novelty(absurd).tolist() == [1, 1, 1, 1]
     nothing = model.novelty({"a": [None], "b": [None], "s": [None]})
@@ -1509,7 +1509,7 @@ def test_words_where_numbers_were_learned(make):
     make = arrow if make == "arrow" else make
     model = Generative().fit({k: TABLE[k] for k in ("num", "city")}, Y)
     for call in (lambda: model.predict(make(WORDS)), lambda: model.partial_fit(make(WORDS), ["ant", "bee"])):
-        with pytest.raises(InputError, match=r"column 'num': numbers are needed.*found level values"):
+        with pytest.raises(InputError, match=r"column 'num': numbers are needed.*found categorical values"):
             call()
 
 
@@ -1541,7 +1541,7 @@ def test_numbers_where_levels_were_learned_are_levels_never_seen():
     hidden = model.predict_proba({"num": [1.0, 2.0], "city": [None, None]})
     for make in (dict, pl.DataFrame, pd.DataFrame):
         np.testing.assert_array_equal(model.predict_proba(make(numbers)), hidden)
-    with pytest.raises(InputError, match="column 'city': a level never seen in training, found 1 in row 0"):
+    with pytest.raises(InputError, match="column 'city': a category never seen in training, found 1 in row 0"):
         Generative(structure="naive", unknown="error").fit(table, Y).predict(numbers)
 
 
@@ -1555,9 +1555,9 @@ def test_a_level_is_the_same_as_integer_and_as_whole_float():
 
 
 def test_nan_in_polars_is_missing_for_levels():
-    levels = pl.DataFrame({"level": [float("nan") if v is None else float(v) for v in TABLE["level"]]})
+    categories = pl.DataFrame({"level": [float("nan") if v is None else float(v) for v in TABLE["level"]]})
     model = Generative({"level": "categorical"}, unknown="error").fit({"level": TABLE["level"]}, Y)
-    np.testing.assert_array_equal(model.predict_proba(levels), model.predict_proba({"level": TABLE["level"]}))
+    np.testing.assert_array_equal(model.predict_proba(categories), model.predict_proba({"level": TABLE["level"]}))
 
 
 def test_column_names_that_are_no_words():
@@ -1598,16 +1598,16 @@ def test_levels_beyond_the_digits_of_a_float():
 
 
 def test_empty_words_spaces_and_other_scripts_are_levels():
-    levels = ["", " ", "  ", "\u00fc", "u\u0308", "漢字", "a\nb", "NaN", "None"]
+    categories = ["", " ", "  ", "\u00fc", "u\u0308", "漢字", "a\nb", "NaN", "None"]
     rng = np.random.default_rng(0)
-    codes = rng.integers(0, len(levels), 900)
+    codes = rng.integers(0, len(categories), 900)
     y = rng.integers(0, 2, 900)
-    words = [levels[c] for c in codes]
+    words = [categories[c] for c in codes]
     small = Generative({"s": "categorical"}).fit({"s": codes}, y)
     for make in (dict, pd.DataFrame, pl.DataFrame):
         table = make({"s": words})
         model = Generative(structure="naive", unknown="error").fit(table, y)
-        assert reason_of(model, "s") == "9 levels"
+        assert reason_of(model, "s") == "9 categories"
         np.testing.assert_array_equal(model.predict_proba(table), small.predict_proba({"s": codes}))
 
 
@@ -1649,8 +1649,8 @@ def test_N7_a_column_may_be_binned():
     np.testing.assert_allclose(model.predict_proba(table), plain.predict_proba(table["area"][:, None]), rtol=1e-12)
     found = Generative({"area": "binned", "z": "binned"}).fit(table, Y)  # edges from the data, for each its own
     assert [b.columns for b in found._model.family.blocks] == [("area",), ("z",)]
-    holed = {**table, "area": np.where(rng.random(N) < 0.3, np.nan, table["area"])}
-    assert np.isfinite(model.impute(holed)["area"]).all()
+    with_missing = {**table, "area": np.where(rng.random(N) < 0.3, np.nan, table["area"])}
+    assert np.isfinite(model.impute(with_missing)["area"]).all()
 
 
 @every_table
@@ -1659,25 +1659,25 @@ def test_chosen_rows_of_a_column_are_those_of_the_column(kind):
     some, again = frame.rows(which), frame.rows(np.arange(N)[::-1]).rows(N - 1 - which)
     for name in frame.names:
         whole = frame.columns[name]
-        values, codes = whole.levels()
+        values, codes = whole.categories()
         for part in (some.columns[name], again.columns[name]):
             assert part.kind() == whole.kind()
-            assert part.holes().tolist() == whole.holes()[which].tolist()
-            found, places = part.levels()
+            assert part.missing().tolist() == whole.missing()[which].tolist()
+            found, places = part.categories()
             assert [None if c < 0 else found[c] for c in places] == [None if c < 0 else values[c] for c in codes[which]]
-            if whole.kind() != "level":
+            if whole.kind() != "categorical":
                 np.testing.assert_array_equal(part.numbers(), whole.numbers()[which])
     assert (
         frame.rows(np.array([0, 0])).columns[frame.names[NAMES.index("city")]].kind() == "empty"
     )  # of all rows, the first is missing
 
 
-@pytest.mark.parametrize("holes", [False, True])
-def test_sums_from_the_choice_of_structures_are_those_of_the_rows(holes):
+@pytest.mark.parametrize("missing", [False, True])
+def test_sums_from_the_choice_of_structures_are_those_of_the_rows(missing):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(N, 4)) @ rng.normal(size=(4, 4)) + (Y == "ant")[:, None]
     X[:, 3] = np.round(X[:, 3])
-    X[rng.random(X.shape) < 0.1 * holes] = np.nan
+    X[rng.random(X.shape) < 0.1 * missing] = np.nan
     chosen = Generative().fit(X, Y)
     assert any(block.family.key == "multivariate_gaussian" for block in chosen._model.family.blocks)
     learned = Generative(chosen.schema_).fit(X, Y)
@@ -1693,11 +1693,11 @@ def test_sums_from_the_choice_of_structures_are_those_of_the_rows(holes):
 
 def first_seen(words):
     """The distinct words in the order of first appearance, and the place of each, −1 where missing."""
-    levels = list(dict.fromkeys(w for w in words if w is not None))
-    return levels, [-1 if w is None else levels.index(w) for w in words]
+    categories = list(dict.fromkeys(w for w in words if w is not None))
+    return categories, [-1 if w is None else categories.index(w) for w in words]
 
 
-@pytest.mark.parametrize("kind", ["string", "large_string", "pandas", "two pieces"])
+@pytest.mark.parametrize("kind", ["string", "large_string", "pandas", "two blocks"])
 @pytest.mark.parametrize("different", [1, 7, 400])
 def test_words_are_coded_in_the_order_of_first_appearance(kind, different):
     pa = pytest.importorskip("pyarrow")
@@ -1708,16 +1708,16 @@ def test_words_are_coded_in_the_order_of_first_appearance(kind, different):
     if kind == "pandas":
         frame = read_frame(pd.DataFrame({"w": pd.Series(words, dtype="str")}))
     else:
-        values = pa.array(words, kind if kind != "two pieces" else "string")
-        pieces = [values] if kind != "two pieces" else [values[:500], values[500:]]
-        frame = read_frame(pa.table({"w": pa.chunked_array(pieces)}))
+        values = pa.array(words, kind if kind != "two blocks" else "string")
+        specs = [values] if kind != "two blocks" else [values[:500], values[500:]]
+        frame = read_frame(pa.table({"w": pa.chunked_array(specs)}))
     for which in (slice(None), slice(13, 777), slice(5, 6), np.array([899, 3, 3, 41])):
         few, asked = frame.rows(which).columns["w"], np.array(words, dtype=object)[which].tolist()
-        levels, codes = few.levels()
-        assert [levels[c] if c >= 0 else None for c in codes] == asked
-        assert few.holes().tolist() == [w is None for w in asked]
+        categories, codes = few.categories()
+        assert [categories[c] if c >= 0 else None for c in codes] == asked
+        assert few.missing().tolist() == [w is None for w in asked]
         if isinstance(which, slice):
-            assert (levels, codes.tolist()) == first_seen(asked)
+            assert (categories, codes.tolist()) == first_seen(asked)
 
 
 @pytest.mark.parametrize("dtype", ["<U9", ">U9"])
@@ -1733,8 +1733,8 @@ def test_words_as_labels_are_sorted(dtype, different):
 def test_unsigned_places_of_arrow_levels_may_have_holes():
     pa = pytest.importorskip("pyarrow")
     coded = pa.DictionaryArray.from_arrays(pa.array([1, None, 0, 1], pa.uint8()), pa.array(["x", "y"]))
-    levels, codes = read_frame(pa.table({"w": coded})).columns["w"].levels()
-    assert (levels, codes.tolist()) == (["x", "y"], [1, -1, 0, 1])
+    categories, codes = read_frame(pa.table({"w": coded})).columns["w"].categories()
+    assert (categories, codes.tolist()) == (["x", "y"], [1, -1, 0, 1])
 
 
 def test_a_pandas_frame_that_hides_its_arrays_is_read_by_its_series(monkeypatch):
@@ -1758,8 +1758,8 @@ def test_a_frame_is_not_written_to():
 def test_ranges_of_columns(n):
     rng = np.random.default_rng(n)
     for x in (rng.normal(size=n), rng.integers(-9, 9, n) * 1.0, np.full(n, np.nan), np.full(n, -2.0)):
-        for holes in (0.0, 0.5):
-            x = np.where(rng.random(n) < holes, np.nan, x)
+        for missing in (0.0, 0.5):
+            x = np.where(rng.random(n) < missing, np.nan, x)
             there = x[~np.isnan(x)]
             low, high, whole = choosing._range(x)
             assert whole == bool((there == np.rint(there)).all())
@@ -1780,8 +1780,8 @@ def test_what_families_explain_is_their_log_likelihood_less_the_price():
         return choosing.Numbers(x, rows, low, high, whole, low, high, whole)
 
     few, lots, real = choosing.explained([numbers(x) for x in (wide, many, positive)])
-    assert (set(few.by), few.levels) == ({"gaussian", "categorical"}, len(np.unique(wide[~np.isnan(wide)])))
-    assert (set(lots.by), lots.levels) == ({"gaussian", "poisson"}, 0)
+    assert (set(few.by), few.categories) == ({"gaussian", "categorical"}, len(np.unique(wide[~np.isnan(wide)])))
+    assert (set(lots.by), lots.categories) == ({"gaussian", "poisson"}, 0)
     for x, found, add in ((wide, few, 1 / 12), (many, lots, 1 / 12), (positive, real, 0.0)):
         total = 0.0
         for c in range(K):
@@ -1791,11 +1791,11 @@ def test_what_families_explain_is_their_log_likelihood_less_the_price():
             total += w @ stats.norm.logpdf(z, mean, np.sqrt(np.average((z - mean) ** 2, weights=w) + add))
         assert found.by["gaussian"] == pytest.approx(total - 2 * price, rel=1e-4)  # one row is the prior's
     here = ~np.isnan(wide)
-    levels, place = np.unique(wide[here], return_inverse=True)
-    count = np.zeros((K, len(levels)))
+    categories, place = np.unique(wide[here], return_inverse=True)
+    count = np.zeros((K, len(categories)))
     np.add.at(count, (rows.codes[here], place), rows.weights[here])
-    shares = np.log((count + 1) / (count.sum(axis=1, keepdims=True) + len(levels)))
-    assert few.by["categorical"] == pytest.approx((count * shares).sum() - price * (len(levels) - 1))
+    shares = np.log((count + 1) / (count.sum(axis=1, keepdims=True) + len(categories)))
+    assert few.by["categorical"] == pytest.approx((count * shares).sum() - price * (len(categories) - 1))
     for name, family in (("log-normal", choosing.RIVALS["log-normal"]), ("gamma", choosing.GAMMA)):
         there = np.flatnonzero(~np.isnan(positive))
         some, X = rows.some(there), positive[there][:, None]
@@ -1809,10 +1809,10 @@ def test_what_families_explain_is_their_log_likelihood_less_the_price():
 
 def test_levels_of_any_kind_are_in_canonical_order():
     mixed = (["b", 2, 0.5, True, b"a", "a"], [], [3, 1, 2], ["z", "y"], [1j, 2j, "a"])
-    for levels in (mixed, mixed[:4]):
-        count = np.ones((1, sum(map(len, levels))))
-        found = level_stats(Rows(Index.of([0]), np.zeros(1, np.int32)), levels, count)
-        assert found.axes["level"] == Index.of([(j, v) for j, values in enumerate(levels) for v in values])
+    for categories in (mixed, mixed[:4]):
+        count = np.ones((1, sum(map(len, categories))))
+        found = category_stats(Rows(Index.of([0]), np.zeros(1, np.int32)), categories, count)
+        assert found.axes["category"] == Index.of([(j, v) for j, values in enumerate(categories) for v in values])
 
 
 @pytest.mark.parametrize("k", [1e-3, 0.1, 1.0, 1.4616, 7.0, 100.0, 1e5])

@@ -109,8 +109,10 @@ def test_alpha_loo_with_weights_and_missing_values(name: str) -> None:
     check_alpha(
         make().set_params(alpha="loo").fit(X, y, sample_weight=w), lambda a: make().set_params(alpha=a), X, y, w
     )
-    holed = with_holes(X, 41, 0.1)
-    check_alpha(make().set_params(alpha="loo").fit(holed, y), lambda a: make().set_params(alpha=a), holed, y)
+    with_missing = with_holes(X, 41, 0.1)
+    check_alpha(
+        make().set_params(alpha="loo").fit(with_missing, y), lambda a: make().set_params(alpha=a), with_missing, y
+    )
 
 
 @pytest.mark.parametrize("name", ALPHA)
@@ -146,7 +148,9 @@ def test_alpha_evidence_follows_the_sums(name: str) -> None:
     for same in (one + two, new().partial_fit(X[:40], y[:40]).partial_fit(X[40:], y[40:])):
         assert same.selection_.taken.settings["alpha"] == alpha
         assert_same(same, whole)
-    assert one.selection_.taken.settings["alpha"] != alpha or alpha == LARGEST  # levels that are alike in all classes
+    assert (
+        one.selection_.taken.settings["alpha"] != alpha or alpha == LARGEST
+    )  # categories that are alike in all classes
     left = copy.deepcopy(whole).forget(X[40:], y[40:])
     assert left.selection_.taken.settings["alpha"] == one.selection_.taken.settings["alpha"]
     assert_same(left, one)
@@ -165,8 +169,10 @@ def tables_of(name: str, X: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
             np.stack([[(X[y == c, j] <= 2).sum(), (X[y == c, j] > 2).sum()] for c in classes])
             for j in range(X.shape[1])
         ]
-    levels = [np.arange(X[:, j].max() + 1) if X.dtype.kind == "i" else np.unique(X[:, j]) for j in range(X.shape[1])]
-    return [np.array([[(X[y == c, j] == v).sum() for v in vs] for c in classes]) for j, vs in enumerate(levels)]
+    categories = [
+        np.arange(X[:, j].max() + 1) if X.dtype.kind == "i" else np.unique(X[:, j]) for j in range(X.shape[1])
+    ]
+    return [np.array([[(X[y == c, j] == v).sum() for v in vs] for c in classes]) for j, vs in enumerate(categories)]
 
 
 def exact_evidence(tables: list[np.ndarray], alpha: float) -> mpmath.mpf:
@@ -357,9 +363,9 @@ def test_covariance_auto_is_the_model_it_takes() -> None:
     grown = copy.deepcopy(model).partial_fit(X[:50] + 1, y[:50])
     assert_same(grown, fixed.partial_fit(X[:50] + 1, y[:50]))
     assert suffit.GDA("auto", shrinkage="oas").fit(X, y).predict(X).shape == y.shape
-    holed = with_holes(planted("diagonal", True, 0, n=300)[0], 1, 0.1)
+    with_missing = with_holes(planted("diagonal", True, 0, n=300)[0], 1, 0.1)
     y = planted("diagonal", True, 0, n=300)[1]
-    assert suffit.GDA("auto", tie="loo").fit(holed, y).selection_.taken.settings["covariance"] == "diagonal"
+    assert suffit.GDA("auto", tie="loo").fit(with_missing, y).selection_.taken.settings["covariance"] == "diagonal"
 
 
 # --- (d) columns that hurt
@@ -386,7 +392,7 @@ def test_select_drops_copies_and_never_worsens_the_loss(seed: int) -> None:
     dropped = {c for step in steps[1:] for c in step.settings["then without"].split(", ")}
     assert dropped == set(table) - used
     for choice in model.schema_.choices:
-        assert (choice.family == "left out") == (choice.column in dropped)
+        assert (choice.family == "dropped") == (choice.column in dropped)
         assert ("better without it" in choice.reason) == (choice.column in dropped)
     kept = {c: table[c] for c in table if c in used}
     plain = suffit.GenerativeClassifier(dict.fromkeys(kept, "gaussian")).fit(kept, y)

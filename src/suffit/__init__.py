@@ -38,12 +38,12 @@ _HOME = {
     "MultivariateGaussian": "families",
     "Poisson": "families",
     "VonMises": "families",
-    "DataWarning": "data.remarks",
-    "LeftOutWarning": "data.remarks",
-    "MissingValuesWarning": "data.remarks",
-    "SingularClassWarning": "data.remarks",
-    "TextColumnWarning": "data.remarks",
-    "UnknownCategoryWarning": "data.remarks",
+    "DataWarning": "data.warn",
+    "DroppedColumnWarning": "data.warn",
+    "MissingValuesWarning": "data.warn",
+    "SingularClassWarning": "data.warn",
+    "TextColumnWarning": "data.warn",
+    "UnknownCategoryWarning": "data.warn",
     "Assumptions": "explain.assumptions",
     "check_assumptions": "explain.assumptions",
     "Explanation": "explain.terms",
@@ -79,6 +79,7 @@ __all__ = [
     "DataWarning",
     "Decision",
     "Decisions",
+    "DroppedColumnWarning",
     "Explanation",
     "Exponential",
     "Family",
@@ -90,7 +91,6 @@ __all__ = [
     "Geometric",
     "Index",
     "InputError",
-    "LeftOutWarning",
     "LinearDiscriminantAnalysis",
     "LogNormal",
     "LogisticForm",
@@ -123,9 +123,9 @@ if TYPE_CHECKING:
     from .core.stats import Stats
     from .data.errors import InputError
     from .data.labels import Index
-    from .data.remarks import (
+    from .data.warn import (
         DataWarning,
-        LeftOutWarning,
+        DroppedColumnWarning,
         MissingValuesWarning,
         SingularClassWarning,
         TextColumnWarning,

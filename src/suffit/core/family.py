@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from ..data.arrays import Array, Codes
 from ..data.errors import check_finite
 from ..data.matrices import Matrix, csr, is_sparse
-from ..data.remarks import no_remarks
 from ..data.rows import Rows
+from ..data.warn import no_warnings
 from ..kernels.runtime.threads import READ_CELLS, entry_blocks, every, row_blocks
-from .leave_one_out import LeftOut
+from .leave_one_out import LooScores
 from .logistic import LogisticForm
 from .stats import Stats
 
@@ -156,8 +156,8 @@ class Family(ABC):
     """How a block of columns is distributed given the class."""
 
     key: ClassVar[str]
-    lapse: ClassVar[float] = 0.0  # the chance that the columns of a row say nothing of its class
-    speaks: ClassVar[bool] = False  # whether solving may warn or refuse: a fit then solves at once, else when asked
+    outlier_rate: ClassVar[float] = 0.0  # the chance that the columns of a row say nothing of its class
+    may_warn: ClassVar[bool] = False  # whether solving may warn or refuse: a fit then solves at once, else when asked
 
     @property
     def statistic(self) -> tuple[Any, ...]:
@@ -169,18 +169,18 @@ class Family(ABC):
         return " and ".join(textwrap.shorten(repr(family), 100, placeholder="…") for family in (self, other))
 
     @property
-    def is_settled(self) -> bool:
+    def is_tuned(self) -> bool:
         """Whether nothing is left to choose from data, so that ``settled`` need not be given any.
 
-        A family that says so speaks for its own ``settled``, and not for one that a subclass has put in its place.
+        A family that says so favours its own ``settled``, and not for one that a subclass has put in its place.
         """
-        return type(self).settled is Family.settled
+        return type(self).tuned is Family.tuned
 
-    def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
+    def tuned(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
         """The family with what it must choose from data fixed; itself where there is nothing to choose."""
         return self
 
-    def settled_as(self, other: Family) -> Family:
+    def tuned_as(self, other: Family) -> Family:
         """The family with what it must choose from data fixed as ``other`` has it; itself where nothing is open."""
         return self
 
@@ -192,32 +192,32 @@ class Family(ABC):
     def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:
         """Solve sums (+ pseudo-sums) into parameters, ready to score."""
 
-    def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
+    def leave_one_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
         """Every row under the sums without it; ``rows`` are among those summed, on the classes of ``stats``.
 
         Here by solving the sums of all the others anew for every row; shapes with a closed form have it instead.
         """
         return self.solved_without(X, rows, stats, columns)
 
-    def nearly_left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
-        """As ``left_out``, or about that where it would take much longer than a fit: to calibrate by."""
-        return self.left_out(X, rows, stats, columns)
+    def approximate_leave_one_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
+        """As ``leave_one_out``, or about that where it would take much longer than a fit: to calibrate by."""
+        return self.leave_one_out(X, rows, stats, columns)
 
-    def solved_without(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
-        """``left_out`` by solving the sums of all other rows, one row after another; what all sums chose stays."""
+    def solved_without(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
+        """``leave_one_out`` by solving the sums of all other rows, one row after another; what all sums chose stays."""
         family: Any = self.solvable(stats) if hasattr(self, "solvable") else self
         density, impossible = [], []
-        with no_remarks():
+        with no_warnings():
             for i in range(len(rows)):
                 one = X[i : i + 1]
                 rest = stats - self.collect(one, rows.some(np.array([i])), columns)
-                rest = self.without_rounding(stats.like(rest), rest.settled(stats, EMPTIED))
+                rest = self.without_rounding(stats.like(rest), rest.without_residue(stats, EMPTIED))
                 scorer, one = family.scorer(rest.trimmed(), columns), self.known_part(one, rest)
                 density.append(scorer.scores(one)[0] + scorer.log_base(one)[0])
                 impossible.append(scorer.impossible(one))
         some = [np.zeros((1, len(d))) if z is None else z for d, z in zip(density, impossible, strict=True)]
         never = None if all(z is None for z in impossible) else np.concatenate(some)
-        return LeftOut(np.array(density).reshape(len(rows), -1), never)
+        return LooScores(np.array(density).reshape(len(rows), -1), never)
 
     def surely_valid(self, X: Matrix) -> bool:
         """Whether a quick look shows that ``collect`` will take these rows; False: look properly."""

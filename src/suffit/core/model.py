@@ -12,16 +12,16 @@ from ..data.arrays import Array, freeze
 from ..data.errors import InputError
 from ..data.labels import Index
 from ..data.matrices import Matrix
-from ..data.remarks import no_remarks
 from ..data.rows import Rows
+from ..data.warn import no_warnings
 from ..kernels.runtime.threads import SMALL_MATRIX, one_blas_thread
 from .family import EMPTIED, Family
-from .leave_one_out import RowsLeftOut
+from .leave_one_out import LooRows
 from .solution import Solution
 from .stats import CLASS, FEATURE, Stats, layout
 
 CLASS_COUNTS = layout("class-counts", {"n": (CLASS,)})
-FADED = 1e-100  # rows, levels and patterns that decay leaves with less weight than this are gone
+FADED = 1e-100  # rows, categories and patterns that decay leaves with less weight than this are gone
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Model:
     family: Family
     columns: Sequence[str]
     counts: Stats
-    stats: Any = None  # Stats, or a Bundle of them where there are several blocks; None before any row
+    stats: Any = None  # Stats, or a BlockSums of them where there are several blocks; None before any row
     pinned: frozenset[Hashable] = frozenset()  # classes that stay even without rows
 
     @classmethod
@@ -66,7 +66,7 @@ class Model:
     def collected(self, X: Matrix, rows: Rows) -> Model:
         """A model of these rows alone, with the same settings; what the family chooses from data is fixed by then."""
         with one_blas_thread(len(self.columns) < SMALL_MATRIX):
-            family = self.family if self.stats is not None else self.family.settled(X, rows, self.columns)
+            family = self.family if self.stats is not None else self.family.tuned(X, rows, self.columns)
         counts = Stats(CLASS_COUNTS, {CLASS: rows.classes}, {"n": rows.counts()})
         stats = family.collect(X, rows, self.columns)
         return replace(self, family=family, counts=counts, stats=stats)._without_empty(keep=self.pinned)
@@ -81,7 +81,7 @@ class Model:
 
     def __add__(self, other: Model) -> Model:
         self._check_alike(other)
-        family = self.family.settled_as(other.family)
+        family = self.family.tuned_as(other.family)
         if self.stats is None and not self.pinned:
             return replace(other, family=family)
         stats = self.stats if other.stats is None else other.stats if self.stats is None else self.stats + other.stats
@@ -110,8 +110,8 @@ class Model:
                 f"{other.counts.on(before.axes)['n'][c]:g} are to be forgotten; forget only rows that were learned"
             )
         self.family.check_forgotten(self.stats.like(stats), stats, self.columns)
-        stats = self.family.without_rounding(self.stats.like(stats), stats.settled(self.stats, EMPTIED))
-        after = replace(self, counts=counts.settled(before, EMPTIED), stats=stats)
+        stats = self.family.without_rounding(self.stats.like(stats), stats.without_residue(self.stats, EMPTIED))
+        after = replace(self, counts=counts.without_residue(before, EMPTIED), stats=stats)
         words = stats.axes.get(FEATURE, self.columns)
         if len(words) < len(self.columns):  # as the last document with them went
             after = replace(after, columns=self.columns[: len(words)])
@@ -139,13 +139,13 @@ class Model:
         return less._without_empty(keep=self.pinned)
 
     def _check_alike(self, other: Model) -> None:
-        mine, theirs = self.family.settled_as(other.family), other.family.settled_as(self.family)
+        mine, theirs = self.family.tuned_as(other.family), other.family.tuned_as(self.family)
         if mine.statistic != theirs.statistic:
             how = mine.difference(theirs, self.columns)
             raise InputError(f"these models keep different sums and cannot be combined: {how}")
 
     def _without_empty(self, keep: frozenset[Hashable]) -> Model:
-        """Classes and levels without rows are gone, so that forgetting undoes learning."""
+        """Classes and categories without rows are gone, so that forgetting undoes learning."""
         stay = [i for i, (c, n) in enumerate(zip(self.classes, self.counts["n"], strict=True)) if n > 0 or c in keep]
         counts, stats = self.counts, self.stats
         if len(stay) < len(self.classes):
@@ -153,9 +153,9 @@ class Model:
             stats = None if stats is None else stats.take(CLASS, stay)
         return replace(self, counts=counts, stats=None if stats is None else stats.trimmed())
 
-    def left_out(
+    def leave_one_out(
         self, X: Matrix, rows: Rows, prior: Callable[[Array], Array], one: bool = False, nearly: bool = False
-    ) -> RowsLeftOut:
+    ) -> LooRows:
         """Every row under the model without it; ``prior(n)`` is log p(c) from class counts (n, K).
 
         ``one``: a row of weight 3 is three rows, of which one is left out.  ``nearly``: about that, where there is no
@@ -176,15 +176,15 @@ class Model:
         n[each, codes] -= weights
         n[np.abs(n) <= EMPTIED * self.counts["n"]] = 0.0
         with one_blas_thread(len(self.columns) < SMALL_MATRIX):
-            find = self.family.nearly_left_out if nearly else self.family.left_out
+            find = self.family.approximate_leave_one_out if nearly else self.family.leave_one_out
             left = find(X, gone, self.sums, self.columns)
-        return RowsLeftOut(left, prior(n), rows, self.family.lapse)
+        return LooRows(left, prior(n), rows, self.family.outlier_rate)
 
     def check_learned(self, X: Matrix, rows: Rows) -> None:
         """Refuse rows that cannot all have been learned: what a forgetting of them would refuse."""
         self._known(rows)
         try:
-            with no_remarks():
+            with no_warnings():
                 self.forget(X, rows)
         except InputError as error:
             message = str(error).replace("forget:", "left out:", 1).replace("are to be forgotten", "are given")
@@ -199,9 +199,9 @@ class Model:
         place = self.counts.axes[CLASS].positions_of(rows.classes).astype(np.int32)
         return Rows(self.counts.axes[CLASS], freeze(place[rows.codes]), rows.weights)
 
-    def solved(self, log_prior: Array, power: float = 1.0, lapse: float | None = None) -> Solution:
-        """Parameters from sums; ready to score.  The lapse is the family's own where none is given."""
+    def solved(self, log_prior: Array, power: float = 1.0, outlier_rate: float | None = None) -> Solution:
+        """Parameters from sums; ready to score.  The outlier rate is the family's own where none is given."""
         with one_blas_thread(len(self.columns) < SMALL_MATRIX):
             scorer = self.family.scorer(self.sums, self.columns)
-        lapse = self.family.lapse if lapse is None else lapse
-        return Solution(self.classes, log_prior, scorer, self.columns, power, lapse)
+        outlier_rate = self.family.outlier_rate if outlier_rate is None else outlier_rate
+        return Solution(self.classes, log_prior, scorer, self.columns, power, outlier_rate)

@@ -7,6 +7,6 @@ from scipy.special import softmax
 from ..data.arrays import Array
 
 
-def lapsed(P: Array, log_prior: Array, lapse: float) -> Array:
+def with_outliers(P: Array, log_prior: Array, outlier_rate: float) -> Array:
     """p(c | x) of rows that are an exception now and then, of which their class is all but unknown."""
-    return (1 - lapse) * P + lapse * softmax(log_prior, axis=-1) if lapse else P
+    return (1 - outlier_rate) * P + outlier_rate * softmax(log_prior, axis=-1) if outlier_rate else P

@@ -1,4 +1,4 @@
-"""How much the evidence of models counts: powers β of p(x | c) that take back over-confidence, and a lapse ε.
+"""How much the evidence of models counts: powers β of p(x | c) that take back over-confidence, and an outlier rate ε.
 
 p(c | x) = (1 − ε)·q(c | x) + ε·p(c), q ∝ p(c) Π_m p_m(x | c)^β_m, both fitted on rows that the models have not seen.
 """
@@ -12,17 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.arrays import Array, Codes, freeze
-from .leave_one_out import LeftOut
+from .leave_one_out import LooScores
 
-USUAL_LAPSE = 0.01  # where the search for it begins
+USUAL_OUTLIER_RATE = 0.01  # where the search for it begins
 BEGIN = (0.5, 0.1, 0.02, 0.004, 0.0008)  # powers of which the search begins with the best
-PSEUDO_LAPSES = 0.5  # rows taken to have been exceptions before any is seen, and as many that were not (Jeffreys)
+PSEUDO_OUTLIERS = 0.5  # rows taken to have been exceptions before any is seen, and as many that were not (Jeffreys)
 USUAL_POWER = 0.5  # standard deviation of the prior on powers
 STRONGEST = 2.0  # no model counts for more than so many times its own evidence
 LOWEST = -1e12  # scores are no lower than this below the best of their row: enough to decide, and finite
 
 
-def bounded(left: LeftOut, lowest: float = LOWEST) -> Array:
+def bounded(left: LooScores, lowest: float = LOWEST) -> Array:
     """Scores below the best of their row by no more than what decides; impossible events by as much for each."""
     scores = left.log_density
     if left.impossible is not None:
@@ -35,7 +35,7 @@ class Pooled(NamedTuple):
     """Powers of several models, how often a row is none of theirs, and the log-loss."""
 
     powers: Array
-    lapse: float
+    outlier_rate: float
     loss: float
 
 
@@ -48,12 +48,12 @@ def priced_loss(found: Pooled, settings: int, rows: float) -> float:
 
 
 def expected_loss(found: Pooled, settings: int, rows: float) -> float:
-    """The log-loss to expect on new rows: the priced one, and what the lapse costs.
+    """The log-loss to expect on new rows: the priced one, and what the outlier rate costs.
 
     It is fitted, too; and beyond the exceptions that the rows show, ½ more of them may be there (Jeffreys), each of
     which costs −log ε.
     """
-    return priced_loss(found, settings, rows) + (1 - PSEUDO_LAPSES * math.log(found.lapse)) / rows
+    return priced_loss(found, settings, rows) + (1 - PSEUDO_OUTLIERS * math.log(found.outlier_rate)) / rows
 
 
 def pooled(scores: Sequence[Array], log_prior: Array, codes: Codes, weights: Array, start: Any = None) -> Pooled:
@@ -78,16 +78,18 @@ class Pool:
         self.log_prior, self.codes = freeze(_normalised(log_prior).T), freeze(codes)
 
     def fitted(self, weights: Array, start: Any = None) -> Pooled:
-        """Powers and lapse of the least log-loss, as ``pooled`` says."""
+        """Powers and outlier rate of the least log-loss, as ``pooled`` says."""
         from ..kernels.pooling import pool_search
 
         M, total = len(self.scores), float(weights.sum())
-        powers, lapse = (start.powers, start.lapse) if isinstance(start, Pooled) else (start, USUAL_LAPSE)
+        powers, outlier_rate = (
+            (start.powers, start.outlier_rate) if isinstance(start, Pooled) else (start, USUAL_OUTLIER_RATE)
+        )
         starts = np.empty((len(BEGIN) if start is None else 1, M + 1))
         starts[:, :M] = np.array(BEGIN)[:, None] / M if start is None else powers
-        starts[:, M] = math.log(lapse / (1 - lapse))
+        starts[:, M] = math.log(outlier_rate / (1 - outlier_rate))
         where = np.empty(M + 1)
-        prices = 1 / (USUAL_POWER**2 * total), PSEUDO_LAPSES / total
+        prices = 1 / (USUAL_POWER**2 * total), PSEUDO_OUTLIERS / total
         known = self.scores, self.log_prior, self.codes, freeze(weights / total)
         loss = pool_search(*known, *prices, STRONGEST, starts, where)
         return Pooled(where[:M], 1 / (1 + math.exp(-where[M])), loss)

@@ -18,7 +18,7 @@ from ..data.rows import Rows
 from ..kernels.runtime.threads import every, row_blocks
 from .family import Scorer, Terms
 from .logistic import LogisticForm
-from .outliers import lapsed
+from .outliers import with_outliers
 
 FEW_ROWS = 4  # rows up to which a call is worth more than a loop
 
@@ -33,16 +33,16 @@ class Solution:
         scorer: Scorer,
         columns: Sequence[str],
         power: float = 1.0,
-        lapse: float = 0.0,
+        outlier_rate: float = 0.0,
     ) -> None:
         self.classes, self.log_prior, self.columns = classes, freeze(log_prior), columns
         self.power = power  # of p(x | c) in posteriors; densities are as they are
-        self.lapse = lapse  # the chance that x says nothing of c, likewise
+        self.outlier_rate = outlier_rate  # the chance that x says nothing of c, likewise
         self.scorer: Any = scorer  # of the family's own kind: estimators read its parameters
 
     def under(self, log_prior: Array) -> Solution:
         """The same under another prior."""
-        return Solution(self.classes, log_prior, self.scorer, self.columns, self.power, self.lapse)
+        return Solution(self.classes, log_prior, self.scorer, self.columns, self.power, self.outlier_rate)
 
     @property
     def n_parameters(self) -> int:
@@ -94,17 +94,19 @@ class Solution:
             quick = self._few(X)
             if quick is not None:
                 return quick
-        return lapsed(self._normalised(X, _to_posterior), self.log_prior, self.lapse)
+        return with_outliers(self._normalised(X, _to_posterior), self.log_prior, self.outlier_rate)
 
     def log_posterior(self, X: Matrix) -> Array:
         """log p(c | x), exact even where p is all but 1.  # → (n, K)"""
         from ..kernels.scores import to_log_posterior
 
         out = self._normalised(X, to_log_posterior)
-        if not self.lapse:
+        if not self.outlier_rate:
             return out
         with np.errstate(divide="ignore"):
-            return np.logaddexp(math.log1p(-self.lapse) + out, math.log(self.lapse) + log_softmax(self.log_prior))
+            return np.logaddexp(
+                math.log1p(-self.outlier_rate) + out, math.log(self.outlier_rate) + log_softmax(self.log_prior)
+            )
 
     def _normalised(self, X: Matrix, normalise: Callable[[Array, Array], bool]) -> Array:
         """Scores and normalises block by block; rows without a finite score are looked at on their own."""
@@ -149,7 +151,7 @@ class Solution:
 
     @cached_property
     def _row(self) -> tuple[Any, tuple[Array, ...]]:
-        return self.scorer.row_kernel(self.log_prior) if self.power == 1.0 and not self.lapse else (None, ())
+        return self.scorer.row_kernel(self.log_prior) if self.power == 1.0 and not self.outlier_rate else (None, ())
 
     def log_joint(self, X: Matrix, checked: bool = False, first_row: int = 0) -> Array:
         """log p(x, c) = log p(x | c) + log p(c).  # → (n, K)"""
@@ -210,17 +212,17 @@ class Solution:
                 scores = np.empty((b - a, len(self.classes)))
                 self._score_rows(X, a, b, scores)
                 prior = self.log_prior
-                if self.lapse:
+                if self.outlier_rate:
                     _to_posterior(scores, prior)
-                    scores, prior = lapsed(scores, prior, self.lapse), freeze(np.zeros(len(prior)))
+                    scores, prior = with_outliers(scores, prior, self.outlier_rate), freeze(np.zeros(len(prior)))
                 best_classes(scores, prior, out[a:b])
 
         every(work, self.scorer.blocks(X))
         bad = np.flatnonzero(out < 0)
         if len(bad):
             far = self._far(X, bad)
-            if self.lapse:
-                far = lapsed(softmax(far, axis=1), self.log_prior, self.lapse)
+            if self.outlier_rate:
+                far = with_outliers(softmax(far, axis=1), self.log_prior, self.outlier_rate)
             out[bad] = far.argmax(axis=1)
         return out
 
@@ -283,6 +285,6 @@ class RowScorer:
             return self._posterior(row[None])[0]
         out = np.empty(len(self.classes))
         self._kernel(row, *self._parameters, out)
-        if math.isnan(out[0]):  # a hole that the kernel does not take, or a row too far out
+        if math.isnan(out[0]):  # a missing value that the kernel does not take, or a row too far out
             return self._posterior(row[None])[0]
         return out

@@ -20,12 +20,12 @@ from .packing import packed, unpacked
 
 CLASS = "class"
 FEATURE = "feature"
-LEVEL = "level"
+CATEGORY = "category"
 COUNTS = ("n", "count", "part_n", "pair_n")  # sums that are numbers of rows or words, by which a label goes or stays
 PATTERN = "pattern"  # which columns of a row are there
 ROUNDED_TO_0 = 4e-16  # share of an origin: a mean that is no larger is 0, and this is what rounding left of it
 ROUNDING = 64 * float(np.finfo(np.float64).eps)  # a sum below this share of what it was made of is rounding
-EXACT = 2.0**53  # whole numbers below this add up and subtract exactly
+EXACT = 2.0**53  # integers below this add up and subtract exactly
 
 
 Shift = Callable[["Stats", Array], dict[str, Array]]
@@ -121,7 +121,7 @@ def _together(a: Array | None, b: Array | None) -> Array | None:
 
 
 def is_rounding(left: Array, total: Array, least: float) -> NDArray[np.bool_]:
-    """Which differences are no more than this share of what they were taken from; of whole numbers, they are exact."""
+    """Which differences are no more than this share of what they were taken from; of integers, they are exact."""
     exact = (left == np.round(left)) & (np.abs(total) < EXACT)
     return np.asarray((np.abs(left) <= least * np.abs(total)) & ~exact)
 
@@ -301,11 +301,11 @@ class Stats:
         """The same sums on the axes (and in the layout) of others that hold at least as much."""
         return self.coarsened(other.layout).on(other.axes)
 
-    def settled(self, before: Stats, least: float) -> Stats:
+    def without_residue(self, before: Stats, least: float) -> Stats:
         """Counts that a subtraction brought to rounding distance of 0 are 0, and all other sums with them."""
         was = before.like(self)
 
-        def settle(a: Array, old: Array) -> Array:
+        def cleared(a: Array, old: Array) -> Array:
             at = np.nonzero(a != old)  # the only ones that a subtraction has touched
             rounding = is_rounding(a[at], old[at], least)
             if not rounding.any():
@@ -314,7 +314,7 @@ class Stats:
             out[at] = np.where(rounding, 0.0, a[at])
             return out
 
-        sums = {k: settle(a, was.sums[k]) if k in COUNTS else a for k, a in self.sums.items()}
+        sums = {k: cleared(a, was.sums[k]) if k in COUNTS else a for k, a in self.sums.items()}
         return replace(self, sums=sums)._emptied()
 
     def without_traces(self, least: float) -> Stats:
@@ -354,7 +354,7 @@ class Stats:
 
 
 @dataclass(frozen=True)
-class Bundle:
+class BlockSums:
     """The sums of several blocks of columns: added, subtracted and scaled block by block.
 
     Of the axes, only the classes are common to all.
@@ -367,43 +367,43 @@ class Bundle:
         """The classes."""
         return {CLASS: self.parts[0].axes[CLASS]}
 
-    def on(self, axes: Mapping[str, Index]) -> Bundle:
+    def on(self, axes: Mapping[str, Index]) -> BlockSums:
         """The same sums on more classes, zero where one is new."""
-        return Bundle(tuple(part.on({**part.axes, CLASS: axes[CLASS]}) for part in self.parts))
+        return BlockSums(tuple(part.on({**part.axes, CLASS: axes[CLASS]}) for part in self.parts))
 
-    def like(self, other: Bundle) -> Bundle:
+    def like(self, other: BlockSums) -> BlockSums:
         """The same sums on the axes of others that hold at least as much."""
-        return Bundle(tuple(a.like(b) for a, b in zip(self.parts, other.parts, strict=True)))
+        return BlockSums(tuple(a.like(b) for a, b in zip(self.parts, other.parts, strict=True)))
 
-    def __add__(self, other: Bundle) -> Bundle:
-        return Bundle(tuple(a + b for a, b in zip(self.parts, other.parts, strict=True)))
+    def __add__(self, other: BlockSums) -> BlockSums:
+        return BlockSums(tuple(a + b for a, b in zip(self.parts, other.parts, strict=True)))
 
-    def __sub__(self, other: Bundle) -> Bundle:
-        return Bundle(tuple(a - b for a, b in zip(self.parts, other.parts, strict=True)))
+    def __sub__(self, other: BlockSums) -> BlockSums:
+        return BlockSums(tuple(a - b for a, b in zip(self.parts, other.parts, strict=True)))
 
-    def __mul__(self, factor: float) -> Bundle:
-        return Bundle(tuple(part * factor for part in self.parts))
+    def __mul__(self, factor: float) -> BlockSums:
+        return BlockSums(tuple(part * factor for part in self.parts))
 
-    def settled(self, before: Bundle, least: float) -> Bundle:
+    def without_residue(self, before: BlockSums, least: float) -> BlockSums:
         """Counts that a subtraction brought to rounding distance of 0 are 0."""
-        return Bundle(tuple(a.settled(b, least) for a, b in zip(self.parts, before.parts, strict=True)))
+        return BlockSums(tuple(a.without_residue(b, least) for a, b in zip(self.parts, before.parts, strict=True)))
 
-    def without_traces(self, least: float) -> Bundle:
+    def without_traces(self, least: float) -> BlockSums:
         """Counts below ``least`` are 0."""
-        return Bundle(tuple(part.without_traces(least) for part in self.parts))
+        return BlockSums(tuple(part.without_traces(least) for part in self.parts))
 
-    def take(self, axis: str, places: Iterable[int]) -> Bundle:
+    def take(self, axis: str, places: Iterable[int]) -> BlockSums:
         """Only these places of one axis."""
         where = list(places)
-        return Bundle(tuple(part.take(axis, where) for part in self.parts))
+        return BlockSums(tuple(part.take(axis, where) for part in self.parts))
 
-    def trimmed(self) -> Bundle:
+    def trimmed(self) -> BlockSums:
         """Without the labels of growing axes that no row has."""
-        return Bundle(tuple(part.trimmed() for part in self.parts))
+        return BlockSums(tuple(part.trimmed() for part in self.parts))
 
-    def isclose(self, other: Bundle, rtol: float = 1e-12) -> bool:
+    def isclose(self, other: BlockSums, rtol: float = 1e-12) -> bool:
         """Whether both hold the same sums."""
         return all(a.isclose(b, rtol) for a, b in zip(self.parts, other.parts, strict=True))
 
 
-Sums = Stats | Bundle
+Sums = Stats | BlockSums

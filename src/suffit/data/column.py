@@ -1,7 +1,7 @@
 """One column of any table: a NumPy array, a column of a data frame of any library, or some rows of one.
 
-A column knows what kind of values it holds and gives them as numbers (NaN where missing) or as coded levels.  Nothing
-is copied before it is asked for, so a slice of a column costs no more than its rows.
+A column knows what kind of values it holds and gives them as numbers (NaN where missing) or as coded categories.
+Nothing is copied before it is asked for, so a slice of a column costs no more than its rows.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from .errors import InputError
 from .rows import FEW_WORDS, NOTHING_MISSING, column_codes, is_missing
 from .write import native_filled
 
-NUMBER, WHOLE, TRUTH, LEVEL_KIND = "number", "whole number", "yes or no", "level"
+NUMBER, INTEGER, BOOLEAN, CATEGORICAL = "continuous", "integer", "boolean", "categorical"
 DATE, NESTED, MIXED, EMPTY = "date or time", "nested", "mixed", "empty"
 REMEMBERED = 1 << 16  # rows of a column up to which what was read of it is kept
-READABLE = (NUMBER, WHOLE, TRUTH, LEVEL_KIND)
+READABLE = (NUMBER, INTEGER, BOOLEAN, CATEGORICAL)
 
 WAYS_OUT = {
     NESTED: "it holds lists or the like: make columns of single values of it",
@@ -35,7 +35,16 @@ WAYS_OUT = {
 
 DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 _PLAIN = {int, float, bool, type(None)}  # what NumPy makes numbers of as we do
-_KINDS = {"f": NUMBER, "i": WHOLE, "u": WHOLE, "b": TRUTH, "U": LEVEL_KIND, "S": LEVEL_KIND, "M": DATE, "m": DATE}
+_KINDS = {
+    "f": NUMBER,
+    "i": INTEGER,
+    "u": INTEGER,
+    "b": BOOLEAN,
+    "U": CATEGORICAL,
+    "S": CATEGORICAL,
+    "M": DATE,
+    "m": DATE,
+}
 
 
 class Column(Protocol):
@@ -50,14 +59,14 @@ class Column(Protocol):
     def numbers(self) -> Array:
         """As numbers, NaN where missing."""
 
-    def levels(self) -> tuple[list[Hashable], Codes]:
+    def categories(self) -> tuple[list[Hashable], Codes]:
         """The distinct values, and the place of each row's among them; −1 where missing."""
 
-    def holes(self) -> NDArray[np.bool_]:
+    def missing(self) -> NDArray[np.bool_]:
         """Where a value is missing."""
 
-    def filled(self, holes: NDArray[np.bool_], values: NDArray[Any]) -> Any:
-        """The column with these values where the holes are, every other cell as it is."""
+    def filled(self, missing: NDArray[np.bool_], values: NDArray[Any]) -> Any:
+        """The column with these values where the missing values are, every other cell as it is."""
 
     def rows(self, which: Any) -> Column:
         """Some of its rows."""
@@ -95,9 +104,9 @@ class ArrayColumn(Remembering):
             return np.asarray(self.values, dtype=np.float64)
         return self._once("numbers", len(self.values), self._of_objects)  # type: ignore[no-any-return]
 
-    def levels(self) -> tuple[list[Hashable], Codes]:
+    def categories(self) -> tuple[list[Hashable], Codes]:
         """In the order of first appearance, or sorted."""
-        return self._once("levels", len(self.values), lambda: column_codes(self.values))  # type: ignore[no-any-return]
+        return self._once("categories", len(self.values), lambda: column_codes(self.values))  # type: ignore[no-any-return]
 
     def _kind(self) -> str:
         if self.values.dtype.kind == "O":
@@ -114,16 +123,16 @@ class ArrayColumn(Remembering):
         """As they are."""
         return self.values
 
-    def holes(self) -> NDArray[np.bool_]:
+    def missing(self) -> NDArray[np.bool_]:
         """NaN, NaT, None and NA."""
         if self.values.dtype.kind == "O":
             return np.fromiter(map(is_missing, self.values.tolist()), bool, len(self.values))
         return np.asarray(self.values != self.values)
 
-    def filled(self, holes: NDArray[np.bool_], values: NDArray[Any]) -> NDArray[Any]:
+    def filled(self, missing: NDArray[np.bool_], values: NDArray[Any]) -> NDArray[Any]:
         """An array; objects become numbers where that changes none of them."""
         out = self.values.copy()
-        out[holes] = values.tolist() if out.dtype.kind == "O" else values
+        out[missing] = values.tolist() if out.dtype.kind == "O" else values
         plain = as_objects(out.tolist()) if out.dtype.kind == "O" else out
         return plain if plain.tolist() == out.tolist() else out
 
@@ -160,28 +169,28 @@ class SeriesColumn(Remembering):
         """As float64."""
         return self._once("numbers", len(self.native), self._numbers)  # type: ignore[no-any-return]
 
-    def levels(self) -> tuple[list[Hashable], Codes]:
+    def categories(self) -> tuple[list[Hashable], Codes]:
         """Coded by the library that holds them."""
-        return self._once("levels", len(self.native), self._levels)  # type: ignore[no-any-return]
+        return self._once("categories", len(self.native), self._categories)  # type: ignore[no-any-return]
 
-    def holes(self) -> NDArray[np.bool_]:
+    def missing(self) -> NDArray[np.bool_]:
         """Nulls, and NaN."""
-        return self._once("holes", len(self.native), self._holes)  # type: ignore[no-any-return]
+        return self._once("missing", len(self.native), self._missing_cells)  # type: ignore[no-any-return]
 
     def _kind(self) -> str:
         import narwhals as nw
 
-        if all(map(is_missing, self.series[:1].to_list())) and self.holes().all():
+        if all(map(is_missing, self.series[:1].to_list())) and self.missing().all():
             return EMPTY
         dtype = self.series.dtype
         if dtype.is_integer():
-            return WHOLE
+            return INTEGER
         if dtype.is_numeric():
             return NUMBER
         if dtype == nw.Boolean:
-            return TRUTH
+            return BOOLEAN
         if dtype in (nw.String, nw.Categorical, nw.Enum):
-            return LEVEL_KIND
+            return CATEGORICAL
         if dtype.is_temporal():
             return DATE
         return NESTED if dtype.is_nested() else kind_of(self.series.to_list())
@@ -197,23 +206,23 @@ class SeriesColumn(Remembering):
         """As the library gives them."""
         return np.asarray(self.series.to_numpy())
 
-    def _levels(self) -> tuple[list[Hashable], Codes]:
+    def _categories(self) -> tuple[list[Hashable], Codes]:
         import narwhals as nw
 
         native, series, dtype = self.native, self.series, self.series.dtype
         if dtype.is_nested():
-            raise TypeError("a level is a single value")
+            raise TypeError("a category is a single value")
         if dtype.is_float():
-            return ArrayColumn(self.numbers()).levels()
+            return ArrayColumn(self.numbers()).categories()
         if series.implementation.is_pandas_like():
             if hasattr(native, "cat"):  # else Arrow holds the categories, if it is of that type at all
                 return native.cat.categories.tolist(), native.cat.codes.to_numpy().astype(np.int32)
             codes, values = native.factorize()
             return values.tolist(), codes.astype(np.int32)
         if self.mixes:
-            return self._objects().levels()
+            return self._objects().categories()
         if series.implementation.is_pyarrow():
-            return _coded_levels(native) if dtype == nw.Categorical else _arrow_levels(native)
+            return _coded_categories(native) if dtype == nw.Categorical else _arrow_categories(native)
         if dtype in (nw.Categorical, nw.Enum):
             series = series.cast(nw.String)
         found = series.drop_nulls().unique()
@@ -228,16 +237,16 @@ class SeriesColumn(Remembering):
         coded = series.replace_strict(values, list(range(len(values))), return_dtype=nw.Int32).to_numpy()
         return values, np.where(np.isnan(coded), -1, coded).astype(np.int32) if coded.dtype.kind == "f" else coded
 
-    def _holes(self) -> NDArray[np.bool_]:
+    def _missing_cells(self) -> NDArray[np.bool_]:
         gone = self.series.is_null()
         if self.series.dtype.is_float():
             gone = gone | self.series.is_nan().fill_null(True)
         return np.asarray(gone.to_numpy(), dtype=bool)
 
-    def filled(self, holes: NDArray[np.bool_], values: NDArray[Any]) -> Any:
+    def filled(self, missing: NDArray[np.bool_], values: NDArray[Any]) -> Any:
         """A column of the library, of the same type where the values fit it."""
         form = self.series.implementation.name.lower()
-        return native_filled(self.native, form, holes, values)
+        return native_filled(self.native, form, missing, values)
 
     def _objects(self) -> ArrayColumn:
         values = np.empty(len(self.series), dtype=object)
@@ -270,8 +279,8 @@ class WordColumn(Remembering):
         return SeriesColumn(self.make())
 
     def kind(self) -> str:
-        """Levels, if there are any."""
-        return EMPTY if self.words.null_count == len(self.words) else LEVEL_KIND
+        """Categories, if there are any."""
+        return EMPTY if self.words.null_count == len(self.words) else CATEGORICAL
 
     def numbers(self) -> Array:
         """As float64."""
@@ -281,17 +290,17 @@ class WordColumn(Remembering):
         """As the library gives them."""
         return self.series.cells()
 
-    def levels(self) -> tuple[list[Hashable], Codes]:
+    def categories(self) -> tuple[list[Hashable], Codes]:
         """In the order of first appearance."""
-        return self._once("levels", len(self.words), lambda: _arrow_levels(self.words))  # type: ignore[no-any-return]
+        return self._once("categories", len(self.words), lambda: _arrow_categories(self.words))  # type: ignore[no-any-return]
 
-    def holes(self) -> NDArray[np.bool_]:
+    def missing(self) -> NDArray[np.bool_]:
         """Nulls."""
-        return self._once("holes", len(self.words), lambda: np.asarray(self.levels()[1] < 0))  # type: ignore[no-any-return]
+        return self._once("missing", len(self.words), lambda: np.asarray(self.categories()[1] < 0))  # type: ignore[no-any-return]
 
-    def filled(self, holes: NDArray[np.bool_], values: NDArray[Any]) -> Any:
+    def filled(self, missing: NDArray[np.bool_], values: NDArray[Any]) -> Any:
         """A column of the library."""
-        return self.series.filled(holes, values)
+        return self.series.filled(missing, values)
 
     def rows(self, which: Any) -> Column:
         """A slice costs nothing; chosen rows are gathered, of a short column when they are asked for."""
@@ -305,14 +314,14 @@ class WordColumn(Remembering):
         return WordColumn(words, lambda: self.make().iloc[which])
 
 
-def _arrow_levels(values: Any) -> tuple[list[Hashable], Codes]:
-    """The levels of a column of Arrow, in the order of first appearance, and the place of each row's among them."""
-    found = _word_levels(values.chunk(0)) if values.num_chunks == 1 else None
-    return _coded_levels(values.dictionary_encode()) if found is None else found
+def _arrow_categories(values: Any) -> tuple[list[Hashable], Codes]:
+    """The categories of a column of Arrow, in the order of first appearance, and the place of each row's among them."""
+    found = _word_categories(values.chunk(0)) if values.num_chunks == 1 else None
+    return _coded_categories(values.dictionary_encode()) if found is None else found
 
 
-def _word_levels(words: Any) -> tuple[list[Hashable], Codes] | None:
-    """The same for words in one piece, of which few are different; None for anything else."""
+def _word_categories(words: Any) -> tuple[list[Hashable], Codes] | None:
+    """The same for words in one block, of which few are different; None for anything else."""
     from ..kernels.words import code_words
 
     width = {"string": np.int32, "large_string": np.int64}.get(str(words.type))
@@ -330,8 +339,8 @@ def _word_levels(words: Any) -> tuple[list[Hashable], Codes] | None:
     return [data[a:b].tobytes().decode() for a, b in spans], codes
 
 
-def _coded_levels(coded: Any) -> tuple[list[Hashable], Codes]:
-    """The levels of a dictionary-encoded column of Arrow, and the place of each row's among them."""
+def _coded_categories(coded: Any) -> tuple[list[Hashable], Codes]:
+    """The categories of a dictionary-encoded column of Arrow, and the place of each row's among them."""
     coded = coded.chunk(0) if coded.num_chunks == 1 else coded.combine_chunks()
     places = coded.indices
     if places.null_count:
@@ -353,8 +362,8 @@ class ChosenRows:
 
     def kind(self) -> str:
         """That of the column, or that of these rows where values of one column may be of several."""
-        holes = self.column.holes()
-        if holes[self.which[:1]].all() and holes[self.which].all():
+        missing = self.column.missing()
+        if missing[self.which[:1]].all() and missing[self.which].all():
             return EMPTY
         return self.alone.kind() if self.column.mixes else self.column.kind()
 
@@ -366,18 +375,18 @@ class ChosenRows:
         """As the library gives them."""
         return self.alone.cells()
 
-    def levels(self) -> tuple[list[Hashable], Codes]:
-        """Coded as the column is: some levels may be in none of these rows."""
-        values, codes = self.column.levels()
+    def categories(self) -> tuple[list[Hashable], Codes]:
+        """Coded as the column is: some categories may be in none of these rows."""
+        values, codes = self.column.categories()
         return values, codes[self.which]
 
-    def holes(self) -> NDArray[np.bool_]:
+    def missing(self) -> NDArray[np.bool_]:
         """Nulls, and NaN."""
-        return self.column.holes()[self.which]
+        return self.column.missing()[self.which]
 
-    def filled(self, holes: NDArray[np.bool_], values: NDArray[Any]) -> Any:
+    def filled(self, missing: NDArray[np.bool_], values: NDArray[Any]) -> Any:
         """A column of the library."""
-        return self.alone.filled(holes, values)
+        return self.alone.filled(missing, values)
 
     def rows(self, which: Any) -> Column:
         """Of the column's rows, fewer."""
@@ -405,20 +414,20 @@ def unreadable(name: str, kind: str, leave_out: str = "leave it out") -> InputEr
 def kind_of(values: list[Any]) -> str:
     """The one kind that all values are of, the missing ones left aside."""
     kinds = {_kind(v) for v in values if not is_missing(v)}
-    if kinds == {NUMBER, WHOLE}:
+    if kinds == {NUMBER, INTEGER}:
         return NUMBER
     return kinds.pop() if len(kinds) == 1 else MIXED if kinds else EMPTY
 
 
 def _kind(value: Any) -> str:
     if isinstance(value, bool | np.bool_):
-        return TRUTH
+        return BOOLEAN
     if isinstance(value, DATES):
         return DATE
     if isinstance(value, Real | Decimal):
-        return WHOLE if isinstance(value, int | np.integer) else NUMBER
+        return INTEGER if isinstance(value, int | np.integer) else NUMBER
     if isinstance(value, str | bytes):
-        return LEVEL_KIND
+        return CATEGORICAL
     return NESTED if np.iterable(value) or isinstance(value, Mapping) else MIXED
 
 
@@ -427,7 +436,7 @@ def as_objects(values: list[Any]) -> NDArray[Any]:
     out = np.empty(len(values), dtype=object)
     out[:] = values
     kind = kind_of(values)
-    if kind in (NUMBER, WHOLE, TRUTH) and not any(map(is_missing, values)):
+    if kind in (NUMBER, INTEGER, BOOLEAN) and not any(map(is_missing, values)):
         plain = np.array(values)
-        return out if kind == WHOLE and plain.dtype.kind == "f" else plain  # some are int64 alone, some uint64 alone
+        return out if kind == INTEGER and plain.dtype.kind == "f" else plain  # some are int64 alone, some uint64 alone
     return out

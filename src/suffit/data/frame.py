@@ -44,12 +44,12 @@ class Frame:
         return replace(self, columns=columns, n_rows=n, native=None)
 
     def filled(self, values: Mapping[str, NDArray[Any]]) -> Any:
-        """The same table with its holes filled: ``values`` has a whole column of fills for each name."""
+        """The same table with its missing values filled: ``values`` has a whole column of fills for each name."""
         columns: dict[str, Any] = {}
         for name, column in self.columns.items():
-            holes = column.holes() if name in values else np.zeros(0, bool)
-            if holes.any():
-                fill = column.filled(holes, values[name][holes])
+            missing = column.missing() if name in values else np.zeros(0, bool)
+            if missing.any():
+                fill = column.filled(missing, values[name][missing])
                 foreign = self.like.form in ("polars", "pyarrow") and isinstance(fill, np.ndarray)
                 columns[name] = native_column(fill, self.like.form, self.like.types.get(name)) if foreign else fill
         return self.like.with_columns(self.native, self, columns)
@@ -243,7 +243,7 @@ def _from_array(X: Any) -> Frame:
         cells = np.array(X, dtype=object) if _is_grid(X) else np.asarray(X)
         X = cells
     if X.dtype.kind == "c":
-        raise ValueError("Complex data not supported: columns hold real numbers, levels or yes and no")
+        raise ValueError("Complex data not supported: columns hold real numbers, categories or yes and no")
     if X.ndim == 1 and len(X) and isinstance(X[0], str):
         raise InputError(
             f"Expected 2D array, got 1D array instead: X is a list of texts, the first {str(X[0])!r}; {WORDS}, or make "

@@ -67,21 +67,21 @@ def entries(X: Any, start: int, stop: int) -> tuple[NDArray[Any], NDArray[Any], 
     return freeze(ends), freeze(X.indices[a:b].astype(np.int32, copy=False)), freeze(values)
 
 
-def sparse_without_holes(X: Matrix) -> bool:
+def sparse_without_missing(X: Matrix) -> bool:
     """Whether X is sparse and stores no NaN: rows with missing values are taken as dense rows, block by block."""
     return is_sparse(X) and (adds_up(X.data) or not np.isnan(X.data).any())
 
 
 @dataclass(frozen=True)
 class Coded:
-    """Columns of levels as codes: of each column its own levels, and for every row a place among them, or −1."""
+    """Columns of categories as codes: of each column its own, and for every row a place among them, or −1."""
 
     codes: NDArray[np.int32]  # (n, p)
-    levels: tuple[Sequence[Hashable], ...]
+    categories: tuple[Sequence[Hashable], ...]
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Levels may be anything."""
+        """Categories may be anything."""
         return np.dtype(object)
 
     @property
@@ -93,20 +93,20 @@ class Coded:
         return len(self.codes)
 
     def __getitem__(self, rows: Any) -> Coded:
-        return Coded(self.codes[rows], self.levels)
+        return Coded(self.codes[rows], self.categories)
 
     def decoded(self) -> NDArray[Any]:
-        """The levels themselves, None where missing."""
+        """The categories themselves, None where missing."""
         out = np.empty(self.shape, dtype=object)
-        for j, levels in enumerate(self.levels):
-            table = np.empty(len(levels) + 1, dtype=object)
-            table[: len(levels)] = list(levels)
+        for j, categories in enumerate(self.categories):
+            table = np.empty(len(categories) + 1, dtype=object)
+            table[: len(categories)] = list(categories)
             out[:, j] = table[self.codes[:, j]]
         return out
 
 
 @dataclass(frozen=True)
-class Parts:
+class BlockRows:
     """Rows cut by columns into a matrix for each block."""
 
     parts: tuple[Matrix, ...]
@@ -125,5 +125,5 @@ class Parts:
         """The matrix of one block."""
         return self.parts[i]
 
-    def __getitem__(self, rows: Any) -> Parts:
-        return Parts(tuple(part[rows] for part in self.parts))
+    def __getitem__(self, rows: Any) -> BlockRows:
+        return BlockRows(tuple(part[rows] for part in self.parts))

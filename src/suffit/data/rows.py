@@ -65,21 +65,21 @@ class Rows:
             _ones = ones
         return self.codes[start:stop], _ones[: stop - start]
 
-    def weighty(self, most: int | None = None) -> NDArray[np.int64]:
+    def with_positive_weight(self, most: int | None = None) -> NDArray[np.int64]:
         """The rows that weigh anything; of more than ``most``, so many, of every class by its share."""
-        if most is None or len(self) <= most or (sizes := self.weighty_sizes()).sum() <= most:
+        if most is None or len(self) <= most or (sizes := self.sizes_with_weight()).sum() <= most:
             return np.arange(len(self)) if self.weights is None else np.flatnonzero(self.weights > 0)
         ends = np.floor(np.cumsum(sizes) * (most / int(sizes.sum())) + 0.5).astype(np.int64)
         return self.drawn(np.diff(ends, prepend=0))
 
-    def weighty_sizes(self) -> NDArray[np.int64]:
+    def sizes_with_weight(self) -> NDArray[np.int64]:
         """How many rows of each class weigh anything."""
-        from ..kernels.row_keys import count_weighty
+        from ..kernels.row_keys import count_with_weight
 
         if self.weights is None and self.sizes is not None:
             return self.sizes.astype(np.int64)
         sizes = np.zeros(len(self.classes), np.int64)
-        count_weighty(self.codes, self._given, sizes)
+        count_with_weight(self.codes, self._given, sizes)
         return sizes
 
     def drawn(self, wanted: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -90,7 +90,7 @@ class Rows:
         from ..kernels.row_keys import draw_by_place
 
         out = np.empty(int(wanted.sum()), np.int64)
-        draw_by_place(self.codes, self._given, freeze(self.weighty_sizes()), freeze(wanted), out)
+        draw_by_place(self.codes, self._given, freeze(self.sizes_with_weight()), freeze(wanted), out)
         return out
 
     @property
@@ -152,12 +152,12 @@ NOTHING_MISSING = np.zeros(0, np.uint8)
 NOTHING_MISSING.flags.writeable = False
 
 
-def is_missing(level: Any) -> bool:
+def is_missing(category: Any) -> bool:
     """None, NaN and the missing markers of data frames (anything not equal to itself)."""
-    if level is None:
+    if category is None:
         return True
     try:
-        return bool(level != level)
+        return bool(category != category)
     except TypeError:  # pandas.NA: its truth is undefined
         return True
     except ValueError:  # an array, which is no single value
@@ -234,15 +234,15 @@ def encode(y: NDArray[Any]) -> tuple[list[Any], Codes, Array]:
     return list(index.labels), codes, np.bincount(codes, minlength=len(index)).astype(np.float64)
 
 
-def plain(level: Any) -> Hashable:
-    """A level as a plain Python value; whole floats are the integers they equal."""
-    if isinstance(level, float) and level.is_integer():
-        return int(level)
-    return level  # type: ignore[no-any-return]
+def plain(category: Any) -> Hashable:
+    """A category as a plain Python value; whole floats are the integers they equal."""
+    if isinstance(category, float) and category.is_integer():
+        return int(category)
+    return category  # type: ignore[no-any-return]
 
 
 def column_codes(column: NDArray[Any]) -> tuple[list[Hashable], Codes]:
-    """The distinct levels of one column and the code of each row, −1 where missing."""
+    """The distinct categories of one column and the code of each row, −1 where missing."""
     if column.dtype.kind in "iub":
         return encode(column)[:2]
     if column.dtype.kind == "f":
@@ -254,6 +254,6 @@ def column_codes(column: NDArray[Any]) -> tuple[list[Hashable], Codes]:
         return encode(column)[:2]
     table: dict[Hashable, int] = {}
     codes = np.empty(len(column), np.int32)
-    for i, level in enumerate(column.tolist()):
-        codes[i] = -1 if is_missing(level) else table.setdefault(plain(level), len(table))
+    for i, category in enumerate(column.tolist()):
+        codes[i] = -1 if is_missing(category) else table.setdefault(plain(category), len(table))
     return list(table), codes

@@ -20,8 +20,8 @@ def number(value: Any, name: str, low: float = -np.inf, high: float = np.inf, ab
     return x
 
 
-def whole_number(value: Any, name: str, low: int) -> int:
-    """A whole number of at least ``low``."""
+def integer(value: Any, name: str, low: int) -> int:
+    """A integer of at least ``low``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
-        raise ValueError(f"{name}={value!r}: it must be a whole number of at least {low}")
+        raise ValueError(f"{name}={value!r}: it must be a integer of at least {low}")
     return int(value)

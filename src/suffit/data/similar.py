@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from .column import Column
 
-FEW_CODES = 30  # whole numbers as text, of no more distinct values than this, may be codes of categories
-LOOK_AT = 1_000  # rows that are looked at for unknown values
+FEW_CODES = 30  # integers as text, of no more distinct values than this, may be codes of categories
+SAMPLE_ROWS = 1_000  # rows that are looked at for unknown values
 VALUES = 300  # distinct values that are looked at for numbers and dates
 UNKNOWN = "categories that were not there at fit: "
 IGNORED = "; they are ignored like missing values: convert them"
@@ -32,7 +32,7 @@ _MISSING = {"", "?", "-", "--", ".", "na", "n/a", "n.a.", "#n/a", "nan", "null",
 def way_out(name: str, values: Sequence[Hashable]) -> str:
     """What to do with a column of text whose distinct values are numbers or dates; "" where they are neither.
 
-    Few whole numbers are taken for codes, unless a sign for a missing value is among them; with zeros in front they
+    Few integers are taken for codes, unless a sign for a missing value is among them; with zeros in front they
     always are.
 
     >>> way_out("age", ["1.25", "3.5", "?"])
@@ -80,7 +80,7 @@ def _plain(value: Hashable) -> object:
 
 def some_rows(n: int) -> NDArray[np.int64]:
     """As many of n rows as are looked at, evenly spread."""
-    return np.linspace(0, n - 1, min(n, LOOK_AT)).astype(np.int64)
+    return np.linspace(0, n - 1, min(n, SAMPLE_ROWS)).astype(np.int64)
 
 
 def unknown_values(name: str, column: Column, known: Collection[Hashable]) -> str:
@@ -90,7 +90,7 @@ def unknown_values(name: str, column: Column, known: Collection[Hashable]) -> st
     other spaces or of another type; and more than one value, or one that is such.
     """
     try:
-        values, codes = column.levels()
+        values, codes = column.categories()
     except TypeError:  # lists and the like, which are refused by name later on
         return ""
     new = [v not in known for v in values]

@@ -54,36 +54,36 @@ def _whole(cells: Any, wanted: Any) -> Any:
     return [int(v) if isinstance(v, float) and v.is_integer() else v for v in cells]
 
 
-def native_filled(native: Any, form: str, holes: NDArray[np.bool_], values: NDArray[Any]) -> Any:
-    """A column with other values where the holes are, every other cell as it is; a wider type where it must be."""
-    full = np.empty(len(holes), dtype=object)
-    full[holes] = values
+def native_filled(native: Any, form: str, missing: NDArray[np.bool_], values: NDArray[Any]) -> Any:
+    """A column with values in place of missing ones, every other cell as it is; a wider type where it must be."""
+    full = np.empty(len(missing), dtype=object)
+    full[missing] = values
     wanted = native.type if form == "pyarrow" else native.dtype
     if not fits(values, str(wanted)):
         there = np.array([0 if is_missing(v) else v for v in _listed(native)], dtype=object)
         if any(abs(v) > 2**53 for v in there):  # a float would change what is there
-            full[holes] = [round(v) for v in values.tolist()]
+            full[missing] = [round(v) for v in values.tolist()]
         else:
-            full = np.where(holes, full, there)
+            full = np.where(missing, full, there)
             made = native_column(full.astype(np.float64), form, None)
             if form == "pandas":
                 made.index, made.name = native.index, native.name
             return made
     if form == "polars":
-        return native.zip_with(import_module(form).Series(~holes), native_column(full, form, wanted))
+        return native.zip_with(import_module(form).Series(~missing), native_column(full, form, wanted))
     if form == "pyarrow":
-        return _arrow_filled(native, holes, native_column(full, form, wanted))
+        return _arrow_filled(native, missing, native_column(full, form, wanted))
     out = native.copy()
-    out.iloc[np.flatnonzero(holes)] = _whole(full[holes].tolist(), wanted)
+    out.iloc[np.flatnonzero(missing)] = _whole(full[missing].tolist(), wanted)
     return out
 
 
-def _arrow_filled(native: Any, holes: NDArray[np.bool_], full: Any) -> Any:
+def _arrow_filled(native: Any, missing: NDArray[np.bool_], full: Any) -> Any:
     pa, pc = import_module("pyarrow"), import_module("pyarrow.compute")
     wanted = native.type
     if pa.types.is_dictionary(wanted):
         native, full = native.cast(wanted.value_type), full.cast(wanted.value_type)
-    made = pc.if_else(pa.chunked_array([pa.array(holes)]), full, native)
+    made = pc.if_else(pa.chunked_array([pa.array(missing)]), full, native)
     if pa.types.is_dictionary(wanted):
         made = made.dictionary_encode().cast(wanted)
     return made

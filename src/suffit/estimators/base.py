@@ -12,21 +12,21 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 
-from ..core.leave_one_out import RowsLeftOut
+from ..core.leave_one_out import LooRows
 from ..core.model import Model
 from ..data.arrays import Array
 from ..data.errors import InputError
 from ..data.frame import table_form
 from ..data.matrices import Matrix
-from ..data.remarks import remark
 from ..data.rows import Rows
-from ..data.settings import whole_number
+from ..data.settings import integer
 from ..data.validate import Prior, checked_prior, read_weight
+from ..data.warn import warn_once
 from ..explain.summary import Summary
 from ..explain.terms import Explanation
 from ..posterior.calibrate import Calibration, calibrated
 from ..posterior.decide import Decisions, Rule
-from ..posterior.prior_shift import MOST_STEPS, SETTLED, shifted_prior
+from ..posterior.prior_shift import CONVERGED, MOST_STEPS, shifted_prior
 from .cross_validation import CrossValidation, cross_validated
 from .fitted import log_prior
 from .predicting import Predictor, generator
@@ -49,13 +49,13 @@ class GenerativeEstimator(Predictor):
         given once, with the weights that they had; where it shows that they are not, they are refused.  A class of
         which a row is the only one has log-probability −∞ for that row.
         """
-        return self._left_out(X, y, sample_weight, self._density_model()).log_joint()
+        return self._leave_one_out(X, y, sample_weight, self._density_model()).log_joint()
 
     def loo_predict_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """p(class | x) of learned rows, each under the model without it: honest scores, with no rows held out."""
-        left = self._left_out(X, y, sample_weight, nearly=self._nearly_left_out())
+        left = self._leave_one_out(X, y, sample_weight, nearly=self._approximate_leave_one_out())
         calibration = self._fitted.calibration
-        return left.posterior() if calibration is None else calibration.posterior_left_out(left)
+        return left.posterior() if calibration is None else calibration.loo_posterior(left)
 
     def cross_val(self, X: Any, y: Any, cv: Any = 5, sample_weight: Any = None, groups: Any = None) -> CrossValidation:
         """K-fold cross-validation of these settings, without refits: all rows are added up, and each fold taken away.
@@ -79,7 +79,7 @@ class GenerativeEstimator(Predictor):
         """What posteriors are of, where densities are of something else."""
         return ""
 
-    def _nearly_left_out(self) -> bool:
+    def _approximate_leave_one_out(self) -> bool:
         """Whether posteriors of rows left out are about those of a refit, where these would take long."""
         return False
 
@@ -87,16 +87,16 @@ class GenerativeEstimator(Predictor):
         """The sums whose densities are those of ``predict_joint_log_proba``."""
         return self._fitted.model
 
-    def _left_out(
+    def _leave_one_out(
         self, X: Any, y: Any, sample_weight: Any, model: Model | None = None, nearly: bool = False
-    ) -> RowsLeftOut:
+    ) -> LooRows:
         self._check_rows_can_go()
         data, _, rows = self._read(X, y, sample_weight, self._read_X_known)
         fitted = self._fitted
         fitted.solution.scorer.check(data)
         with fitted.remarks.collected():
             fitted.model.check_learned(data, rows)
-            return (model or fitted.model).left_out(data, rows, self._prior_without, nearly=nearly)
+            return (model or fitted.model).leave_one_out(data, rows, self._prior_without, nearly=nearly)
 
     def _prior_without(self, n: Array) -> Array:
         """The log prior of predictions for class counts n; a class without rows has none.  # (n, K) → (n, K)"""
@@ -143,12 +143,12 @@ class GenerativeEstimator(Predictor):
         if len(look) < len(rows):
             X, rows = X[look], rows.some(look)
         fitted = self._fitted
-        left = fitted.model.left_out(X, rows, self._prior_without, one=True, nearly=True)
+        left = fitted.model.leave_one_out(X, rows, self._prior_without, one=True, nearly=True)
         self._fit = replace(fitted, calibration=calibrated(method, left, fitted.decision_prior(fitted.prior)))
 
     def _some_rows(self, X: Matrix, rows: Rows, most: int) -> NDArray[np.int64]:
         """The rows that weigh anything; of more than ``most``, so many."""
-        return rows.weighty(most)
+        return rows.with_positive_weight(most)
 
     # --- deciding
 
@@ -224,7 +224,7 @@ class GenerativeEstimator(Predictor):
         """
         fitted = self._fitted
         self._needs_prior("adapt_prior")
-        steps = whole_number(max_steps, "adapt_prior: max_steps", 1)
+        steps = integer(max_steps, "adapt_prior: max_steps", 1)
         data = self._read_X_known(X)
         if not data.shape[0]:
             raise InputError("adapt_prior: X has no rows to learn the class prior from")
@@ -235,8 +235,8 @@ class GenerativeEstimator(Predictor):
         w = np.ones(data.shape[0]) if weight is None else weight
         P = flat.posterior(data) if fitted.calibration is None else fitted.calibration.posterior(flat, data)
         prior, gap = shifted_prior(P, w, fitted.prior, steps)
-        if gap > SETTLED:
-            remark(
+        if gap > CONVERGED:
+            warn_once(
                 ConvergenceWarning,
                 f"adapt_prior: after {steps} steps the mean log-likelihood may still be {gap:.1g} below its maximum; "
                 "raise max_steps",
@@ -259,7 +259,7 @@ class GenerativeEstimator(Predictor):
         """Why: log p(a | x)/p(b | x) of each row as the prior and what every column adds.
 
         a and b are the two most probable classes of the row, or ``classes=(a, b)``.  A calibration by temperature is
-        part of it, its lapse a term of its own; what isotonic maps make of the sum is a term of its own too.
+        part of it, its outlier rate a term of its own; what isotonic maps make of the sum is a term of its own too.
         """
         from ..explain.terms import explain_rows
 
@@ -325,8 +325,8 @@ class GenerativeEstimator(Predictor):
         """
         from ..explain.linear import WAY_OUT, as_logistic_regression, in_table, linear_weights
 
-        if self._fitted.maps or self._solved.lapse:
-            what = "an isotonic calibration" if self._fitted.maps else "a lapse"
+        if self._fitted.maps or self._solved.outlier_rate:
+            what = "an isotonic calibration" if self._fitted.maps else "an outlier rate"
             way = "fit without calibrate" if self._fitted.calibration else "fit with structure='naive'"
             raise InputError(f"to_sklearn: {what} is not linear in x; {way}; {WAY_OUT}")
         columns, owners = self._columns_of_model()

@@ -1,4 +1,4 @@
-"""Naive Bayes on columns of levels."""
+"""Naive Bayes on columns of categories."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from ..data.column import ArrayColumn
 from ..data.errors import InputError
 from ..data.frame import check_unique, frame_names, is_frame
 from ..data.matrices import Matrix
-from ..data.remarks import UnknownCategoryWarning, remark
-from ..data.similar import IGNORED, LOOK_AT, UNKNOWN, some_rows, unknown_values
+from ..data.similar import IGNORED, SAMPLE_ROWS, UNKNOWN, some_rows, unknown_values
 from ..data.validate import column_names
+from ..data.warn import UnknownCategoryWarning, warn_once
 from ..families import Categorical
-from ..families.counts.categorical import level_tables
+from ..families.counts.categorical import category_tables
 from .smoothed import NON_NEGATIVE, SmoothedNB
 
 
 class CategoricalNB(SmoothedNB):
-    """Categorical naive Bayes: columns of levels of any kind, with their conditional probability tables.
+    """Categorical naive Bayes: columns of categories of any kind, with their conditional probability tables.
 
-    A level never seen, and a missing value (NaN, None), drop out of the sum.  A column of whole numbers 0 … max has
-    max + 1 levels, as in scikit-learn.
+    A category never seen, and a missing value (NaN, None), drop out of the sum.  A column of integers 0 … max has
+    max + 1 categories, as in scikit-learn.
 
     Parameters
     ----------
     alpha : float, "loo" or "evidence", default 1.0
-        P(level | class) = (rows at the level + α)/(rows + α·levels).  "loo" and "evidence" choose it as in
+        P(category | class) = (rows at the category + α)/(rows + α·categories).  "loo" and "evidence" choose it as in
         :class:`BernoulliNB`.
     force_alpha, fit_prior, class_prior, prior_smoothing, calibrate
         As in :class:`BernoulliNB`.
     min_categories : int or array-like of shape (n_features,), optional
-        The least number of levels a column of whole numbers has.
+        The least number of categories a column of integers has.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class CategoricalNB(SmoothedNB):
                 )
             least = tuple(least.tolist()) if least.ndim else int(least)
         alpha = self._smoothing(n_features)
-        return Categorical(alpha=alpha if isinstance(alpha, str) else float(alpha), least_levels=least)
+        return Categorical(alpha=alpha if isinstance(alpha, str) else float(alpha), least_categories=least)
 
     def _read_X(self, X: Any) -> Matrix:
         given = X
@@ -115,7 +115,7 @@ class CategoricalNB(SmoothedNB):
         if X.dtype.kind == "f" and np.isinf(X).any():
             i, j = (int(v) for v in np.argwhere(np.isinf(X))[0])
             raise InputError(
-                f"Input X contains infinity: column 'x{j}', row {i}; replace it by a level, or by NaN for missing"
+                f"Input X contains infinity: column 'x{j}', row {i}; replace it by a category, or by NaN for missing"
             )
         return X
 
@@ -123,12 +123,12 @@ class CategoricalNB(SmoothedNB):
         read = super()._read_X_known(X)
         scorer = self._solved.scorer
         if scorer.low is None or read.dtype.kind not in "iu":  # integers among integers are quick, and rarely misread
-            few = read[some_rows(len(read))] if len(read) > LOOK_AT else read
+            few = read[some_rows(len(read))] if len(read) > SAMPLE_ROWS else read
             each = zip(self._model.columns, few.T, scorer.positions, strict=True)
             odd = [(name, x, known) for name, x, known in each if not known.keys() >= set(x.tolist())]
             said = [unknown_values(name, ArrayColumn(x), known) for name, x, known in odd]
             if any(said):
-                remark(UnknownCategoryWarning, UNKNOWN, [text for text in said if text], IGNORED)
+                warn_once(UnknownCategoryWarning, UNKNOWN, [text for text in said if text], IGNORED)
         return read
 
     def _read_X_more(self, X: Any) -> Matrix:
@@ -136,30 +136,30 @@ class CategoricalNB(SmoothedNB):
 
     @property
     def categories_(self) -> list[NDArray[Any]]:
-        """The levels of each column."""
+        """The categories of each column."""
         out = []
-        for levels in self._solved.scorer.levels:
-            kinds = {type(v) for v in levels}
-            values = np.array(levels) if len(kinds) <= 1 else np.empty(0)
+        for categories in self._solved.scorer.categories:
+            kinds = {type(v) for v in categories}
+            values = np.array(categories) if len(kinds) <= 1 else np.empty(0)
             if len(kinds) > 1 or (kinds == {int} and values.dtype.kind == "f"):  # no type of NumPy holds them all
-                values = np.empty(len(levels), dtype=object)
-                values[:] = levels
+                values = np.empty(len(categories), dtype=object)
+                values[:] = categories
             out.append(values)
         return out
 
     @property
     def n_categories_(self) -> NDArray[np.int64]:
-        """Number of levels of each column."""
-        return np.array([len(v) for v in self._solved.scorer.levels])
+        """Number of categories of each column."""
+        return np.array([len(v) for v in self._solved.scorer.categories])
 
     @property
     def category_count_(self) -> list[Array]:
-        """Rows at each level in each class, one table per column."""
-        return level_tables(self._model.sums, self._solved.scorer.levels)
+        """Rows at each category in each class, one table per column."""
+        return category_tables(self._model.sums, self._solved.scorer.categories)
 
     @property
     def feature_log_prob_(self) -> list[Array]:
-        """log P(level | class), one table per column."""
+        """log P(category | class), one table per column."""
         scorer = self._solved.scorer
         return [np.where(z > 0, -np.inf, t) for t, z in zip(scorer.tables, scorer.never, strict=True)]
 
@@ -191,7 +191,7 @@ def _cells(frame: Any) -> NDArray[Any]:
 
 
 def _check_cells(X: NDArray[Any], columns: Sequence[str]) -> None:
-    """Refuse cells that are no levels: lists and the like, and infinities."""
+    """Refuse cells that are no categories: lists and the like, and infinities."""
     if X.dtype.kind != "O":
         return
     for i, row in enumerate(X):
@@ -199,12 +199,12 @@ def _check_cells(X: NDArray[Any], columns: Sequence[str]) -> None:
             if isinstance(v, float) and np.isinf(v):
                 raise InputError(
                     f"Input X contains infinity: column {columns[j]!r}, row {i}; "
-                    "replace it by a level, or by None for missing"
+                    "replace it by a category, or by None for missing"
                 )
             try:
                 hash(v)
             except TypeError as error:
                 raise InputError(
-                    f"column {columns[j]!r}: a level must be a single value, found {type(v).__name__} in row {i}; "
+                    f"column {columns[j]!r}: a category must be a single value, found {type(v).__name__} in row {i}; "
                     f"make it one value per cell. argument must be a string or a number ({error})"
                 ) from None

@@ -16,8 +16,8 @@ from ..core.model import Model
 from ..core.solution import Solution
 from ..data.arrays import Array
 from ..data.matrices import Matrix
-from ..data.remarks import Remarks
 from ..data.rows import Rows
+from ..data.warn import WarningCollector
 from ..posterior.calibrate import Calibration
 
 PENDING_ROWS = 4096  # small batches are added up together once there are so many rows
@@ -35,7 +35,7 @@ class Fitted:
     floats: np.dtype[Any]
     decision_prior: Callable[[Array], Array]  # the log prior that predictions use
     calibration: Calibration | None = None
-    remarks: Remarks = field(default_factory=Remarks, compare=False)  # what has been said of the rows
+    remarks: WarningCollector = field(default_factory=WarningCollector, compare=False)  # what has been said of the rows
 
     @cached_property
     def solution(self) -> Solution:
@@ -165,8 +165,8 @@ class PendingRows(Pending):
 
 
 def tempering(calibration: Calibration | None) -> tuple[float, float | None]:
-    """The power and the lapse of a calibration; without one 1, and whatever the family has."""
-    return (1.0, None) if calibration is None else (calibration.power, calibration.lapse)
+    """The power and the outlier rate of a calibration; without one 1, and whatever the family has."""
+    return (1.0, None) if calibration is None else (calibration.power, calibration.outlier_rate)
 
 
 def log_prior(prior: Array) -> Array:

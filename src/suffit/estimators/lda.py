@@ -16,8 +16,8 @@ from ..core.model import Model
 from ..data.arrays import Array
 from ..data.errors import check_finite
 from ..data.matrices import Matrix, block
-from ..data.remarks import remark
 from ..data.rows import Rows
+from ..data.warn import warn_once
 from ..families import MultivariateGaussian
 from ..families.gaussian.few_rows.scores import FewRowsShared
 from ..families.gaussian.few_rows.solve import directions
@@ -119,7 +119,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if (p < 0).any():
             raise ValueError(f"priors must be non-negative, found {p.min():g}")
         if abs(p.sum() - 1.0) > 1e-5:
-            remark(UserWarning, f"The priors do not sum to 1 ({p.sum():g}). Renormalizing")
+            warn_once(UserWarning, f"The priors do not sum to 1 ({p.sum():g}). Renormalizing")
             p = p / p.sum()
         return p
 
@@ -205,14 +205,14 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         w, b = self._linear()
         linear = w[1:] - w[:1] if len(w) == 2 else w
         out = self._projected(X, linear) + (b[1:] - b[:1] if len(w) == 2 else b)
-        gap = self._rows_with_holes(X)
+        gap = self._rows_with_missing(X)
         if len(gap):  # log-odds of what is there; of more classes, log p(x, class)
             solved = self._solved
             scores = solved.power * (solved.log_joint(X[gap]) - solved.log_prior) + solved.log_prior
             out[gap] = scores[:, 1:] - scores[:, :1] if len(w) == 2 else scores
         return out[:, 0] if len(w) == 2 else out
 
-    def _rows_with_holes(self, X: Matrix) -> NDArray[np.int64]:
+    def _rows_with_missing(self, X: Matrix) -> NDArray[np.int64]:
         blocks = (a + np.flatnonzero(np.isnan(block(X, a, b)).any(axis=1)) for a, b in row_blocks(*X.shape))
         return np.concatenate([np.zeros(0, np.int64), *blocks])
 
@@ -268,7 +268,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         S = about["xx"] if about["xx"].ndim == 2 else about["xx"].sum(axis=0)
         shrinkage: Any = self._model.family.shrinkage  # type: ignore[attr-defined]
         if isinstance(shrinkage, str):
-            shrinkage = shrinkage if "xxyy" in about.sums else "oas"  # rows with holes have no fourth moments
+            shrinkage = shrinkage if "xxyy" in about.sums else "oas"  # rows with missing values have no fourth moments
             sums = {k: a.sum(axis=0, keepdims=True) for k, a in about.sums.items()}
             return class_shrinkage(shrinkage, sums, S[None], np.zeros((1, len(S))))[0] / N
         return shrink_to_identity(S / N, shrinkage)

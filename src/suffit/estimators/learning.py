@@ -26,10 +26,10 @@ from ..data.frame import table_form
 from ..data.labels import Index
 from ..data.matrices import Matrix
 from ..data.numeric import as_numbers
-from ..data.remarks import DataWarning, Remarks, current_remarks, remark
 from ..data.rows import Rows
 from ..data.settings import number
 from ..data.validate import Prior, adding_up, column_names, common_dtype, prior_in_order, read_labels, read_weight
+from ..data.warn import DataWarning, WarningCollector, current_collector, warn_once
 from .fitted import PENDING_ROWS, Fitted, Pending, PendingRows, PendingSums, log_prior
 
 
@@ -57,7 +57,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return None
 
     def _unsaid(self) -> tuple[str, ...]:
-        """Remarks on the data that the settings make superfluous."""
+        """WarningCollector on the data that the settings make superfluous."""
         return ()
 
     # --- reading input
@@ -106,7 +106,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Change the state as a whole or not at all; what there is to say is said at the end, once for each fit."""
         before = dict(self.__dict__)
         fitted: Fitted | None = None if anew else before.get("_fit")
-        remarks = Remarks(self._unsaid()) if fitted is None else fitted.remarks
+        remarks = WarningCollector(self._unsaid()) if fitted is None else fitted.remarks
         try:
             with remarks.collected():
                 yield
@@ -128,21 +128,21 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.n_features_in_ = len(model.columns)
         calibration = None if old is None else old.calibration
         if old is not None and calibration is not None and old.model.classes != model.classes:
-            remark(
+            warn_once(
                 DataWarning,
                 f"the classes are now {list(model.classes)[:10]}: the calibration, of {list(old.model.classes)[:10]}, "
                 "is gone; recalibrate(X, y) fits another",
             )
             calibration = None
-        remarks = current_remarks() if old is None else old.remarks
+        remarks = current_collector() if old is None else old.remarks
         self._fit = Fitted(model, prior, given, labels, floats, self._decision_prior, calibration, remarks)
 
-    def _settled_family(self, n_features: int, as_before: bool) -> Family:
+    def _tuned_family(self, n_features: int, as_before: bool) -> Family:
         """The family of the settings; that of the last fit, where they are as before and making one says nothing."""
         fitted: Fitted | None = self.__dict__.get("_fit")
         family: Any = None if fitted is None else fitted.model.family
         chosen = getattr(family, "tuning", None) is not None  # from other rows
-        if family is not None and family.speaks and not chosen and as_before:
+        if family is not None and family.may_warn and not chosen and as_before:
             return family  # type: ignore[no-any-return]
         return self._family(n_features)
 
@@ -207,7 +207,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with self._unchanged_on_error(anew=True):
             as_before = self._take_settings()
             data, labels, rows = self._read(X, y, sample_weight, self._read_X)
-            family = self._settled_family(data.shape[1], as_before)
+            family = self._tuned_family(data.shape[1], as_before)
             model = Model.empty(family, self._names(X, data.shape[1])).learn(data, rows)
             self._begin(X, data, rows, model, labels.dtype)
             self._after_fit(data, rows)
@@ -219,7 +219,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._pending = None
         self._remember_columns(X, data)
         self._adopt(model, labels, _float_type(data), anew=True)
-        if model.family.speaks:
+        if model.family.may_warn:
             self._fit.solution  # noqa: B018
 
     def _after_fit(self, X: Matrix, rows: Rows) -> None:
@@ -256,10 +256,10 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             as_before = self._take_settings()
             data, labels, rows = self._read(X, y, sample_weight, self._read_X_more if known else self._read_X)
             declared = self._declared(classes, rows) if classes is not None else ()
-            family = self._settled_family(data.shape[1], as_before)
+            family = self._tuned_family(data.shape[1], as_before)
             if known:
                 before = self._fit.model
-                family = family.settled_as(before.family)
+                family = family.tuned_as(before.family)
                 self._check_statistic(family, before.family, before.columns)
                 columns = self._names(X, data.shape[1]) if self._grows else before.columns
                 batch = replace(before, family=family, columns=columns).collected(data, rows)
@@ -402,7 +402,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def decay(self, factor: float) -> Self:
         """Let old rows fade: every row learned so far counts ``factor`` times what it did, 0 < factor ≤ 1.
 
-        With ``decay(λ)`` before each batch the model is that of weights λ^age.  A class, level or pattern of missing
+        With ``decay(λ)`` before each batch the model is that of weights λ^age.  A class, category or pattern of missing
         values that fades below a weight of 1e-100 rows is gone, unless it was declared.
 
         >>> from suffit import GaussianNB

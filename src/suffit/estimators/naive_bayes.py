@@ -306,7 +306,7 @@ class NaiveBayes(GenerativeEstimator):
             family = made(smoothing=1e-9) if issubclass(made, Gaussian) else made()
         if not isinstance(family, Elementwise | Binned):
             raise ValueError(
-                f"NaiveBayes takes a family of independent columns, got {family!r}; for levels use CategoricalNB, "
+                f"NaiveBayes takes a family of independent columns, got {family!r}; for categories use CategoricalNB, "
                 "for words MultinomialNB, for joint columns GaussianDiscriminantAnalysis"
             )
         return family

@@ -16,7 +16,7 @@ from ..core.stats import CLASS
 from ..data.arrays import Array, Codes
 from ..data.errors import InputError
 from ..data.matrices import Matrix
-from ..posterior.novelty import DRAWS, Draws, Unit, holes_of, novelties
+from ..posterior.novelty import DRAWS, Draws, Unit, missing_cells_of, novelties
 from ..tables.column_family import apart
 from .fitted import log_prior
 from .learning import Learner
@@ -57,7 +57,8 @@ class Predictor(Learner):
     def novelty(self, X: Any, random_state: Any = 0) -> Array:
         """How unusual each row is, in [0, 1]: the share of rows drawn from the model that are more probable.
 
-        1: less probable than any of them.  A row with holes is compared with draws that have the same holes.
+        1: less probable than any of them.  A row with missing values is compared with draws that have the same missing
+        values.
         """
         X = self._read_X_known(X)
         solution, rng = self._density_solution(), generator(random_state)
@@ -69,19 +70,19 @@ class Predictor(Learner):
                 "have no densities to compare"
             )
         draws = Draws(codes, solution.log_prior, units)
-        return novelties(draws, solution.log_density(X), *self._holes_in(X), lambda row: self._told(X, row))
+        return novelties(draws, solution.log_density(X), *self._missing_in(X), lambda row: self._told(X, row))
 
     def _units(self, solution: Solution, drawn: Any) -> list[Unit]:
         """The columns of these draws that are scored together."""
         alone = Solution(solution.classes, np.zeros(len(solution.classes)), solution.scorer, solution.columns)
         return [Unit(alone, drawn, apart(self._model.family))]
 
-    def _holes_in(self, X: Matrix) -> tuple[Any, Any]:
+    def _missing_in(self, X: Matrix) -> tuple[Any, Any]:
         """The rows with missing values, and where in them these are."""
-        return holes_of(X)
+        return missing_cells_of(X)
 
     def _told(self, data: Any, row: int) -> Array:
-        """What the holes of a row say of each class, where they are evidence.  # → (K,)"""
+        """What the missing values of a row say of each class, where they are evidence.  # → (K,)"""
         return np.zeros(len(self._model.classes))
 
     def _density_solution(self) -> Solution:
@@ -115,7 +116,7 @@ class Predictor(Learner):
         """
         solution = self._density_solution()
         if not isinstance(n, (int, np.integer)) or n < 1:
-            raise ValueError(f"sample: n must be a whole number of at least 1, got {n!r}")
+            raise ValueError(f"sample: n must be a integer of at least 1, got {n!r}")
         rng = generator(random_state)
         codes = solution.draw_classes(n, rng) if y is None else self._wanted(n, y)
         return solution.sample(codes, rng), self.classes_[codes]

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..data.arrays import Array
-from ..data.remarks import remark
 from ..data.validate import Prior
+from ..data.warn import warn_once
 from ..families.tuning import TEMPERED
 from .base import GenerativeEstimator
 
@@ -51,7 +51,7 @@ class SmoothedNB(GenerativeEstimator):
             if least < 0:
                 raise ValueError(f"All values in alpha must be greater than 0. Found {least:g}.")
         if least < 1e-10 and not self.force_alpha:
-            remark(
+            warn_once(
                 UserWarning,
                 "alpha too small will result in numeric errors, setting alpha = 1.0e-10. "
                 "Use `force_alpha=True` to keep alpha unchanged.",

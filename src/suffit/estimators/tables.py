@@ -16,16 +16,16 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..core.family import Family
 from ..core.model import Model
 from ..core.solution import Solution
-from ..core.stats import CLASS, Bundle
+from ..core.stats import CLASS, BlockSums
 from ..data.arrays import Array
-from ..data.column import ArrayColumn, as_objects
+from ..data.column import BOOLEAN, INTEGER, NUMBER, ArrayColumn, as_objects
 from ..data.errors import InputError
 from ..data.frame import Frame, Template, read_frame, unmasked
-from ..data.matrices import Coded, Parts
-from ..data.remarks import DataWarning, LeftOutWarning, TextColumnWarning, UnknownCategoryWarning, remark
+from ..data.matrices import BlockRows, Coded
 from ..data.rows import Rows
-from ..data.similar import IGNORED, LOOK_AT, UNKNOWN, some_rows, unknown_values
+from ..data.similar import IGNORED, SAMPLE_ROWS, UNKNOWN, some_rows, unknown_values
 from ..data.validate import Prior, common_dtype, read_labels, read_weight
+from ..data.warn import DataWarning, DroppedColumnWarning, TextColumnWarning, UnknownCategoryWarning, warn_once
 from ..families.gaussian.missing.patterns import ABSENT
 from ..families.product import LIKE_THE_FIRST
 from ..families.tuning import Tuning
@@ -34,7 +34,7 @@ from ..tables.column_family import AS_ASKED, CONSTANT, apart, choose
 from ..tables.column_family_loo import CRITERIA
 from ..tables.feature_selection import columns_that_help
 from ..tables.row_sample import sample
-from ..tables.schema import LEFT_OUT, Schema, TableRows
+from ..tables.schema import DROPPED, Schema, TableRows
 from ..tables.structures import Proposal, Proposals, Selection, nothing_to_compare, select
 from .base import GenerativeEstimator
 from .fitted import Fitted
@@ -42,11 +42,11 @@ from .predicting import generator
 
 FEW_FIRST = 40  # rows of a first batch below which no structure is chosen by them, as later rows could not undo it
 KEEP_TEXT = "; or say that it holds categories: columns={name: 'categorical'}"
-SETTLED = ("columns", "structure", "criterion", "select", "missing", "unknown")  # what the first rows settle
+CONVERGED = ("columns", "structure", "criterion", "select", "missing", "unknown")  # what the first rows settle
 
 
 class GenerativeClassifier(GenerativeEstimator):
-    """A generative classifier for tables as they are: numbers, levels, yes and no, and holes.
+    """A generative classifier for tables as they are: numbers, categories, yes and no, and missing values.
 
     Every column gets a family of its own, chosen from its values or set by hand, and blocks of columns are independent
     of each other given the class.  Missing values are left out exactly, at fit and at prediction.
@@ -71,16 +71,16 @@ class GenerativeClassifier(GenerativeEstimator):
         the structure with the best leave-one-out density, ``selection_.density``.
         In ``partial_fit`` the first batch decides, if it has forty rows or more; else it is "naive".
     criterion : {"bic", "loo"}, default "bic"
-        What decides between the families of a column of numbers (Gaussian, log-normal, gamma; of whole numbers
-        Gaussian, Poisson, levels).  "bic": their log-likelihood given the class less ½·log(rows) for each parameter,
-        which the sums of each family tell.  "loo": the log-likelihood of each row given its class under the sums of all
-        other rows, which needs the rows and has no price.  Both look at the rows of ``fit``, or of the first batch, at
-        most 20,000 of them; the reasons in ``schema_`` say which decided.
+        What decides between the families of a column of numbers (Gaussian, log-normal, gamma; of integers
+        Gaussian, Poisson, categories).  "bic": their log-likelihood given the class less ½·log(rows) for each
+        parameter, which the sums of each family tell.  "loo": the log-likelihood of each row given its class under the
+        sums of all other rows, which needs the rows and has no price.  Both look at the rows of ``fit``, or of the
+        first batch, at most 20,000 of them; the reasons in ``schema_`` say which decided.
     select : {"loo"} or None, default None
         "loo": columns whose removal lowers the leave-one-out loss of the (naive) model are dropped, one by one.
         ``schema_`` names them, and ``selection_`` shows the steps.
     missing : {"ignore", "informative"}, default "ignore"
-        Whether a hole is left out, or is evidence too (a yes-or-no column of its own for every column).
+        Whether a missing value is left out, or is evidence too (a yes-or-no column of its own for every column).
     unknown : {"ignore", "novel", "error"}, default "ignore"
         What becomes of a category never seen in training: ignored like a missing value (with a warning where many of a
         column's values are), given the prior's share in every class, or refused.  Predictions go by what it was at
@@ -101,10 +101,10 @@ class GenerativeClassifier(GenerativeEstimator):
     ...          "city": ["Bern", "Bern", "Basel", "Basel", None, "Chur"]}
     >>> model = GenerativeClassifier().fit(table, ["a", "a", "a", "b", "b", "b"])
     >>> model.schema_
-    column  kind       family                    reason
-    height  number     Gaussian(prior_rows=1.0)  continuous (no alternative better by 10 nats, BIC)
-    smoker  yes or no  Bernoulli()               yes or no
-    city    level      Categorical()             3 levels
+    column  kind         family                    reason
+    height  continuous   Gaussian(prior_rows=1.0)  continuous (no alternative better by 10 nats, BIC)
+    smoker  boolean      Bernoulli()               true or false
+    city    categorical  Categorical()             3 categories
     >>> model.predict({"height": [1.60, 1.95], "smoker": [None, None], "city": ["Bern", "Chur"]}).tolist()
     ['a', 'b']
 
@@ -125,7 +125,7 @@ class GenerativeClassifier(GenerativeEstimator):
 
     _accept_sparse = False
     _template: Template
-    _seen: Schema  # all pieces of the model
+    _seen: Schema  # all blocks of the model
     _plain: Schema  # those of the density, which come first
     _selection: Any
 
@@ -197,7 +197,7 @@ class GenerativeClassifier(GenerativeEstimator):
         if not isinstance(y, np.ndarray):
             cells = column_or_1d(y) if hasattr(y, "columns") else y  # a frame of one column
             y = as_objects(cells.to_list() if hasattr(cells, "to_list") else list(cells))
-        kept = ~ArrayColumn(y).holes()
+        kept = ~ArrayColumn(y).missing()
         if not kept.any():
             raise InputError("every label is missing: there is nothing to learn from")
         return read_labels(as_objects(y[kept].tolist()) if y.dtype.kind == "O" else y[kept], who), kept
@@ -214,18 +214,18 @@ class GenerativeClassifier(GenerativeEstimator):
 
     def _say_unknown(self, frame: Frame) -> None:
         """Warn where many categories of a column are none that were learned, and are left out like missing values."""
-        said, looked_at = [], None
-        for i, piece in enumerate(self._plain.pieces):
-            if piece.reads != "levels" or piece.family.unknown not in (None, "ignore"):  # type: ignore[attr-defined]
+        said, sampled = [], None
+        for i, spec in enumerate(self._plain.specs):
+            if spec.reads != "categories" or spec.family.unknown not in (None, "ignore"):  # type: ignore[attr-defined]
                 continue
-            if looked_at is None:
-                looked_at = frame if frame.n_rows <= LOOK_AT else frame.rows(some_rows(frame.n_rows))
+            if sampled is None:
+                sampled = frame if frame.n_rows <= SAMPLE_ROWS else frame.rows(some_rows(frame.n_rows))
             known = self._solved.scorer.scorers[i].positions
-            each = zip(piece.columns, known, strict=True)
-            said += [unknown_values(c, looked_at.columns[c], k) for c, k in each if c in looked_at.columns]
+            each = zip(spec.columns, known, strict=True)
+            said += [unknown_values(c, sampled.columns[c], k) for c, k in each if c in sampled.columns]
         things = [text for text in said if text]
         if things:
-            remark(UnknownCategoryWarning, UNKNOWN, things, f"{IGNORED}, or refuse them with unknown='error'")
+            warn_once(UnknownCategoryWarning, UNKNOWN, things, f"{IGNORED}, or refuse them with unknown='error'")
 
     def _named(self, frame: Frame) -> Frame:
         """A table with the names of the model: columns without names are taken by their place."""
@@ -254,10 +254,10 @@ class GenerativeClassifier(GenerativeEstimator):
             )
         extra = [name for name in frame.names if name not in self._names_in]
         if absent:
-            remark(DataWarning, f"columns missing from X: {absent[:10]}; treated as missing values")
+            warn_once(DataWarning, f"columns missing from X: {absent[:10]}; treated as missing values")
         if extra and not self.__dict__.get("_said_extra"):
             self._said_extra = True
-            remark(DataWarning, f"columns of X that fit has not seen: {extra[:10]}; they are ignored")
+            warn_once(DataWarning, f"columns of X that fit has not seen: {extra[:10]}; they are ignored")
 
     # --- learning
 
@@ -290,7 +290,7 @@ class GenerativeClassifier(GenerativeEstimator):
         if self.select == "loo" and choice:
             self._seen, self._selection = columns_that_help(self._seen.plain(), frame, alike)
         self._plain = self._seen.plain()
-        self._asked = {name: getattr(self, name) for name in SETTLED}
+        self._asked = {name: getattr(self, name) for name in CONVERGED}
         found = Proposals(())
         open_structure = self.structure == "auto" and isinstance(self.columns, str)
         if open_structure and not solve and len(rows) < FEW_FIRST:
@@ -310,7 +310,7 @@ class GenerativeClassifier(GenerativeEstimator):
             self.feature_names_in_ = np.array(frame.names, dtype=object)
         else:
             self.__dict__.pop("feature_names_in_", None)
-        self._say_left_out()
+        self._warn_dropped()
         data = self._learn_as_proposed(found, frame, rows, labels.dtype, declared)
         if solve:
             self._density_solution()  # what is to be said of the columns is said at fit; the pool waits for predictions
@@ -356,29 +356,29 @@ class GenerativeClassifier(GenerativeEstimator):
         return sample(X.frame, X.schema.used, rows, most)
 
     def _say_few(self, n: int) -> None:
-        remark(
+        warn_once(
             DataWarning,
             f"a first batch of {n} rows is too small to choose a structure by: columns are taken as independent given "
             f"the class, for all batches; begin with {FEW_FIRST} rows or more, or set structure='naive'",
         )
 
-    def _say_left_out(self) -> None:
+    def _warn_dropped(self) -> None:
         """Name the columns that were dropped, and text that may have been meant as numbers; in words that stay the same
         from one part of a table to the next.
         """
-        odd = [c for c in self._seen.left_out() if not c.hint and not c.reason.startswith((AS_ASKED, CONSTANT))]
+        odd = [c for c in self._seen.leave_one_out() if not c.hint and not c.reason.startswith((AS_ASKED, CONSTANT))]
         if odd and self._seen.used:  # else it has been said that none is left
             things = [f"{c.column!r}: {c.reason.partition(' (')[0]}" for c in odd]
-            remark(LeftOutWarning, "columns dropped from the model: ", things)
+            warn_once(DroppedColumnWarning, "columns dropped from the model: ", things)
         hints = [c.hint for c in self._seen.choices if c.hint]
         if hints:
-            remark(TextColumnWarning, "text taken as categories, or dropped as identifiers: ", hints, KEEP_TEXT)
+            warn_once(TextColumnWarning, "text taken as categories, or dropped as identifiers: ", hints, KEEP_TEXT)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add the sums of a batch.  The first one decides on families and structure; later ones are read as it was.
 
         So it had better be large, with rows of all classes: under forty rows no structure is chosen, and columns are
-        independent given the class.  New classes and levels may come at any time.
+        independent given the class.  New classes and categories may come at any time.
         """
         with self._unchanged_on_error():
             self._take_settings()
@@ -416,7 +416,7 @@ class GenerativeClassifier(GenerativeEstimator):
             if name in other._names_in and mine.get(name) != theirs.get(name):
                 raise InputError(
                     f"these models keep different sums and cannot be combined: column {name!r} is "
-                    f"{mine.get(name, LEFT_OUT)} in one and {theirs.get(name, LEFT_OUT)} in the other; {LIKE_THE_FIRST}"
+                    f"{mine.get(name, DROPPED)} in one and {theirs.get(name, DROPPED)} in the other; {LIKE_THE_FIRST}"
                 )
 
     # --- what was learned
@@ -425,8 +425,8 @@ class GenerativeClassifier(GenerativeEstimator):
     def schema_(self) -> Schema:
         """What became of every column: its kind, its family, and why."""
         blocks = self._model.family.blocks  # type: ignore[attr-defined]
-        pieces = tuple(replace(p, family=b.family) for p, b in zip(self._seen.pieces, blocks, strict=True))
-        return replace(self._seen, pieces=pieces)
+        specs = tuple(replace(p, family=b.family) for p, b in zip(self._seen.specs, blocks, strict=True))
+        return replace(self._seen, specs=specs)
 
     @property
     def selection_(self) -> Selection | Tuning | None:
@@ -462,18 +462,18 @@ class GenerativeClassifier(GenerativeEstimator):
         """
         return super().loo_predict_proba(X, y, sample_weight)
 
-    def _nearly_left_out(self) -> bool:
+    def _approximate_leave_one_out(self) -> bool:
         return isinstance(self.selection_, Selection)
 
     def _density_model(self) -> Model:
-        model, n = self._model, len(self._plain.pieces)
+        model, n = self._model, len(self._plain.specs)
         family = model.family.as_density(n)  # type: ignore[attr-defined]
-        return replace(model, family=family, columns=self._plain.columns, stats=Bundle(model.sums.parts[:n]))
+        return replace(model, family=family, columns=self._plain.columns, stats=BlockSums(model.sums.parts[:n]))
 
     def _density_solution(self) -> Solution:
         """The structure of the density at full power."""
         solution = self._solved
-        scorer = solution.scorer.as_density(len(self._plain.pieces))
+        scorer = solution.scorer.as_density(len(self._plain.specs))
         return Solution(solution.classes, solution.log_prior, scorer, self._plain.columns)
 
     def _table_form(self) -> str:
@@ -502,16 +502,17 @@ class GenerativeClassifier(GenerativeEstimator):
         """
         parts, labels = super().sample(n, y, random_state)
         columns = self._columns(parts, drawn=True)
-        for piece, part in zip(self._plain.pieces, parts.parts, strict=True):
-            for j, name in enumerate(piece.columns if piece.reads == "holes" else ()):
-                columns[name] = _holed(columns[name], part[:, j] > 0)
+        for spec, part in zip(self._plain.specs, parts.parts, strict=True):
+            for j, name in enumerate(spec.columns if spec.reads == "missing" else ()):
+                columns[name] = _with_missing(columns[name], part[:, j] > 0)
         return self._template.make(columns), labels
 
     def impute(self, X: Any, y: Any = None, how: str = "mean", random_state: Any = None) -> Any:
-        """The table with its holes filled: what is missing, given the rest of the row (and its class, where given).
+        """The table with its missing values filled: what is missing, given the rest of the row (and its class, where
+        given).
 
-        ``how="mean"``: numbers by their conditional mean, levels by the most probable, mixed over the posterior of the
-        class.  ``how="draw"``: one draw from the posterior of the missing values, integers in integer columns.
+        ``how="mean"``: numbers by their conditional mean, categories by the most probable, mixed over the posterior of
+        the class.  ``how="draw"``: one draw from the posterior of the missing values, integers in integer columns.
         """
         if how not in ("mean", "draw"):
             raise ValueError(f"impute: how={how!r}: 'mean' or 'draw'")
@@ -535,24 +536,24 @@ class GenerativeClassifier(GenerativeEstimator):
             raise ValueError(str(error).replace("sample:", f"{who}:", 1)) from None
         return np.eye(len(self._model.classes))[codes]
 
-    def _holes_in(self, X: TableRows) -> tuple[Any, Any]:
-        asked = [i for i, piece in enumerate(self._plain.pieces) if piece.reads != "holes"]
-        holes = np.concatenate([_holes(X.part(i)) for i in asked], axis=1)
-        rows = np.flatnonzero(holes.any(axis=1))
-        return rows, holes[rows]
+    def _missing_in(self, X: TableRows) -> tuple[Any, Any]:
+        asked = [i for i, spec in enumerate(self._plain.specs) if spec.reads != "missing"]
+        missing = np.concatenate([_missing_cells(X.part(i)) for i in asked], axis=1)
+        rows = np.flatnonzero(missing.any(axis=1))
+        return rows, missing[rows]
 
     def _units(self, solution: Solution, drawn: Any) -> list[Unit]:
-        each = zip(self._plain.pieces, solution.scorer.scorers, drawn.parts, strict=True)
+        each = zip(self._plain.specs, solution.scorer.scorers, drawn.parts, strict=True)
         nothing = np.zeros(len(solution.classes))
         return [
-            Unit(Solution(solution.classes, nothing, scorer, piece.names), part, apart(piece.family), piece.scales)
-            for piece, scorer, part in each
-            if piece.reads != "holes"
+            Unit(Solution(solution.classes, nothing, scorer, spec.names), part, apart(spec.family), spec.scales)
+            for spec, scorer, part in each
+            if spec.reads != "missing"
         ]
 
     def _told(self, data: TableRows, row: int) -> Array:
-        solution, last = self._density_solution(), len(self._plain.pieces) - 1
-        if self._plain.pieces[last].reads != "holes":
+        solution, last = self._density_solution(), len(self._plain.specs) - 1
+        if self._plain.specs[last].reads != "missing":
             return np.zeros(len(solution.classes))
         scorer, mask = solution.scorer.scorers[last], data[np.array([row])].part(last)
         return np.asarray(scorer.scores(mask)[0] + scorer.log_base(mask)[0])
@@ -560,11 +561,11 @@ class GenerativeClassifier(GenerativeEstimator):
     def profile(self, y: Any = None) -> Any:
         """The most typical values of each class (or of the classes ``y``), as a table with the class first.
 
-        Means of numbers, the most probable of levels.
+        Means of numbers, the most probable of categories.
         """
         known = self._model.classes
         classes = list(known) if y is None else [y] if np.ndim(y) == 0 or y in known else list(y)
-        empty = Parts(tuple(_all_missing(piece, len(classes)) for piece in self._plain.pieces))
+        empty = BlockRows(tuple(_all_missing(spec, len(classes)) for spec in self._plain.specs))
         filled = self._density_solution().scorer.filled(empty, self._one_hot(classes, len(classes), "profile"))
         labels = np.empty(len(classes), dtype=object)
         labels[:] = classes
@@ -591,12 +592,12 @@ class GenerativeClassifier(GenerativeEstimator):
         """
         found: dict[str, NDArray[Any]] = {}
         kinds = {choice.column: choice.kind for choice in self._seen.choices}
-        for piece, part in zip(self._plain.pieces, parts.parts, strict=True):
-            if piece.reads == "holes":
+        for spec, part in zip(self._plain.specs, parts.parts, strict=True):
+            if spec.reads == "missing":
                 continue
-            for j, name in enumerate(piece.columns):
-                values = part[:, j] * piece.scales[j] if piece.scales else _decoded(part, j)
-                found[name] = _nearest(values, piece.family) if drawn and kinds[name] == "whole number" else values
+            for j, name in enumerate(spec.columns):
+                values = part[:, j] * spec.scales[j] if spec.scales else _decoded(part, j)
+                found[name] = _nearest(values, spec.family) if drawn and kinds[name] == INTEGER else values
         return {name: _of_kind(found[name], kinds[name]) for name in self._seen.used}
 
     def __sklearn_tags__(self) -> Any:
@@ -611,7 +612,7 @@ class GenerativeClassifier(GenerativeEstimator):
         return shown + self.schema_._repr_html_() if "_fit" in self.__dict__ else shown  # type: ignore[no-any-return]
 
 
-def _holes(part: Any) -> NDArray[np.bool_]:
+def _missing_cells(part: Any) -> NDArray[np.bool_]:
     return part.codes < 0 if isinstance(part, Coded) else np.isnan(part)  # type: ignore[no-any-return]
 
 
@@ -628,8 +629,8 @@ class OneRow:
         return self._fitted.posterior(self._schema.rows(frame))[0]
 
 
-def _holed(values: NDArray[Any], gone: NDArray[np.bool_]) -> NDArray[Any]:
-    """The same with holes; whole numbers and truths become objects where there are any."""
+def _with_missing(values: NDArray[Any], gone: NDArray[np.bool_]) -> NDArray[Any]:
+    """The same with missing values; integers and truths become objects where there are any."""
     if not gone.any():
         return values
     out = values.copy() if values.dtype.kind == "f" else values.astype(object)
@@ -637,10 +638,10 @@ def _holed(values: NDArray[Any], gone: NDArray[np.bool_]) -> NDArray[Any]:
     return out
 
 
-def _all_missing(piece: Any, n: int) -> Any:
-    if piece.reads == "levels":
-        return np.full((n, len(piece.columns)), None, dtype=object)
-    return np.full((n, len(piece.columns)), np.nan)
+def _all_missing(spec: Any, n: int) -> Any:
+    if spec.reads == "categories":
+        return np.full((n, len(spec.columns)), None, dtype=object)
+    return np.full((n, len(spec.columns)), np.nan)
 
 
 def _decoded(part: Any, j: int) -> NDArray[Any]:
@@ -658,14 +659,14 @@ def _nearest(values: NDArray[Any], family: Any) -> NDArray[Any]:
 
 
 def _of_kind(values: NDArray[Any], kind: str) -> NDArray[Any]:
-    """Numbers, whole numbers where all are, yes or no, or levels."""
-    if kind == "yes or no":
+    """Numbers, integers where all are, yes or no, or categories."""
+    if kind == BOOLEAN:
         numbers = ArrayColumn(values).numbers()
-        return _holed(numbers >= 0.5, np.isnan(numbers))
-    if kind not in ("number", "whole number") or values.dtype.kind in "iu":
+        return _with_missing(numbers >= 0.5, np.isnan(numbers))
+    if kind not in (NUMBER, INTEGER) or values.dtype.kind in "iu":
         return values
     cells = as_objects(values.tolist())
-    if kind == "number":
+    if kind == NUMBER:
         return ArrayColumn(cells).numbers()
     whole = cells.dtype.kind == "f" and np.isfinite(cells).all() and (cells == np.round(cells)).all()
     return cells.astype(np.int64) if whole and np.abs(cells).max() < 2**62 else cells

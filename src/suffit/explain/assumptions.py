@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ..data.arrays import Array
-from ..data.column import EMPTY, NUMBER, WHOLE
+from ..data.column import EMPTY, INTEGER, NUMBER
 from ..data.errors import InputError
 from ..data.frame import Frame, read_frame
 from ..data.rows import encode
 from ..data.validate import read_labels
 from .terms import html_table
 
-LEVEL = 0.05  # of the tests, after Holm's correction for their number
+CATEGORY = 0.05  # of the tests, after Holm's correction for their number
 SMALL = 50  # rows up to which Shapiro and Wilk's test is used
 SKEWED, HEAVY = 0.5, 1.0  # skewness and excess kurtosis that a Gaussian model feels
 DEPENDENT = 0.3  # correlation within classes that naive Bayes feels
@@ -46,7 +46,7 @@ class Normality:
     @property
     def matters(self) -> bool:
         """Surely not normal, and far enough from it to matter."""
-        return self.p < LEVEL and (abs(self.skewness) > SKEWED or abs(self.kurtosis) > HEAVY)
+        return self.p < CATEGORY and (abs(self.skewness) > SKEWED or abs(self.kurtosis) > HEAVY)
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ class BoxM:
 
     @property
     def equal(self) -> bool:
-        """Whether nothing speaks against one covariance for all classes."""
-        return self.p_f >= LEVEL
+        """Whether there is no evidence against one covariance for all classes."""
+        return self.p_f >= CATEGORY
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Dependence:
     @property
     def matters(self) -> bool:
         """Surely there, and strong enough to matter."""
-        return self.p < LEVEL and abs(self.correlation) >= DEPENDENT
+        return self.p < CATEGORY and abs(self.correlation) >= DEPENDENT
 
 
 def holm(p: Array) -> Array:
@@ -123,19 +123,19 @@ def box_m(covariances: Array, n: Array) -> BoxM:
 
 @dataclass(frozen=True)
 class Assumptions:
-    """What the tests found, and in words which model that speaks for."""
+    """What the tests found, and in words which model that favours."""
 
     normality: tuple[Normality, ...]
     covariances: BoxM | None
     why_no_covariances: str
     dependence: tuple[Dependence, ...]
-    left_out: tuple[str, ...]  # columns that were not looked at
+    leave_one_out: tuple[str, ...]  # columns that were not looked at
     rows: dict[Hashable, int]
     n_columns: int
-    why_left_out: tuple[str, ...] = ()  # of each of these
+    why_dropped: tuple[str, ...] = ()  # of each of these
 
     @property
-    def speaks_for(self) -> str:
+    def may_warn_for(self) -> str:
         """In words, the model that fits what was found."""
         odd = sorted({t.column for t in self.normality if t.matters})
         if len(odd) > MANY * self.n_columns:
@@ -183,21 +183,21 @@ class Assumptions:
             lines.append(f"equal covariances: not tested, {self.why_no_covariances}")
         else:
             b = self.covariances
-            verdict = "nothing speaks against them" if b.equal else "they differ"
+            verdict = "no evidence against them" if b.equal else "they differ"
             lines.append(f"equal covariances: {verdict} (Box's M {b.M:.1f}, F {b.F:.2f}, p {_small(b.p_f)})")
         tied = [d for d in self.dependence if d.matters]
         lines.append(f"independence within classes: {len(tied)} of {len(self.dependence)} pairs clearly correlated")
         for d in self.dependence[: min(SHOWN, max(len(tied), 1))]:
             where = "" if d.label is None else f" in {d.label}"
             lines.append(f"  {d.first}, {d.second}{where}: {d.correlation:+.2f}, p {_small(d.p)}")
-        if self.left_out:
-            each = zip(self.left_out[:SHOWN], self.why_left_out, strict=False)
-            more = f" and {len(self.left_out) - SHOWN} more" if len(self.left_out) > SHOWN else ""
+        if self.leave_one_out:
+            each = zip(self.leave_one_out[:SHOWN], self.why_dropped, strict=False)
+            more = f" and {len(self.leave_one_out) - SHOWN} more" if len(self.leave_one_out) > SHOWN else ""
             lines.append(f"not looked at: {', '.join(f'{name} ({why})' for name, why in each)}{more}")
         return lines
 
     def __repr__(self) -> str:
-        return "\n".join([*self._lines(), f"this speaks for {self.speaks_for}"])
+        return "\n".join([*self._lines(), f"this favours {self.may_warn_for}"])
 
     def _repr_html_(self) -> str:
         rows = [
@@ -206,7 +206,7 @@ class Assumptions:
         ]
         table = html_table(["column", "class", "rows", "skewness", "excess kurtosis", "p"], rows)
         lines = "<br>".join(escape(line) for line in self._lines() if not line.startswith("  "))
-        return f"<p>{lines}<br><b>this speaks for {escape(self.speaks_for)}</b></p>{table}"
+        return f"<p>{lines}<br><b>this favours {escape(self.may_warn_for)}</b></p>{table}"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -218,7 +218,7 @@ def _small(p: float) -> str:
 
 
 def check_assumptions(X: Any, y: Any) -> Assumptions:
-    """Normality by class and column, Box's M, correlations within classes, and which model that speaks for.
+    """Normality by class and column, Box's M, correlations within classes, and which model that favours.
 
     Each kind of test is corrected for how many there are.  With many rows any departure shows; what is called clear is
     also large enough to matter (skewness beyond 0.5 or excess kurtosis beyond 1; correlation beyond 0.3).  Missing
@@ -226,7 +226,7 @@ def check_assumptions(X: Any, y: Any) -> Assumptions:
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> print(check_assumptions(X, y).speaks_for)
+    >>> print(check_assumptions(X, y).may_warn_for)
     quadratic discriminant analysis: columns correlated, with covariances that differ. QDA, or GDA(tie=…). But x3 is ...
     """
     frame = read_frame(X)
@@ -248,7 +248,7 @@ def _numeric(frame: Frame) -> tuple[list[str], Array, dict[str, str]]:
     """The columns of numbers that take more than two values; and why the others are left out."""
     names, columns, why = [], [], {}
     for name, column in frame.columns.items():
-        numeric = column.kind() in (NUMBER, WHOLE, EMPTY)
+        numeric = column.kind() in (NUMBER, INTEGER, EMPTY)
         x = column.numbers() if numeric and column.kind() != EMPTY else np.zeros(0)
         if np.isinf(x).any():
             i = int(np.argmax(np.isinf(x)))
@@ -326,9 +326,9 @@ def _dependence(groups: list[Array], labels: Sequence[Hashable], names: Sequence
     found += [_correlations(z, m, 1) for z, m in zip(centred, there, strict=True)]
     r, p = (np.stack([f[k][i, j] for f in found]) for k in (0, 1))  # (K + 1, pairs)
     p = holm(p.reshape(-1)).reshape(p.shape)
-    best = np.argmax(np.where(p < LEVEL, np.abs(r), -1.0), axis=0)  # all classes, where nothing is sure
+    best = np.argmax(np.where(p < CATEGORY, np.abs(r), -1.0), axis=0)  # all classes, where nothing is sure
     at = np.arange(len(i))
-    order: NDArray[np.int64] = np.lexsort([-np.abs(r[best, at]), p[best, at] >= LEVEL])
+    order: NDArray[np.int64] = np.lexsort([-np.abs(r[best, at]), p[best, at] >= CATEGORY])
     return tuple(
         Dependence(names[i[k]], names[j[k]], whose[best[k]], float(r[best[k], k]), float(p[best[k], k])) for k in order
     )

@@ -119,7 +119,7 @@ def _typicals(X: Matrix | Frame, cells: dict[str, NDArray[Any]]) -> Sequence[Any
 
 
 def _typical(column: NDArray[Any]) -> Any:
-    """The median of numbers, the most frequent of levels; None where nothing is there."""
+    """The median of numbers, the most frequent of categories; None where nothing is there."""
     there = _present(column)
     if not len(there):
         return None
@@ -130,7 +130,7 @@ def _typical(column: NDArray[Any]) -> Any:
 
 
 def _range(column: NDArray[Any]) -> NDArray[Any]:
-    """Places along a column: all its levels or few numbers, or even steps from one end to the other."""
+    """Places along a column: all its categories or few numbers, or even steps from one end to the other."""
     there = _present(column)
     if there.dtype.kind not in "iuf":
         first = {str(v): v for v in there.tolist()}
@@ -156,5 +156,5 @@ def _repeated(value: Any, n: int, column: NDArray[Any]) -> NDArray[Any]:
 
 
 def _shown(values: NDArray[Any]) -> NDArray[Any]:
-    """Numbers as they are, levels as text."""
+    """Numbers as they are, categories as text."""
     return values if values.dtype.kind in "iuf" else np.array([str(v) for v in values.tolist()])

@@ -56,7 +56,7 @@ def waterfall(terms: Sequence[tuple[str, float]], a: str, b: str) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """What one column adds over its range: values (numbers, or the texts of levels) and log-odds."""
+    """What one column adds over its range: values (numbers, or the texts of categories) and log-odds."""
 
     name: str
     values: NDArray[Any]
@@ -154,7 +154,7 @@ def round_numbers(low: float, high: float, most: int = MOST_MARKS) -> Array:
 
 
 def _marks(curve: Curve) -> list[int]:
-    """The places whose values are written: all levels and few numbers, or round ones."""
+    """The places whose values are written: all categories and few numbers, or round ones."""
     values = curve.values
     if not curve.numeric or len(values) <= FEW_VALUES:
         return list(range(len(values)))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..data.arrays import Array
 from ..data.frame import Template, form_to_read
-from ..families.counts.categorical import level_tables
+from ..families.counts.categorical import category_tables
 from ..families.counts.multinomial import GAP, MultinomialScorer
 from ..families.counts.scores import CategoricalScorer
 from ..families.elementwise.scores import ElementwiseScorer
@@ -68,7 +68,7 @@ def _(scorer: SharedScorer, stats: Any) -> Array | None:
         about = stats.about(scorer.means)
         log_scale = np.where(scorer.W > 0, 0.5 * np.log(2 * np.pi) - np.log(np.where(scorer.W > 0, scorer.W, 1.0)), 0.0)
         return -np.asarray((0.5 * about["xx"] * scorer.W**2 + about["n"] * log_scale).sum(axis=1))
-    if _has_holes(stats):
+    if _has_missing(stats):
         return None
     about = stats.about(scorer.means)
     squares = np.einsum("ki,...ij,kj->...", scorer.W, about["xx"], scorer.W)
@@ -77,7 +77,7 @@ def _(scorer: SharedScorer, stats: Any) -> Array | None:
 
 @likelihood.register
 def _(scorer: OwnScorer, stats: Any) -> Array | None:
-    if _has_holes(stats):
+    if _has_missing(stats):
         return None
     about = stats.about(scorer.means)
     squares = np.einsum("cki,cij,ckj->c", scorer.W, about["xx"], scorer.W, optimize=True)
@@ -95,7 +95,7 @@ def _(scorer: FromFewRows, stats: Any) -> Array | None:
     return np.bincount(codes, each, minlength=len(stats["n"])).astype(np.float64)
 
 
-def _has_holes(stats: Any) -> bool:
+def _has_missing(stats: Any) -> bool:
     return "part_n" not in stats.sums or bool(stats["part_n"].any())
 
 
@@ -107,7 +107,7 @@ def _(scorer: WarpedScorer, stats: Any) -> Array | None:
 
 @likelihood.register
 def _(scorer: CategoricalScorer, stats: Any) -> Array:
-    counts = level_tables(stats, scorer.levels)
+    counts = category_tables(stats, scorer.categories)
     return np.asarray(sum((n * t).sum(axis=1) for n, t in zip(counts, scorer.tables, strict=True)))
 
 

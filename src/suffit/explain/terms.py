@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.special import softmax
 
 from ..core.family import Terms
-from ..core.outliers import lapsed
+from ..core.outliers import with_outliers
 from ..core.solution import Solution
 from ..data.arrays import Array, Codes
 from ..data.frame import Frame, Template, form_to_read
@@ -25,7 +25,7 @@ AT_ONCE = 1 << 20  # terms of so many cells are made together
 DRAWN_IN = 16  # times that a row too far out is drawn in, as predictions have it
 SHOWN_ROWS, SHOWN_COLUMNS = 10, 8  # of the table in a notebook
 REST = {"spread": "how wide the classes are", "zeros": "a row of zeros"}  # what belongs to no column, in words
-LAPSE = "the chance of an outlier"
+OUTLIER_RATE = "the chance of an outlier"
 CALIBRATION = "the isotonic calibration"
 CERTAIN = 1e6  # odds beyond this are said as "more than"
 SAID = 0.005  # log-odds that show in two digits
@@ -33,11 +33,11 @@ SAID = 0.005  # log-odds that show in two digits
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """log p(a | x)/p(b | x) = prior + Σ_j what column j adds (+ rest + lapse + calibration), for every row.
+    """log p(a | x)/p(b | x) = prior + Σ_j what column j adds (+ rest + outliers + calibration), for every row.
 
     ``rest`` belongs to no column: how wide the classes are (joint columns with a covariance for each class), or what a
-    row of zeros would say (sparse rows).  ``lapse`` takes back what cannot be known of a row that may be an outlier
-    (models of whole tables).  ``calibration`` is what isotonic maps make of all this.  A missing value adds 0.
+    row of zeros would say (sparse rows).  ``outlier_term`` takes back what cannot be known of a row that may be an
+    outlier (models of whole tables).  ``calibration`` is what isotonic maps make of all this.  A missing value adds 0.
 
     >>> from suffit import GaussianNB
     >>> model = GaussianNB().fit([[1.0, 5.0], [2.0, 4.0], [6.0, 5.0], [7.0, 4.0]], ["low", "low", "high", "high"])
@@ -53,7 +53,7 @@ class Explanation:
     prior: Array  # (n,)
     rest: Array  # (n,)
     parts: Matrix  # (n, p), dense or CSR
-    lapse: Array  # (n,): what the chance takes back that a row is an outlier
+    outlier_term: Array  # (n,): what the chance takes back that a row is an outlier
     calibration: Array  # (n,): what isotonic maps make of it
     total: Array  # (n,)
     columns: Sequence[str]
@@ -86,8 +86,8 @@ class Explanation:
         out[free("prior")] = self.prior
         if self.rest.any():
             out[free(self.rest_name)] = self.rest
-        if self.lapse.any():
-            out[free("lapse")] = self.lapse
+        if self.outlier_term.any():
+            out[free("outliers")] = self.outlier_term
         if self.calibration.any():
             out[free("calibration")] = self.calibration
         parts = self.parts[:, places]
@@ -107,7 +107,7 @@ class Explanation:
         What an outlier rate and isotonic maps make of their sum comes last.
         """
         i = self._row(row)
-        held = [(LAPSE, float(self.lapse[i]))] if self.lapse.any() else []
+        held = [(OUTLIER_RATE, float(self.outlier_term[i]))] if self.outlier_term.any() else []
         held += [(CALIBRATION, float(self.calibration[i]))] if self.calibration.any() else []
         return self._evidence(row, n) + held
 
@@ -135,7 +135,7 @@ class Explanation:
         which = f"{better} rather than {worse}" if abs(total) >= SAID else f"{a} or {b}"
         lines = [f"{which}: {_odds(abs(total))} (log-odds {total:+.2f} for {a})"]
         for name, value in self._evidence(row, n):
-            says = f"speaks for {a if value > 0 else b}" if abs(value) >= SAID else "says nothing"
+            says = f"favours {a if value > 0 else b}" if abs(value) >= SAID else "says nothing"
             lines.append(f"  {value:+8.2f}  {name} {says if not name.endswith(' others') else 'together'}")
         return "\n".join(lines + self._held(i, better))
 
@@ -147,7 +147,7 @@ class Explanation:
         turned, raised = before * total < 0, abs(total) > abs(before)
         verb = f"turned to {better}," if turned else "raised to" if raised else "held to"
         causes = []
-        if self.outlier_rate and not (abs(self.lapse[i]) < SAID and np.isfinite(before)):
+        if self.outlier_rate and not (abs(self.outlier_term[i]) < SAID and np.isfinite(before)):
             beside = turned or raised or self.probability[i].sum() < 2 * self.outlier_rate
             causes = [*(["both are unlikely"] if beside else []), _rate(self.outlier_rate)]
         if abs(self.calibration[i]) >= SAID or not causes:
@@ -163,7 +163,7 @@ class Explanation:
         return waterfall(self.terms(row, n), a, b)
 
     def _before(self, i: int) -> float:
-        """The log-odds of one row without lapse and calibration."""
+        """The log-odds of one row without outlier rate and calibration."""
         return float(self.prior[i] + self.rest[i] + _over_columns(self.parts[[i], :])[0])
 
     def _row(self, row: int) -> int:
@@ -210,7 +210,7 @@ class Explanation:
             "against",
             "prior",
             self.rest_name,
-            "lapse",
+            "outliers",
             "calibration",
             *(str(self.columns[j]) for j in top),
             "others",
@@ -224,7 +224,7 @@ class Explanation:
             numbers = [
                 self.prior[i],
                 self.rest[i],
-                self.lapse[i],
+                self.outlier_term[i],
                 self.calibration[i],
                 *line[top],
                 others,
@@ -284,9 +284,9 @@ def explain_rows(
         raise ValueError(f"explain: the model has one class, {solution.classes[0]!r}, and nothing to decide")
     wanted = None if classes is None else pair_of(classes, solution.classes)
     scores = solution.scores(X)
-    posterior = lapsed(softmax(scores, axis=1), solution.log_prior, solution.lapse)
+    posterior = with_outliers(softmax(scores, axis=1), solution.log_prior, solution.outlier_rate)
     final = posterior if calibrated is None else calibrated(X)
-    sure = scores if not solution.lapse and calibrated is None else final
+    sure = scores if not solution.outlier_rate and calibrated is None else final
     first, second = _leading(sure) if wanted is None else (np.full(len(scores), c, np.int32) for c in wanted)
     blocks = row_blocks(len(scores), 1 if is_sparse(X) else max(X.shape[1], 1), AT_ONCE)
     terms = [_terms(solution, X[s:e], first[s:e], second[s:e], owners, len(columns)) for s, e in blocks]
@@ -301,15 +301,16 @@ def explain_rows(
         prior = np.where(np.isnan(prior), 0.0, prior)  # neither class is possible
         total = _over_columns(parts) + rest + prior
     total = np.where(events > 0, -np.inf, np.where(events < 0, np.inf, total))
-    at, lapse, calibration = np.arange(len(scores)), np.zeros(len(scores)), np.zeros(len(scores))
-    if solution.lapse:
-        lapse, total = _turned(total, posterior[at, first], posterior[at, second])
+    at, outlier_term, calibration = np.arange(len(scores)), np.zeros(len(scores)), np.zeros(len(scores))
+    if solution.outlier_rate:
+        outlier_term, total = _turned(total, posterior[at, first], posterior[at, second])
     if calibrated is not None:
         calibration, total = _turned(total, final[at, first], final[at, second])
     shown = X.frame if hasattr(X, "frame") else X
     return Explanation(
         solution.classes, first, second, np.stack([final[at, first], final[at, second]], axis=1), prior, rest,
-        parts, lapse, calibration, total, columns, "zeros" if beside_zeros else "spread", solution.lapse, shown, form,
+        parts, outlier_term, calibration, total, columns, "zeros" if beside_zeros else "spread", solution.outlier_rate,
+        shown, form,
     )  # fmt: skip
 
 

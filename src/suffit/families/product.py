@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.family import Family, Scorer, Terms
-from ..core.leave_one_out import LeftOut
+from ..core.leave_one_out import LooScores
 from ..core.logistic import Centred, Impossible, LogisticForm
-from ..core.stats import CLASS, Bundle
+from ..core.stats import CLASS, BlockSums
 from ..data.arrays import Array, Codes
 from ..data.errors import check_finite, rows_from
-from ..data.matrices import Matrix, Parts
-from ..data.remarks import current_remarks, no_remarks
+from ..data.matrices import BlockRows, Matrix
 from ..data.rows import Rows
+from ..data.warn import current_collector, no_warnings
 from ..kernels.runtime.threads import SMALL_MATRIX, one_blas_thread, row_blocks
 
 ROWS_AT_ONCE = 1 << 16  # rows of a table that are made matrices together,
@@ -45,7 +45,7 @@ class Block:
 
     def remarks(self) -> AbstractContextManager[None]:
         """What its family remarks inside is said, or not."""
-        return no_remarks() if self.quiet else nullcontext()
+        return no_warnings() if self.quiet else nullcontext()
 
     def log_jacobian(self, X: Matrix) -> Array:
         """−Σ log scale over the values that are there: densities are of the columns as they were.  # → (n,)"""
@@ -59,14 +59,14 @@ class Product(Family):
     """log p(x | c) = Σ_b power_b · log p(x_b | c) over blocks b of columns: a density where all powers are 1."""
 
     blocks: tuple[Block, ...]
-    lapse: float = 0.0  # type: ignore[misc]
+    outlier_rate: float = 0.0  # type: ignore[misc]
 
     key: ClassVar[str] = "product"
 
     @property
-    def speaks(self) -> bool:  # type: ignore[override]
+    def may_warn(self) -> bool:  # type: ignore[override]
         """Whether any block does."""
-        return any(b.family.speaks for b in self.blocks)
+        return any(b.family.may_warn for b in self.blocks)
 
     @property
     def statistic(self) -> tuple[Any, ...]:
@@ -78,23 +78,23 @@ class Product(Family):
             return self
         return replace(self, blocks=tuple(replace(b, family=f) for b, f in zip(self.blocks, families, strict=True)))
 
-    def settled(self, X: Any, rows: Rows, columns: Sequence[str]) -> Product:
+    def tuned(self, X: Any, rows: Rows, columns: Sequence[str]) -> Product:
         """Every block settled, on some rows where there are very many."""
         families = [b.family for b in self.blocks]
-        unsettled = [i for i, family in enumerate(families) if not (i in X.known or family.is_settled)]
-        if not unsettled:
+        untuned = [i for i, family in enumerate(families) if not (i in X.known or family.is_tuned)]
+        if not untuned:
             return self
-        sample = rows.weighty(ROWS_AT_ONCE)
+        sample = rows.with_positive_weight(ROWS_AT_ONCE)
         few, some = (rows, X) if len(sample) == len(rows) else (rows.some(sample), X[sample])
-        for i in unsettled:
-            families[i] = families[i].settled(some.part(i), few, self.blocks[i].columns)
+        for i in untuned:
+            families[i] = families[i].tuned(some.part(i), few, self.blocks[i].columns)
         return self._with(families)
 
-    def settled_as(self, other: Family) -> Product:
+    def tuned_as(self, other: Family) -> Product:
         """Every block settled as the other's."""
         if not isinstance(other, Product) or len(other.blocks) != len(self.blocks):
             return self
-        return self._with([a.family.settled_as(b.family) for a, b in zip(self.blocks, other.blocks, strict=True)])
+        return self._with([a.family.tuned_as(b.family) for a, b in zip(self.blocks, other.blocks, strict=True)])
 
     def difference(self, other: Family, columns: Sequence[str]) -> str:
         """The first block that differs."""
@@ -108,9 +108,9 @@ class Product(Family):
                     return f"{a.family.difference(b.family, a.columns)}; or {LIKE_THE_FIRST}"
         return super().difference(other, columns)
 
-    def collect(self, X: Any, rows: Rows, columns: Sequence[str]) -> Bundle:  # type: ignore[override]
+    def collect(self, X: Any, rows: Rows, columns: Sequence[str]) -> BlockSums:  # type: ignore[override]
         """The sums of every block, a portion of the rows at a time."""
-        total: Bundle | None = None
+        total: BlockSums | None = None
         for start, stop in stretches(X):
             codes, weights = rows.part(start, stop)
             few = Rows(rows.classes, codes, None if rows.weights is None else weights)
@@ -120,21 +120,21 @@ class Product(Family):
                     here.known[i] if i in here.known else b.family.collect(here.part(i), few, b.columns)
                     for i, b in enumerate(self.blocks)
                 ]
-            total = Bundle(tuple(sums)) if total is None else total + Bundle(tuple(sums))
+            total = BlockSums(tuple(sums)) if total is None else total + BlockSums(tuple(sums))
         assert total is not None
         return total
 
-    def without_rounding(self, before: Bundle, after: Bundle) -> Bundle:
+    def without_rounding(self, before: BlockSums, after: BlockSums) -> BlockSums:
         """Every block."""
         parts = zip(self.blocks, before.parts, after.parts, strict=True)
-        return Bundle(tuple(b.family.without_rounding(was, now) for b, was, now in parts))
+        return BlockSums(tuple(b.family.without_rounding(was, now) for b, was, now in parts))
 
-    def check_forgotten(self, before: Bundle, after: Bundle, columns: Sequence[str]) -> None:  # type: ignore[override]
+    def check_forgotten(self, before: BlockSums, after: BlockSums, columns: Sequence[str]) -> None:  # type: ignore[override]
         """Every block."""
         for b, was, now in zip(self.blocks, before.parts, after.parts, strict=True):
             b.family.check_forgotten(was, now, b.columns)
 
-    def scorer(self, stats: Bundle, columns: Sequence[str]) -> ProductScorer:  # type: ignore[override]
+    def scorer(self, stats: BlockSums, columns: Sequence[str]) -> ProductScorer:  # type: ignore[override]
         """Every block, solved when it is asked for."""
         return ProductScorer(Solved(self.blocks, stats), self.blocks)
 
@@ -142,15 +142,17 @@ class Product(Family):
         """The first blocks alone, at full power: a density, where the whole is a decision rule."""
         return Product(tuple(b if b.power == 1.0 else replace(b, power=1.0) for b in self.blocks[:blocks]))
 
-    def left_out(self, X: Any, rows: Rows, stats: Bundle, columns: Sequence[str]) -> LeftOut:  # type: ignore[override]
+    def leave_one_out(self, X: Any, rows: Rows, stats: BlockSums, columns: Sequence[str]) -> LooScores:  # type: ignore[override]
         """Σ_b power_b · log p(x_b | c), every block without the row."""
-        return self._by_blocks(X, rows, stats, lambda family: family.left_out)
+        return self._by_blocks(X, rows, stats, lambda family: family.leave_one_out)
 
-    def nearly_left_out(self, X: Any, rows: Rows, stats: Bundle, columns: Sequence[str]) -> LeftOut:  # type: ignore[override]
+    def approximate_leave_one_out(self, X: Any, rows: Rows, stats: BlockSums, columns: Sequence[str]) -> LooScores:  # type: ignore[override]
         """The same, about that where it would take long."""
-        return self._by_blocks(X, rows, stats, lambda family: family.nearly_left_out)
+        return self._by_blocks(X, rows, stats, lambda family: family.approximate_leave_one_out)
 
-    def _by_blocks(self, X: Any, rows: Rows, stats: Bundle, how: Callable[[Family], Callable[..., LeftOut]]) -> LeftOut:
+    def _by_blocks(
+        self, X: Any, rows: Rows, stats: BlockSums, how: Callable[[Family], Callable[..., LooScores]]
+    ) -> LooScores:
         found = []
         for i, (b, part) in enumerate(zip(self.blocks, stats.parts, strict=True)):
             if b.power:
@@ -160,7 +162,7 @@ class Product(Family):
         nothing = np.zeros((len(rows), len(stats.axes[CLASS])))
         never = [one.impossible for _, one, _ in found if one.impossible is not None]
         density = nothing + sum(power * (one.log_density + base[:, None]) for power, one, base in found)
-        return LeftOut(density, np.asarray(np.sum(never, axis=0)) if never else None)
+        return LooScores(density, np.asarray(np.sum(never, axis=0)) if never else None)
 
 
 class Solved(Sequence[Scorer]):
@@ -169,10 +171,10 @@ class Solved(Sequence[Scorer]):
     Another thread that asks at the same time gets an equal one.
     """
 
-    def __init__(self, blocks: Sequence[Block], stats: Bundle) -> None:
+    def __init__(self, blocks: Sequence[Block], stats: BlockSums) -> None:
         self._blocks, self._stats = blocks, stats
         self._made: dict[int, Scorer] = {}
-        self._remarks = current_remarks()
+        self._collector = current_collector()
 
     def __len__(self) -> int:
         return len(self._blocks)
@@ -186,7 +188,7 @@ class Solved(Sequence[Scorer]):
             return [self[k] for k in range(*i.indices(len(self)))]
         if i not in self._made:
             block = self._blocks[i]
-            with self._remarks.collected(), block.remarks(), one_blas_thread(len(block.columns) < SMALL_MATRIX):
+            with self._collector.collected(), block.remarks(), one_blas_thread(len(block.columns) < SMALL_MATRIX):
                 self._made[i] = block.family.scorer(self._stats.parts[i], block.columns)
         return self._made[i]
 
@@ -302,19 +304,19 @@ class ProductScorer(Scorer):
 
     def drawn_in(self, X: Any) -> Any:
         """Every block on its own."""
-        return Parts(tuple(s.drawn_in(part) for s, part in self._each(X)))
+        return BlockRows(tuple(s.drawn_in(part) for s, part in self._each(X)))
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> Any:
         """A matrix for every block."""
-        return Parts(tuple(s.sample(codes, rng) for s in self.scorers))
+        return BlockRows(tuple(s.sample(codes, rng) for s in self.scorers))
 
     def filled(self, X: Any, posterior: Array) -> Any:
         """Every block, given the class."""
-        return Parts(tuple(s.filled(part, posterior) for s, part in self._each(X)))
+        return BlockRows(tuple(s.filled(part, posterior) for s, part in self._each(X)))
 
     def drawn(self, X: Any, codes: Codes, rng: np.random.Generator) -> Any:
         """Every block, given the class."""
-        return Parts(tuple(s.drawn(part, codes, rng) for s, part in self._each(X)))
+        return BlockRows(tuple(s.drawn(part, codes, rng) for s, part in self._each(X)))
 
     def logistic_form(self) -> LogisticForm:
         """The forms of the blocks side by side; quadratic terms become columns of the statistic."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..core.stats import CLASS, EXACT, FEATURE, PATTERN, ROUNDING, Stats
 from ..data.arrays import Array
-from ..data.remarks import SingularClassWarning, remark
+from ..data.warn import SingularClassWarning, warn_once
 
 Flags = NDArray[np.bool_]
 
@@ -42,7 +42,7 @@ def common_values(means: Array, still: Flags, near: Array) -> Array:
     return np.asarray(value)
 
 
-def settle_equal(n: Array, x: Array, xx: Array, origin: Array, noise: Array) -> tuple[Array, Array, Array]:
+def clear_equal(n: Array, x: Array, xx: Array, origin: Array, noise: Array) -> tuple[Array, Array, Array]:
     """Sums and origins where a subtraction has left values that are all equal, but for rounding.  # (…, K, p)
 
     Such a cell is about its value.
@@ -55,7 +55,7 @@ def settle_equal(n: Array, x: Array, xx: Array, origin: Array, noise: Array) -> 
     return np.where(still, 0.0, x), np.where(still, 0.0, xx), np.where(still, value, origin)
 
 
-def settled_columns(stats: Stats) -> Stats:
+def cleared_columns(stats: Stats) -> Stats:
     """Moments of whatever layout, about its value in every column of a class that does not vary any more, and 0.
 
     Where the squares of all classes are together, a column is settled once it varies in none.
@@ -87,7 +87,7 @@ def _without(stats: Stats, name: str, a: Array, still: Flags) -> Array:
     return np.where(off, 0.0, a)
 
 
-def settled_directions(stats: Stats) -> Stats:
+def cleared_directions(stats: Stats) -> Stats:
     """Squares and products, where no value is missing, without directions whose variance is no more than rounding.
 
     A fit sees that columns depend on each other where less than 1e-12 of a variance is left.  Rounding leaves more of
@@ -153,7 +153,7 @@ def say_few_digits(few: Flags, of: str, after: Stats, columns: Sequence[str]) ->
     """Warn of the first class and column, if any."""
     if few.any():
         c, j = (int(v) for v in np.argwhere(few)[0])
-        remark(
+        warn_once(
             SingularClassWarning,
             f"forget: what was forgotten was so much larger than the rest of class {after.axes[CLASS].labels[c]!r} in "
             f"column {columns[j]!r} that few digits of its {of} are left; fit again where that matters",
@@ -161,5 +161,5 @@ def say_few_digits(few: Flags, of: str, after: Stats, columns: Sequence[str]) ->
 
 
 def is_inexact(total: Array) -> Flags:
-    """Which sums may have been rounded: those that are not whole numbers, or too large for all of them."""
+    """Which sums may have been rounded: those that are not integers, or too large for all of them."""
     return np.asarray((total != np.round(total)) | (np.abs(total) >= EXACT))

@@ -18,7 +18,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
 from ..core.family import EMPTIED, Family, least
-from ..core.leave_one_out import LeftOut
+from ..core.leave_one_out import LooScores
 from ..core.pooling import bounded, pooled
 from ..data.arrays import Array, Codes
 from ..data.errors import InputError
@@ -60,7 +60,7 @@ class Tuning:
         return "\n".join(rows)
 
 
-LEFT_OUT = "log-loss of rows left out"
+LOO_LOSS = "leave-one-out log-loss"
 NEGATIVE_EVIDENCE = "−log evidence"
 
 
@@ -78,14 +78,14 @@ def check_alpha(family: Any, evidence: bool) -> None:
     least(family, "alpha", family.alpha, 0.0)
 
 
-def loss_left_out(left: LeftOut, rows: Rows, counts: Array, tempered: bool = False, prior: bool = True) -> float:
+def loo_loss_of(left: LooScores, rows: Rows, counts: Array, tempered: bool = False, prior: bool = True) -> float:
     """Mean −log p(y | x) of rows left out, under the shares of the classes; ∞ where something is singular.
 
     A row that is the only one of its class says nothing: no setting could know it.  ``tempered``: under the power of
-    p(x | c) and the lapse with the least loss.  ``prior=False``: for a rule that takes no prior.
+    p(x | c) and the outlier rate with the least loss.  ``prior=False``: for a rule that takes no prior.
     """
     if not tempered:
-        return mean_loss(*losses_left_out(left, rows, counts, prior))
+        return mean_loss(*loo_losses(left, rows, counts, prior))
     n, codes, weights = _without(rows, counts)
     tells = _tells(n, codes, weights) & np.isfinite(left.log_density).all(axis=1)
     with np.errstate(divide="ignore"):
@@ -93,7 +93,7 @@ def loss_left_out(left: LeftOut, rows: Rows, counts: Array, tempered: bool = Fal
         return pooled([bounded(left)[tells]], log_prior[tells], codes[tells], weights[tells]).loss
 
 
-def losses_left_out(left: LeftOut, rows: Rows, counts: Array, prior: bool = True) -> tuple[Array, Array]:
+def loo_losses(left: LooScores, rows: Rows, counts: Array, prior: bool = True) -> tuple[Array, Array]:
     """−log p(y | x) of each row left out that says something, and its weight; ``prior``: whether classes have one."""
     n, codes, weights = _without(rows, counts)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -146,7 +146,7 @@ def check_classes(rows: Rows) -> None:
 
 def some_rows(X: Matrix, rows: Rows) -> tuple[Matrix, Rows]:
     """The rows that settings are compared on."""
-    look = rows.weighty(MOST_ROWS)
+    look = rows.with_positive_weight(MOST_ROWS)
     return (X, rows) if len(look) == len(rows) else (X[look], rows.some(look))
 
 
@@ -197,11 +197,11 @@ class SmoothedFamily(Family):
         return isinstance(self.alpha, str) and self.alpha in (LOO, TEMPERED)
 
     @property
-    def is_settled(self) -> bool:
+    def is_tuned(self) -> bool:
         """Whether α is."""
-        return type(self).settled is SmoothedFamily.settled and not self.alpha_is_open
+        return type(self).tuned is SmoothedFamily.tuned and not self.alpha_is_open
 
-    def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
+    def tuned(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
         """With the α that explains the classes of rows left out best, where that is asked for."""
         if not self.alpha_is_open:
             return self
@@ -210,12 +210,12 @@ class SmoothedFamily(Family):
         here, few = some_rows(X, rows)
 
         def loss(alpha: float) -> float:
-            left = self._with(alpha=alpha).left_out(here, few.one_of_each(), stats, columns)
-            return loss_left_out(left, few, counts, self.alpha == TEMPERED, not getattr(self, "complement", False))
+            left = self._with(alpha=alpha).leave_one_out(here, few.one_of_each(), stats, columns)
+            return loo_loss_of(left, few, counts, self.alpha == TEMPERED, not getattr(self, "complement", False))
 
-        return self._taken(LEFT_OUT, *least_at(loss))
+        return self._taken(LOO_LOSS, *least_at(loss))
 
-    def settled_as(self, other: Family) -> Family:
+    def tuned_as(self, other: Family) -> Family:
         """With the α that a family of its kind has chosen."""
         if isinstance(other, type(self)) and self.alpha_is_open:
             return self._with(alpha=other.alpha, tuning=other.tuning)
@@ -255,13 +255,13 @@ def covariance_losses(family: Any, X: Matrix, rows: Rows, stats: Any) -> list[tu
     out = []
     for tie in ties:
         one = replace(family, tie=tie, shrinkage=0.0)
-        for s, density in zip(amounts, one.left_out_by_shrinkage(X, rows.one_of_each(), stats, amounts), strict=True):
-            losses = losses_left_out(LeftOut(density), rows, stats["n"])
+        for s, density in zip(amounts, one.loo_by_shrinkage(X, rows.one_of_each(), stats, amounts), strict=True):
+            losses = loo_losses(LooScores(density), rows, stats["n"])
             out.append((Trial({"tie": tie, "shrinkage": s}, mean_loss(*losses)), *losses))
     return out
 
 
-def settled_covariance(family: Any, X: Matrix, rows: Rows, stats: Any) -> Any:
+def tuned_covariance(family: Any, X: Matrix, rows: Rows, stats: Any) -> Any:
     """A jointly normal family with its tie and shrinkage by leave-one-out: the grid of both, or of one.
 
     Of settings with the same loss, that with fewer parameters to learn is taken: tied more, then shrunk more.
@@ -274,7 +274,7 @@ def settled_covariance(family: Any, X: Matrix, rows: Rows, stats: Any) -> Any:
             "no tie and shrinkage that was tried leaves the covariances without a row invertible; set shrinkage to a "
             "number, or to 'loo'"
         )
-    return replace(family, **taken.settings, tuning=Tuning(LEFT_OUT, tuple(trials), taken))
+    return replace(family, **taken.settings, tuning=Tuning(LOO_LOSS, tuple(trials), taken))
 
 
 def amount(shrinkage: Any) -> float:

@@ -56,7 +56,7 @@ def add_entries(indptr, indices, data, y, low, place, n, count):  # type: ignore
         at = y[i] - low
         if at < 0 or at >= place.shape[0] or place[at] < 0:
             return False
-    bits = data.view(np.uint64)[indptr[0] : indptr[rows]]  # as whole numbers: [0, ∞) < ∞ < NaN < negative
+    bits = data.view(np.uint64)[indptr[0] : indptr[rows]]  # as integers: [0, ∞) < ∞ < NaN < negative
     top = np.uint64(0)
     for e in range(bits.shape[0]):
         top = max(top, bits[e])

@@ -29,7 +29,7 @@ def bin_codes(x, edges, offsets, out):  # type: ignore[no-untyped-def]
 
 @jit
 def _bits(n, known):  # type: ignore[no-untyped-def]
-    """n log₂ n; ``known`` holds it for whole numbers."""
+    """n log₂ n; ``known`` holds it for integers."""
     whole = np.int64(n)
     if whole == n and whole < known.shape[0]:
         return known[whole]

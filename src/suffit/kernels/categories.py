@@ -1,4 +1,4 @@
-"""Levels of categorical columns: counts per class, and scores."""
+"""Categories of categorical columns: counts per class, and scores."""
 
 from __future__ import annotations
 
@@ -8,40 +8,41 @@ from .runtime.compiled import fast, jit
 
 
 @jit
-def level_counts(codes_of_levels, offsets, codes, weights, count):  # type: ignore[no-untyped-def]
-    """count[c, offsets[j] + level] += w; a level of −1 is missing."""
-    rows, p = codes_of_levels.shape
+def category_counts(codes_of_categories, offsets, codes, weights, count):  # type: ignore[no-untyped-def]
+    """count[c, offsets[j] + category] += w; a category of −1 is missing."""
+    rows, p = codes_of_categories.shape
     for i in range(rows):
         c = codes[i]
         w = weights[i]
         for j in range(p):
-            level = codes_of_levels[i, j]
-            if level >= 0:
-                count[c, offsets[j] + level] += w
+            category = codes_of_categories[i, j]
+            if category >= 0:
+                count[c, offsets[j] + category] += w
 
 
 @jit
-def levels_without(codes_of_levels, offsets, codes, weights, count, total, shown, alpha, emptied, table, zeros, out, never, lone):  # type: ignore[no-untyped-def]  # fmt: skip  # noqa: E501
+def categories_without(codes_of_categories, offsets, codes, weights, count, total, shown, alpha, emptied, table, zeros, out, never, lone):  # type: ignore[no-untyped-def]  # fmt: skip  # noqa: E501
     """Take each row out of the counts of its own class: out[i, c] and never[i, c] change from tables to what is left.
 
-    log (n − w + α)/(N − w + α·levels), uniform where nothing is left; ``lone`` marks levels that no other row has.
+    log (n − w + α)/(N − w + α·categories), uniform where nothing is left; ``lone`` marks categories that no other row
+    has.
     """
-    rows, p = codes_of_levels.shape
+    rows, p = codes_of_categories.shape
     for i in range(rows):
         c = codes[i]
         w = weights[i]
         for j in range(p):
-            if codes_of_levels[i, j] < 0:
+            if codes_of_categories[i, j] < 0:
                 continue
-            at = offsets[j] + codes_of_levels[i, j]
-            levels = offsets[j + 1] - offsets[j]
+            at = offsets[j] + codes_of_categories[i, j]
+            categories = offsets[j + 1] - offsets[j]
             had = count[c, at]
             n = had - w if abs(had - w) > emptied * had else 0.0
             N = total[c, j] - w if abs(total[c, j] - w) > emptied * total[c, j] else 0.0
-            everything = N + alpha * levels
+            everything = N + alpha * categories
             share = n + alpha
             if everything <= 0:
-                share, everything = 1.0, float(levels)
+                share, everything = 1.0, float(categories)
             zero = share <= 0
             out[i, c] += np.log((1.0 if zero else share) / everything) - table[at, c]
             never[i, c] += (1.0 if zero else 0.0) - zeros[at, c]
@@ -67,17 +68,17 @@ def integer_counts(X, low, offsets, codes, weights, count):  # type: ignore[no-u
 
 
 @jit
-def level_scores(codes_of_levels, offsets, table, out):  # type: ignore[no-untyped-def]
-    """out[i, c] = Σ_j table[offsets[j] + level, c]; a level of −1 adds nothing."""
-    rows, p = codes_of_levels.shape
+def category_scores(codes_of_categories, offsets, table, out):  # type: ignore[no-untyped-def]
+    """out[i, c] = Σ_j table[offsets[j] + category, c]; a category of −1 adds nothing."""
+    rows, p = codes_of_categories.shape
     K = out.shape[1]
     for i in range(rows):
         for c in range(K):
             out[i, c] = 0.0
         for j in range(p):
-            level = codes_of_levels[i, j]
-            if level >= 0:
-                at = offsets[j] + level
+            category = codes_of_categories[i, j]
+            if category >= 0:
+                at = offsets[j] + category
                 for c in range(K):
                     out[i, c] += table[at, c]
 

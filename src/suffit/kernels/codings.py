@@ -1,4 +1,4 @@
-"""Levels and bins as numbers: one column of an array for each."""
+"""Categories and bins as numbers: one column of an array for each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .runtime.compiled import jit
 
 
 @jit
-def mark_levels(codes, places, values, out):  # type: ignore[no-untyped-def]
+def mark_categories(codes, places, values, out):  # type: ignore[no-untyped-def]
     """out[i, at] = values[at], at = places[code]; NaN everywhere for a code or a place of −1, nothing for another."""
     for i in range(len(codes)):
         at = places[codes[i]] if codes[i] >= 0 else -1

@@ -90,7 +90,7 @@ def column_moments(X, codes, weights, middle, n, t1, t2):  # type: ignore[no-unt
 
 @fast
 def sums_looked_up(X, places, weights, table, out):  # type: ignore[no-untyped-def]
-    """out[k] = Σ w·table[x] of whole numbers, of what is there in the column X[places[k]]."""
+    """out[k] = Σ w·table[x] of integers, of what is there in the column X[places[k]]."""
     for k in range(places.shape[0]):
         x = X[places[k]]
         total = 0.0
@@ -102,7 +102,7 @@ def sums_looked_up(X, places, weights, table, out):  # type: ignore[no-untyped-d
 
 @jit
 def count_seen(codes, weights, seen):  # type: ignore[no-untyped-def]
-    """How many levels rows of some weight have, and the weight of these rows; a level of −1 is missing."""
+    """How many categories rows of some weight have, and the weight of these rows; a category of −1 is missing."""
     found = 0
     total = 0.0
     for i in range(codes.shape[0]):
@@ -116,10 +116,10 @@ def count_seen(codes, weights, seen):  # type: ignore[no-untyped-def]
 
 
 @jit
-def levels_explain(X, places, low, high, codes, weights, K, wide, limit, levels, value):  # type: ignore[no-untyped-def]
-    """levels[j]: how many different whole numbers the column X[places[j]] has, 0 for more than ``limit``; and value[j]:
+def categories_explain(X, places, low, high, codes, weights, K, wide, limit, categories, value):  # type: ignore[no-untyped-def]
+    """categories[j]: how many different integers the column X[places[j]] has, 0 for more than ``limit``; and value[j]:
 
-    Σ_cv N_cv·log (N_cv + 1)/(N_c + levels).  Numbers in a range less than ``wide`` are found by a table.
+    Σ_cv N_cv·log (N_cv + 1)/(N_c + categories).  Numbers in a range less than ``wide`` are found by a table.
     """
     place = np.empty(wide, np.int64)
     known = np.empty(limit)
@@ -155,9 +155,9 @@ def levels_explain(X, places, low, high, codes, weights, K, wide, limit, levels,
                 found += 1
             count[k, codes[i]] += weights[i]
         if found > limit:
-            levels[j] = 0
+            categories[j] = 0
             continue
-        levels[j] = found
+        categories[j] = found
         sum_ = 0.0
         for c in range(K):
             N = 0.0

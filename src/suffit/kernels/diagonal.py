@@ -22,7 +22,7 @@ _variance_limit = fast(variance_limit)
 
 
 @fast
-def normal_left_out(x, codes, weights, n, mean, squares, variance, scale, peak, total, steady, smoothing, prior, few, out, odd):  # type: ignore[no-untyped-def]  # fmt: skip  # noqa: E501
+def normal_leave_one_out(x, codes, weights, n, mean, squares, variance, scale, peak, total, steady, smoothing, prior, few, out, odd):  # type: ignore[no-untyped-def]  # fmt: skip  # noqa: E501
     """out[i, c] −= ½ Σ_j (x − μ)²/v + log 2πv, of its own class without the row, of all with the floor without it.
 
     A floor that is little of a ``steady`` column's variances changes them to first order, v + d: 1/v·(1 − d/v) and

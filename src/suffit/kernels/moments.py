@@ -183,7 +183,7 @@ def class_moments(X, codes, weights, origin, n, t1, t2):  # type: ignore[no-unty
 
 @fast
 def class_moments_present(X, codes, weights, origin, n, t1, t2):  # type: ignore[no-untyped-def]
-    """The same for rows with holes: a NaN adds nothing, and n[c, j] counts what is there."""
+    """The same for rows with missing values: a NaN adds nothing, and n[c, j] counts what is there."""
     rows, p = X.shape
     for i in range(rows):
         c = codes[i]

@@ -14,11 +14,11 @@ FACTOR = float(np.exp(MIDDLE))
 FAR = 4.0  # times that a power grows or falls in one step
 MOST_TURNS = 100  # points of a search
 LEAST_PART = 1e-9  # of a step that gains nothing, after which there is no use in halving it
-MOST_LOGIT = 30.0  # of a lapse, either way
+MOST_LOGIT = 30.0  # of an outlier rate, either way
 NOTHING = 1e-6  # a power that is none
 BENT = (1.0, 0.97, 0.9, 0.7, 0.0)  # how much of what makes the loss no longer convex is reckoned with
 ROUNDING = 1e-12  # of the log-loss
-SETTLED = 1e-6  # a gain of log-loss after which there is nothing more to gain
+CONVERGED = 1e-6  # a gain of log-loss after which there is nothing more to gain
 
 
 @fast
@@ -47,11 +47,11 @@ def share(x):  # type: ignore[no-untyped-def]
 
 
 @fast
-def pool_loss(S, log_prior, codes, weights, beta, lapse, slope, curve, bend):  # type: ignore[no-untyped-def]
-    """Σ w·(−log p(c_i | i)), p = (1 − ε)·q + ε·prior, q ∝ exp(log prior + Σ_m β_m·S_m); and Σ w·P(lapse | i).
+def pool_loss(S, log_prior, codes, weights, beta, outlier_rate, slope, curve, bend):  # type: ignore[no-untyped-def]
+    """Σ w·(−log p(c_i | i)), p = (1 − ε)·q + ε·prior, q ∝ exp(log prior + Σ_m β_m·S_m); and Σ w·P(outlier rate | i).
 
     Added up beside it: its gradient in β, and its Hessian in (β, logit ε) in two parts, ``curve`` (positive: that of
-    log q by the share r of each row that is no lapse) less ``bend`` = Σ w·r(1 − r)·k kᵀ, k = (∂ log q/∂β, −1).
+    log q by the share r of each row that is no outlier rate) less ``bend`` = Σ w·r(1 − r)·k kᵀ, k = (∂ log q/∂β, −1).
     S: (M, K, n); log_prior: (K, n), or (K, 1) for all rows; slope: (M,); of curve (M, M) and bend (M + 1, M + 1) the
     lower triangles.
     """
@@ -59,7 +59,7 @@ def pool_loss(S, log_prior, codes, weights, beta, lapse, slope, curve, bend):  #
     each = log_prior.shape[1] > 1
     p, top, norm, w = np.empty((K, AT_ONCE)), np.empty(AT_ONCE), np.empty(AT_ONCE), np.empty(AT_ONCE)
     mean, told, odd = np.empty((M, AT_ONCE)), np.full((M + 1, AT_ONCE), -1.0), np.empty(AT_ONCE)
-    total, lapses, chance = 0.0, 0.0, np.empty(K)
+    total, outlier_rates, chance = 0.0, 0.0, np.empty(K)
     for k in range(K):
         chance[k] = np.exp(log_prior[k, 0])
     for start in range(0, n, AT_ONCE):
@@ -85,16 +85,16 @@ def pool_loss(S, log_prior, codes, weights, beta, lapse, slope, curve, bend):  #
                 norm[i] += e
         for i in range(size):
             c = codes[start + i]
-            right, loss = 1.0, 0.0  # the share of what is said for the class that is no lapse
-            if lapse > 0.0:
-                by_chance = lapse * (np.exp(log_prior[c, start + i]) if each else chance[c])
-                q = (1.0 - lapse) * p[c, i] / norm[i]
+            right, loss = 1.0, 0.0  # the share of what is said for the class that is no outlier rate
+            if outlier_rate > 0.0:
+                by_chance = outlier_rate * (np.exp(log_prior[c, start + i]) if each else chance[c])
+                q = (1.0 - outlier_rate) * p[c, i] / norm[i]
                 right = q / (q + by_chance)
                 loss = -np.log(q + by_chance)
             else:
                 loss = np.log(norm[i]) - w[i]
             total += weights[start + i] * loss
-            lapses += weights[start + i] * (1.0 - right)
+            outlier_rates += weights[start + i] * (1.0 - right)
             w[i] = weights[start + i] * right
             odd[i] = w[i] * (1.0 - right)
         for m in range(M):
@@ -107,7 +107,7 @@ def pool_loss(S, log_prior, codes, weights, beta, lapse, slope, curve, bend):  #
                 mean[m, i] /= norm[i]
                 told[m, i] = S[m, codes[start + i], start + i] - mean[m, i]
                 slope[m] -= w[i] * told[m, i]
-        if lapse > 0.0:
+        if outlier_rate > 0.0:
             for m in range(M + 1):
                 for o in range(m + 1):
                     value = 0.0
@@ -123,21 +123,24 @@ def pool_loss(S, log_prior, codes, weights, beta, lapse, slope, curve, bend):  #
                     for i in range(size):
                         value += w[i] * p[k, i] * (S[m, k, start + i] - mean[m, i]) * (S[o, k, start + i] - mean[o, i])
                 curve[m, o] += value
-    return total, lapses
+    return total, outlier_rates
 
 
 @fast
-def pool_price(where, lapse, price, pseudo, slope, curve, bend):  # type: ignore[no-untyped-def]
+def pool_price(where, outlier_rate, price, pseudo, slope, curve, bend):  # type: ignore[no-untyped-def]
     """What the priors add to the log-loss at ``where`` = (β, logit ε), to its gradient and to its Hessian."""
     M = len(where) - 1
     for i in range(M + 1):
         for j in range(M + 1):
             curve[i, j], bend[i, j] = 0.0, 0.0
-    paid = -pseudo * (np.log(lapse) + np.log1p(-lapse))
+    paid = -pseudo * (np.log(outlier_rate) + np.log1p(-outlier_rate))
     for m in range(M):
         slope[m], curve[m, m] = price * where[m], price
         paid += 0.5 * price * where[m] * where[m]
-    slope[M], curve[M, M] = lapse - pseudo * (1.0 - 2.0 * lapse), lapse * (1.0 - lapse) * (1.0 + 2.0 * pseudo)
+    slope[M], curve[M, M] = (
+        outlier_rate - pseudo * (1.0 - 2.0 * outlier_rate),
+        outlier_rate * (1.0 - outlier_rate) * (1.0 + 2.0 * pseudo),
+    )
     return paid
 
 
@@ -224,8 +227,8 @@ def pool_search(S, log_prior, codes, weights, price, pseudo, strongest, starts, 
             pool_moved(where, step, part, strongest, there)
         e = 1.0 / (1.0 + np.exp(-there[n - 1]))
         total = pool_price(there, e, price, pseudo, slope, curve, bend)
-        alone, lapses = pool_loss(S, log_prior, codes, weights, there, e, slope, curve, bend)
-        slope[n - 1] -= lapses
+        alone, outlier_rates = pool_loss(S, log_prior, codes, weights, there, e, slope, curve, bend)
+        slope[n - 1] -= outlier_rates
         total += alone
         if turn < compared:
             if total < best:
@@ -239,7 +242,7 @@ def pool_search(S, log_prior, codes, weights, price, pseudo, strongest, starts, 
             continue
         put(there, where)
         best, loss = total, alone
-        if promised < SETTLED:  # the next step would gain about its square
+        if promised < CONVERGED:  # the next step would gain about its square
             break
         pool_step(where, strongest, slope, curve, bend, step)
         part, promised = 1.0, 0.0

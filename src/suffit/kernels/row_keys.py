@@ -119,7 +119,7 @@ def marks_of_columns(x, order, categories, hashed, keys, marks):  # type: ignore
 
 
 @jit
-def count_weighty(codes, weights, count):  # type: ignore[no-untyped-def]
+def count_with_weight(codes, weights, count):  # type: ignore[no-untyped-def]
     """How many rows of each class weigh anything; no weights: all do."""
     for i in range(codes.shape[0]):
         if weights.shape[0] == 0 or weights[i] > 0.0:

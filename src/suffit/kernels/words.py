@@ -62,10 +62,10 @@ def code_words(data, starts, valid, skipped, codes, firsts):  # type: ignore[no-
     heads = np.empty(most, np.uint64)
     sizes = np.empty(most, np.uint64)
     last = np.uint64(slots - 1)
-    holes = valid.shape[0] > 0
+    missing = valid.shape[0] > 0
     found = 0
     for i in range(codes.shape[0]):
-        if holes and not (valid[(i + skipped) >> 3] >> ((i + skipped) & 7)) & 1:
+        if missing and not (valid[(i + skipped) >> 3] >> ((i + skipped) & 7)) & 1:
             codes[i] = -1
             continue
         start, stop = np.uint64(starts[i]), np.uint64(starts[i + 1])

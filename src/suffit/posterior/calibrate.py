@@ -1,7 +1,8 @@
 """Probabilities that mean what they say: a power or a monotone map, fitted on rows left out; and how to tell.
 
 Naive models are over-confident: columns that say the same thing are counted twice.  On the scores that rows have under
-the model without them, ``temperature`` finds the power β of the evidence and the lapse ε with the least log-loss,
+the model without them, ``temperature`` finds the power β of the evidence and the outlier rate ε with the least
+log-loss,
 
     p(c | x) = (1 − ε) q(c | x) + ε p(c),   q(c | x) ∝ p(c) p(x | c)^β,
 
@@ -23,8 +24,8 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 from scipy.special import softmax
 
-from ..core.leave_one_out import RowsLeftOut
-from ..core.outliers import lapsed
+from ..core.leave_one_out import LooRows
+from ..core.outliers import with_outliers
 from ..core.pooling import Pool, Pooled, bounded
 from ..core.solution import Solution
 from ..data.arrays import Array, Codes
@@ -109,11 +110,11 @@ class Trial:
     log_prior: Array  # (n, K)
     codes: Codes
     weights: Array
-    lapse: float  # of the model without the calibration
+    outlier_rate: float  # of the model without the calibration
 
     @cached_property
     def fit(self) -> tuple[Pooled, Maps]:
-        """A power and a lapse, and maps; an isotonic calibration has these alone."""
+        """A power and an outlier rate, and maps; an isotonic calibration has these alone."""
         return self._fitted(self._pool(), self.weights)
 
     @cached_property
@@ -138,7 +139,7 @@ class Trial:
         return Pool([self.scores], self.log_prior, self.codes)
 
     def _plain(self) -> Pooled:
-        return Pooled(np.ones(1), self.lapse, np.nan)
+        return Pooled(np.ones(1), self.outlier_rate, np.nan)
 
     def _fitted(self, pool: Pool, weights: Array, near: Pooled | None = None) -> tuple[Pooled, Maps]:
         if self.method == "temperature":
@@ -147,7 +148,9 @@ class Trial:
 
     def _posterior(self, found: Pooled, here: slice = slice(None)) -> Array:
         log_prior = self.log_prior[here]
-        return lapsed(softmax(found.powers[0] * self.scores[here] + log_prior, axis=1), log_prior, found.lapse)
+        return with_outliers(
+            softmax(found.powers[0] * self.scores[here] + log_prior, axis=1), log_prior, found.outlier_rate
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """What is kept of a model that is written: the report without the rows."""
@@ -156,7 +159,7 @@ class Trial:
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """A power of the evidence and a lapse, or a monotone map for each class; and what it does to rows left out.
+    """A power of the evidence and an outlier rate, or a monotone map for each class; and what it does to rows left out.
 
     ``before`` and ``after`` are how sure and how often right the model is in each bin of confidence; every figure named
     *after* is of rows that the calibration was not fitted on.
@@ -164,7 +167,7 @@ class Calibration:
 
     method: str
     power: float
-    lapse: float
+    outlier_rate: float
     maps: Maps
     log_prior: Array  # the log prior that the maps are for
     rows: int
@@ -175,7 +178,7 @@ class Calibration:
         """Itself where the log-loss of rows it was not fitted on is less with it; else one that changes nothing."""
         if self.log_loss_after < self.log_loss_before:
             return self
-        return replace(self, power=1.0, lapse=self.trial.lapse, maps=(), kept=False)
+        return replace(self, power=1.0, outlier_rate=self.trial.outlier_rate, maps=(), kept=False)
 
     @property
     def log_loss_before(self) -> float:
@@ -217,12 +220,12 @@ class Calibration:
             return solution.posterior(X)
         return self._under(self.mapped(solution.under(self.log_prior).posterior(X)), solution.log_prior)
 
-    def posterior_left_out(self, left: RowsLeftOut) -> Array:
+    def loo_posterior(self, left: LooRows) -> Array:
         """The same for rows left out, each under the prior without it."""
         if not self.maps:
-            return left.posterior(self.power, self.lapse)
+            return left.posterior(self.power, self.outlier_rate)
         plain = replace(left, log_prior=np.where(np.isneginf(left.log_prior), -np.inf, self.log_prior))
-        return self._under(self.mapped(plain.posterior(self.power, self.lapse), plain.log_prior), left.log_prior)
+        return self._under(self.mapped(plain.posterior(self.power, self.outlier_rate), plain.log_prior), left.log_prior)
 
     def _under(self, P: Array, log_prior: Array) -> Array:
         """Mapped probabilities under another prior; a class that had none before counts as it is."""
@@ -235,7 +238,7 @@ class Calibration:
     def __repr__(self) -> str:
         how = "a monotone map of each class"
         if self.method == "temperature":
-            how = f"p(c) p(x|c)^{self.power:.3g}, lapse {self.lapse:.2g}"
+            how = f"p(c) p(x|c)^{self.power:.3g}, outlier rate {self.outlier_rate:.2g}"
         if not self.kept:
             how = "not kept, as it does not help"
         return (
@@ -245,7 +248,7 @@ class Calibration:
         )
 
 
-def calibrated(method: str, without: RowsLeftOut, prior: Array) -> Calibration:
+def calibrated(method: str, without: LooRows, prior: Array) -> Calibration:
     """Fit a calibration on rows left out, for a model with this log prior."""
     codes, weights = without.rows.as_rows().part(0, len(without.rows))
     tells = np.flatnonzero((weights > 0) & np.isfinite(without.log_prior[np.arange(len(codes)), codes]))
@@ -255,9 +258,9 @@ def calibrated(method: str, without: RowsLeftOut, prior: Array) -> Calibration:
             "class; fit without calibrate"
         )
     rows = bounded(without.left)[tells], without.log_prior[tells], codes[tells], weights[tells]
-    trial = Trial(method, *rows, without.lapse)
+    trial = Trial(method, *rows, without.outlier_rate)
     found, maps = trial.fit
-    return Calibration(method, float(found.powers[0]), found.lapse, maps, prior, len(tells), trial)
+    return Calibration(method, float(found.powers[0]), found.outlier_rate, maps, prior, len(tells), trial)
 
 
 def _maps(P: Array, codes: Codes, weights: Array) -> Maps:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from ..data.arrays import Array
 from ..data.labels import Index
-from ..data.remarks import remark
 from ..data.settings import number
+from ..data.warn import warn_once
 
 Flags = NDArray[np.bool_]
 
@@ -222,7 +222,7 @@ class Rule:
         """
         most = min(self.cost.max(axis=0).min(), self.cost.mean(axis=1).max())
         if self.reject is not None and self.reject >= most:
-            remark(
+            warn_once(
                 UserWarning,
                 f"reject={self.reject:g} rejects no row: the least expected cost is never above {most:g}",
             )

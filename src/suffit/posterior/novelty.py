@@ -62,14 +62,14 @@ class Draws:
             self._kept[u, seen] = unit.log_joint(part)
         return self._kept[u, seen]
 
-    def share_above(self, holes: Flags | None, told: Array, density: Array) -> Array:
-        """The share of the draws, given these holes, that are more probable than rows of this density."""
+    def share_above(self, missing: Flags | None, told: Array, density: Array) -> Array:
+        """The share of the draws, given these missing values, that are more probable than rows of this density."""
         joint = np.tile(self.log_prior + told, (len(self.classes), 1))
         for u, (unit, places) in enumerate(zip(self.units, self.places, strict=True)):
-            if holes is None or not holes[places].any():
+            if missing is None or not missing[places].any():
                 joint += self._scores(u, None)
                 continue
-            seen = tuple(np.flatnonzero(~holes[places]).tolist())
+            seen = tuple(np.flatnonzero(~missing[places]).tolist())
             for some in [(j,) for j in seen] if unit.apart else [seen] if seen else []:
                 joint += self._scores(u, some)
         with np.errstate(divide="ignore"):
@@ -80,25 +80,25 @@ class Draws:
         return np.asarray(1 - below[np.searchsorted(same[order], density, side="right")] / below[-1])
 
 
-def novelties(draws: Draws, density: Array, holed: Rows, holes: Flags, told: Callable[[int], Array]) -> Array:
-    """The novelty of rows of this density, of which the rows ``holed`` have ``holes``.
+def novelties(draws: Draws, density: Array, with_missing: Rows, missing: Flags, told: Callable[[int], Array]) -> Array:
+    """The novelty of rows of this density, of which the rows ``with_missing`` have ``missing values``.
 
-    ``told(row)`` is what the holes of a row say of each class, where they are evidence.
+    ``told(row)`` is what the missing values of a row say of each class, where they are evidence.
     """
     out = np.empty(len(density))
-    complete = np.setdiff1d(np.arange(len(density)), holed)
+    complete = np.setdiff1d(np.arange(len(density)), with_missing)
     if len(complete):
         out[complete] = draws.share_above(None, told(int(complete[0])), density[complete])
-    patterns, which = patterns_of(~holes)
+    patterns, which = patterns_of(~missing)
     order = np.argsort(which, kind="stable")
     ends = np.searchsorted(which[order], np.arange(len(patterns) + 1))
     for a, b in pairwise(ends):
-        first, here = order[a], holed[order[a:b]]
-        out[here] = draws.share_above(holes[first], told(int(here[0])), density[here])
+        first, here = order[a], with_missing[order[a:b]]
+        out[here] = draws.share_above(missing[first], told(int(here[0])), density[here])
     return out
 
 
-def holes_of(X: Matrix) -> tuple[Rows, Flags]:
+def missing_cells_of(X: Matrix) -> tuple[Rows, Flags]:
     """The rows with missing values, and where in them these are.  # → (m,), (m, p)"""
     if is_sparse(X):
         rows = np.unique(np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[np.isnan(X.data)])

@@ -11,7 +11,7 @@ from ..data.arrays import Array
 MOST_STEPS = 100  # of the search for a shifted prior
 
 
-SETTLED = 1e-12  # the search ends where the mean log-likelihood is surely this close to its maximum
+CONVERGED = 1e-12  # the search ends where the mean log-likelihood is surely this close to its maximum
 
 
 ROUNDING = 1e-14  # share of a mean log-likelihood that its summation may be off by
@@ -52,11 +52,11 @@ def shifted_prior(likelihood: Array, weight: Array, start: Array, most_steps: in
         R = F / (F @ q)[:, None]
         g = w @ R
         gap = float(g.max()) - 1.0
-        if gap <= SETTLED or step == most_steps:
+        if gap <= CONVERGED or step == most_steps:
             break
         em, newton = q * g, _newton(q, (R * w[:, None]).T @ R)
-        level = _mean_log(F @ em, w)
-        lowest = level - ROUNDING * max(1.0, abs(level))
+        category = _mean_log(F @ em, w)
+        lowest = category - ROUNDING * max(1.0, abs(category))
         ways = (q + (newton - q) / 2**half for half in range(MOST_HALVINGS))
         q = next((p for p in ways if _mean_log(F @ p, w) >= lowest), em)
     out = np.zeros(len(start))

@@ -13,37 +13,41 @@ from numpy.typing import NDArray
 
 from ..core.family import Family, family_named
 from ..data.arrays import Array, freeze
-from ..data.column import DATE, EMPTY, LEVEL_KIND, MIXED, NESTED, READABLE, TRUTH, WHOLE, Column, unreadable
+from ..data.column import BOOLEAN, CATEGORICAL, DATE, EMPTY, INTEGER, MIXED, NESTED, READABLE, Column, unreadable
 from ..data.errors import InputError, check_finite
 from ..data.frame import Frame
-from ..data.remarks import DataWarning, remark
 from ..data.rows import Rows
 from ..data.similar import way_out
+from ..data.warn import DataWarning, warn_once
 from ..families import Bernoulli, Binned, Categorical, Gamma, Gaussian, LogNormal, Poisson
 from ..families.elementwise.shape import Elementwise
 from ..families.gaussian.diagonal import PRIOR_ROWS
 from .column_family_loo import BIC, CRITERIA, LOO, compared
-from .schema import LEFT_OUT, Choice, Piece, Schema, shown
+from .schema import DROPPED, BlockSpec, Choice, Schema, shown
 
-LOOK_AT = 20_000  # rows that the choice of families rests on, where there are more
+SAMPLE_ROWS = 20_000  # rows that the choice of families rests on, where there are more
 MOST_NUMBERS = 1 << 22  # of several columns that are looked at together
-WIDE = 1_000  # whole numbers further apart than this are sorted, to see how many different ones there are
-FEW_LEVELS = 30  # whole numbers of no more distinct values than this may be levels
-LARGEST_COUNT = 1_000  # whole numbers up to this may be counts of events
-EXACT = 2.0**53  # whole numbers from here on may be alike as float64
-OWN_VALUE = 0.5  # a column of levels with more distinct values than this share of its rows names the rows
+WIDE = 1_000  # integers further apart than this are sorted, to see how many different ones there are
+FEW_CATEGORIES = 30  # integers of no more distinct values than this may be categories
+LARGEST_COUNT = 1_000  # integers up to this may be counts of events
+EXACT = 2.0**53  # integers from here on may be alike as float64
+OWN_VALUE = 0.5  # a column of categories with more distinct values than this share of its rows names the rows
 SURELY = 10.0  # by how much a family's log-likelihood, less its price, must exceed the Gaussian's
 
 DROP, AS_ASKED, CONSTANT = "drop", "as asked", "every value is"
 NO_COLUMN = "no column is left to learn from, so that the class shares are all there is to predict: "
 IDENTIFIER = "an identifier rather than a feature"
 
-BERNOULLI, CATEGORICAL, POISSON, GAUSSIAN = Bernoulli(), Categorical(), Poisson(), Gaussian(prior_rows=PRIOR_ROWS)
+AS_BINARY, AS_CATEGORIES, POISSON, GAUSSIAN = Bernoulli(), Categorical(), Poisson(), Gaussian(prior_rows=PRIOR_ROWS)
 GAMMA = Gamma()
-CANDIDATES: dict[str, Family] = {"gaussian": GAUSSIAN, "poisson": POISSON, "categorical": CATEGORICAL}  # of whole ones
+CANDIDATES: dict[str, Family] = {
+    "gaussian": GAUSSIAN,
+    "poisson": POISSON,
+    "categorical": AS_CATEGORIES,
+}  # of whole ones
 RIVALS: dict[str, Elementwise] = {"log-normal": LogNormal(prior_rows=PRIOR_ROWS), "gamma": GAMMA}  # of positive numbers
 
-SHOWN = {id(f): shown(f) for f in (BERNOULLI, *CANDIDATES.values(), *RIVALS.values())}
+SHOWN = {id(f): shown(f) for f in (AS_BINARY, *CANDIDATES.values(), *RIVALS.values())}
 
 Verdict: TypeAlias = tuple[Family | None, str]  # a family, or None for a column that is left out; and why
 
@@ -117,13 +121,13 @@ def choose(
     if isinstance(wanted, Schema):
         return wanted
     wishes = read_wishes(wanted, frame, native)
-    look = rows.weighty(LOOK_AT)
+    look = rows.with_positive_weight(SAMPLE_ROWS)
     whole = len(look) == frame.n_rows
     few = frame if whole else frame.rows(look)
     by_name = {name: wish for wish in wishes for name in wish.columns}
     if frame.n_rows == 1 and not all(name in by_name and by_name[name].family != "auto" for name in frame.names):
         raise InputError("one sample (n_samples=1) of one class is not enough to tell what its columns are")
-    looked = Looked(frame, rows, few, rows if whole else rows.some(look))
+    looked = ColumnSample(frame, rows, few, rows if whole else rows.some(look))
     kinds = {name: column.kind() for name, column in few.columns.items()}
     found: dict[str, Verdict | Numbers] = {}
     for name in frame.names:
@@ -140,7 +144,7 @@ def choose(
     for name in frame.names:
         wish, (family, reason) = by_name.get(name), cast(Verdict, verdicts[name])
         if family is None:
-            choices.append(Choice(name, kinds[name], LEFT_OUT, reason, _hint(name, few.columns[name], reason)))
+            choices.append(Choice(name, kinds[name], DROPPED, reason, _hint(name, few.columns[name], reason)))
             continue
         key = id(family), reason == AS_ASKED, wish.columns if wish is not None and wish.joint else None
         if key not in alike:
@@ -151,29 +155,29 @@ def choose(
     for (_, asked, joint), (_, family, names) in alike.items():
         reads = "numbers"
         if isinstance(family, Categorical):
-            family, reads = replace(family, every_whole=False, unknown=family.unknown or unknown), "levels"
+            family, reads = replace(family, every_integer=False, unknown=family.unknown or unknown), "categories"
         lenient = isinstance(family, Elementwise) and not asked
         for some in [names] if joint or apart(family) else [[name] for name in names]:
             group: Any = ("joint", joint) if joint else family if apart(family) else ("alone", some[0])
             grouped.setdefault((group, lenient), (family, reads, lenient, []))[3].extend(some)
-    pieces = [
-        Piece(f, _in_order(names, by_name), reads, lenient=lenient) for f, reads, lenient, names in grouped.values()
+    specs = [
+        BlockSpec(f, _in_order(names, by_name), reads, lenient=lenient) for f, reads, lenient, names in grouped.values()
     ]
-    pieces.sort(key=lambda piece: min(piece.columns))  # so that models of tables in another order can be merged
-    if not pieces:  # a block of no columns has sums and scores, too: those of nothing
+    specs.sort(key=lambda spec: min(spec.columns))  # so that models of tables in another order can be merged
+    if not specs:  # a block of no columns has sums and scores, too: those of nothing
         why = [f"{c.column!r}: {c.reason.partition(' (')[0]}" for c in choices]
-        remark(DataWarning, NO_COLUMN, why, "; columns={name: family} sets a family by hand")
-        pieces.append(Piece(Gaussian(tie=1.0), (), "numbers"))
+        warn_once(DataWarning, NO_COLUMN, why, "; columns={name: family} sets a family by hand")
+        specs.append(BlockSpec(Gaussian(tie=1.0), (), "numbers"))
     elif missing == "informative":
-        used = tuple(sorted(c.column for c in choices if c.family != LEFT_OUT))
-        pieces.append(Piece(Bernoulli(threshold=None), used, "holes"))
-    return Schema(tuple(pieces), tuple(choices))
+        used = tuple(sorted(c.column for c in choices if c.family != DROPPED))
+        specs.append(BlockSpec(Bernoulli(threshold=None), used, "missing"))
+    return Schema(tuple(specs), tuple(choices))
 
 
 def _hint(name: str, column: Column, reason: str) -> str:
     """What to do with text that looks like numbers or dates, where the user has not said what it is."""
-    looked_at = column.kind() == LEVEL_KIND and not reason.startswith((AS_ASKED, CONSTANT))
-    return way_out(name, column.levels()[0]) if looked_at else ""
+    sampled = column.kind() == CATEGORICAL and not reason.startswith((AS_ASKED, CONSTANT))
+    return way_out(name, column.categories()[0]) if sampled else ""
 
 
 def _in_order(names: list[str], wishes: Mapping[str, Wish]) -> tuple[str, ...]:
@@ -198,9 +202,9 @@ def _wished(family: Family | str, name: str, kind: str) -> Family:
         family = made(prior_rows=PRIOR_ROWS) if issubclass(made, Gaussian) else made()
     if kind in (NESTED, MIXED, DATE):
         raise unreadable(name, kind, _dropped(name))
-    if kind == LEVEL_KIND and not isinstance(family, Categorical):
+    if kind == CATEGORICAL and not isinstance(family, Categorical):
         raise InputError(
-            f"column {name!r}: {family.key} needs numbers, the column holds levels; use Categorical(), or convert it"
+            f"column {name!r}: {family.key} needs numbers, but the column is text; use Categorical(), or convert it"
         )
     return family
 
@@ -232,7 +236,7 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Looked:
+class ColumnSample:
     """A table, and the few rows of it that are looked at.
 
     What would leave a column out, and what a family could not have, is judged on all of them.
@@ -244,31 +248,31 @@ class Looked:
     few_rows: Rows
 
     @cached_property
-    def weighty(self) -> NDArray[np.int64]:
+    def with_positive_weight(self) -> NDArray[np.int64]:
         """The rows that weigh anything."""
-        return self.rows.weighty()
+        return self.rows.with_positive_weight()
 
     def column(self, name: str, kind: str) -> Verdict | Numbers:
         """The family that the values of one column speak for, and why; or the numbers that families are tried on."""
         whole = self.frame.columns[name]
-        if kind == EMPTY and whole.holes().all():
+        if kind == EMPTY and whole.missing().all():
             return None, "no value is there"
         if kind == DATE:
             return None, "a date or time: make numbers of it, such as the year, or the hour with VonMises(period=24)"
         if kind not in READABLE and kind != EMPTY:
             raise unreadable(name, kind, _dropped(name))
-        if kind in (LEVEL_KIND, EMPTY) and whole.kind() == LEVEL_KIND:
+        if kind in (CATEGORICAL, EMPTY) and whole.kind() == CATEGORICAL:
             spread = _spread(self.few.columns[name], self.few_rows)
-            if self.few is not self.frame and not 1 < spread[0] <= FEW_LEVELS:
+            if self.few is not self.frame and not 1 < spread[0] <= FEW_CATEGORIES:
                 spread = _spread(whole, self.rows)
-            return _for_levels(*spread)
+            return _for_categories(*spread)
         return self._numbers(name, kind)
 
     def _numbers(self, name: str, kind: str) -> Verdict | Numbers:
         every = self.frame.columns[name].numbers()
         if self.rows.weights is not None:
             check_finite(every[:, None], [name])
-            every = every[self.weighty]
+            every = every[self.with_positive_weight]
         low, high, whole = _range(every)
         if math.isinf(low) or math.isinf(high):
             check_finite(every[:, None], [name])
@@ -278,10 +282,10 @@ class Looked:
             return self._equal(name, kind, low)
         if whole and _running(every, low, high, self.rows):
             return None, f"{IDENTIFIER} (a running number)"
-        if kind == TRUTH:
-            return BERNOULLI, "yes or no"
+        if kind == BOOLEAN:
+            return AS_BINARY, "true or false"
         if whole and low == 0.0 and high == 1.0:
-            return BERNOULLI, "only 0 and 1"
+            return AS_BINARY, "only 0 and 1"
         if not whole and low <= 0:
             return GAUSSIAN, "numbers"
         if self.few is not self.frame:
@@ -289,16 +293,16 @@ class Looked:
             seen = _range(x)
             if seen[0] < seen[1]:
                 return Numbers(x, self.few_rows, low, high, whole, *seen)
-        rows = self.rows.some(self.weighty) if len(every) < len(self.rows) else self.rows
+        rows = self.rows.some(self.with_positive_weight) if len(every) < len(self.rows) else self.rows
         return Numbers(every, rows, low, high, whole, low, high, whole)  # a rare other value is not among the few
 
     def _equal(self, name: str, kind: str, value: float) -> Verdict:
-        """A column whose values are one as float64; whole numbers that are not are levels."""
-        if kind == WHOLE and abs(value) >= EXACT:
+        """A column whose values are one as float64; integers that are not are categories."""
+        if kind == INTEGER and abs(value) >= EXACT:
             distinct, present = _spread(self.frame.columns[name], self.rows)
             if distinct > 1:
-                family, reason = _for_levels(distinct, present)
-                return family, f"whole numbers that are all {value:g} as float64; {reason}"
+                family, reason = _for_categories(distinct, present)
+                return family, f"integers that are all {value:g} as float64; {reason}"
         return None, f"{CONSTANT} {value:g}"
 
 
@@ -316,26 +320,26 @@ def _range(x: Array) -> tuple[float, float, bool]:
 
 
 def _spread(column: Column, rows: Rows) -> tuple[int, float]:
-    """How many distinct levels a column has, and in how many rows."""
-    values, codes = column.levels()
+    """How many distinct categories a column has, and in how many rows."""
+    values, codes = column.categories()
     return _kernels().count_seen(freeze(codes), rows.part(0, len(rows))[1], np.zeros(len(values), np.uint8))  # type: ignore[no-any-return]
 
 
 def _running(x: Array, low: float, high: float, rows: Rows) -> bool:
-    """Whether every row has its own of so many whole numbers in a row."""
-    if high - low + 1 < FEW_LEVELS or high - low >= len(x):
+    """Whether every row has its own of so many integers in a row."""
+    if high - low + 1 < FEW_CATEGORIES or high - low >= len(x):
         return False
     there = x[~np.isnan(x)]
     n = len(there)
-    return high - low == n - 1 and bool(rows.counts().sum() == n > FEW_LEVELS) and len(np.unique(there)) == n
+    return high - low == n - 1 and bool(rows.counts().sum() == n > FEW_CATEGORIES) and len(np.unique(there)) == n
 
 
-def _for_levels(distinct: int, present: float) -> Verdict:
+def _for_categories(distinct: int, present: float) -> Verdict:
     if distinct <= 1:
         return None, f"{CONSTANT} the same"
-    if distinct > max(FEW_LEVELS, OWN_VALUE * present):
+    if distinct > max(FEW_CATEGORIES, OWN_VALUE * present):
         return None, f"{IDENTIFIER} ({distinct} distinct values in {present:g} rows)"
-    return CATEGORICAL, f"{distinct} levels"
+    return AS_CATEGORIES, f"{distinct} categories"
 
 
 def _compared(columns: Mapping[str, Numbers], criterion: str) -> dict[str, Verdict]:
@@ -347,21 +351,21 @@ def _compared(columns: Mapping[str, Numbers], criterion: str) -> dict[str, Verdi
     found = {}
     for some in together.values():
         for (name, column), tries in zip(some.items(), explained(list(some.values())), strict=True):
-            settle = _for_whole_numbers if column.whole else _for_numbers
+            settle = _for_integers if column.whole else _for_numbers
             found[name] = settle(column, tries, criterion)
     return found
 
 
-def _for_whole_numbers(column: Numbers, explained: Explained, criterion: str) -> Verdict:
+def _for_integers(column: Numbers, explained: Explained, criterion: str) -> Verdict:
     tries = explained.by
     if criterion == LOO:
         found = compared(column.x, column.rows, {k: CANDIDATES[k] for k in tries}, whole=True)
         tries = {k: found.total(k) for k in tries}
     best = max(tries, key=lambda k: tries[k])
     others = ", ".join([f"{k} {v - tries[best]:.0f} nats" for k, v in tries.items() if k != best])
-    what = {"poisson": "counts", "gaussian": "whole numbers"}
+    what = {"poisson": "counts", "gaussian": "integers"}
     if best == "categorical":
-        what[best] = f"{explained.levels} whole numbers as levels"
+        what[best] = f"{explained.categories} integers as categories"
     return CANDIDATES[best], what[best] + (f" (by {CRITERIA[criterion]}: {others})" if others else "")
 
 
@@ -381,17 +385,17 @@ def _for_numbers(column: Numbers, explained: Explained, criterion: str) -> Verdi
 
 
 class Explained(NamedTuple):
-    """How well families explain a column: by name; and how many levels it has, where it may be a column of levels."""
+    """How well families explain a column: by name; and how many categories it has, where it may have some."""
 
     by: dict[str, float]
-    levels: int = 0
+    categories: int = 0
 
 
 @np.errstate(all="ignore")  # a class without values: NaN, where another family has them too
 def explained(columns: Sequence[Numbers]) -> list[Explained]:
     """Log-likelihood of columns of the same rows given the classes, less ½·log(rows) for every parameter (BIC).
 
-    Of whole numbers, that of the unit interval about each: for a Gaussian, by Sheppard's rule.
+    Of integers, that of the unit interval about each: for a Gaussian, by Sheppard's rule.
     """
     rows = columns[0].rows
     price = 0.5 * float(np.log(max(rows.counts().sum(), 1.0))) * len(rows.classes)
@@ -419,10 +423,10 @@ def explained(columns: Sequence[Numbers]) -> list[Explained]:
             out[j].by["poisson"] = a
     if len(whole):
         low, high = np.array([(c.least, c.most) for c in columns if c.whole]).T
-        for j, (levels, a) in zip(whole, _of_levels(X, whole, low, high, rows), strict=True):
-            if levels:
-                out[j].by["categorical"] = a - price * (levels - 1)
-                out[j] = out[j]._replace(levels=levels)
+        for j, (categories, a) in zip(whole, _of_categories(X, whole, low, high, rows), strict=True):
+            if categories:
+                out[j].by["categorical"] = a - price * (categories - 1)
+                out[j] = out[j]._replace(categories=categories)
     return out
 
 
@@ -469,12 +473,14 @@ def log_factorials(X: Array, places: NDArray[np.int64], rows: Rows) -> Array:
     return out
 
 
-def _of_levels(X: Array, places: NDArray[np.int64], low: Array, high: Array, rows: Rows) -> Iterator[tuple[int, float]]:
+def _of_categories(
+    X: Array, places: NDArray[np.int64], low: Array, high: Array, rows: Rows
+) -> Iterator[tuple[int, float]]:
     """How many different numbers the columns at these places have, in these ranges, 0 for many; and of each
 
-    Σ_cv N_cv·log (N_cv + 1)/(N_c + levels).
+    Σ_cv N_cv·log (N_cv + 1)/(N_c + categories).
     """
-    levels, value = np.empty(len(places), np.int64), np.empty(len(places))
+    categories, value = np.empty(len(places), np.int64), np.empty(len(places))
     ranges, part = (freeze(places), freeze(low), freeze(high)), rows.part(0, len(rows))
-    _kernels().levels_explain(X, *ranges, *part, len(rows.classes), WIDE, FEW_LEVELS, levels, value)
-    return zip(levels.tolist(), value.tolist(), strict=True)
+    _kernels().categories_explain(X, *ranges, *part, len(rows.classes), WIDE, FEW_CATEGORIES, categories, value)
+    return zip(categories.tolist(), value.tolist(), strict=True)

@@ -66,7 +66,7 @@ def compared(x: Array, rows: Rows, families: Mapping[str, Family], whole: bool) 
     weights = rows.part(0, len(rows))[1][tell]
     if not len(tell):
         return Compared(dict.fromkeys(families, np.zeros(0)), weights)
-    each = {name: left_out(x, rows, family, whole)[tell] for name, family in families.items()}
+    each = {name: leave_one_out(x, rows, family, whole)[tell] for name, family in families.items()}
     lowest = np.max(list(each.values()), axis=0) + SAYABLE
     return Compared({name: np.maximum(value, lowest) for name, value in each.items()}, weights)
 
@@ -81,20 +81,20 @@ def _tell(x: Array, rows: Rows, least: int) -> NDArray[np.int64]:
     return np.flatnonzero((different[codes] - gone >= least) & (weights > 0))
 
 
-def left_out(x: Array, rows: Rows, family: Family, whole: bool = False) -> Array:
+def leave_one_out(x: Array, rows: Rows, family: Family, whole: bool = False) -> Array:
     """log p(x_i | y_i) of every value under the sums without row i, −∞ where it is impossible then.  # (n,) → (n,)"""
     if whole and isinstance(family, Gaussian):
         return _gaussian_of_whole(x, rows)
     X: Matrix = x[:, None]
-    if isinstance(family, Categorical):  # the levels are those of the column, whichever row is left out
-        levels, codes = np.unique(x, return_inverse=True)
-        X, family = codes[:, None], Categorical(alpha=family.alpha, least_levels=len(levels))
+    if isinstance(family, Categorical):  # the categories are those of the column, whichever row is left out
+        categories, codes = np.unique(x, return_inverse=True)
+        X, family = codes[:, None], Categorical(alpha=family.alpha, least_categories=len(categories))
     out = np.empty(len(x))
     for c in np.unique(rows.codes):  # its class, and all others as one: no more is needed to score it
         one = Rows(OWN_AND_REST, freeze((rows.codes != c).astype(np.int32)), rows.weights)
         here = np.flatnonzero(rows.codes == c)
         stats = family.collect(X, one, ["x"])
-        density, never = family.left_out(X[here], one.some(here).one_of_each(), stats, ["x"])
+        density, never = family.leave_one_out(X[here], one.some(here).one_of_each(), stats, ["x"])
         out[here] = density[:, 0] if never is None else np.where(never[:, 0] > 0, -np.inf, density[:, 0])
     return out
 

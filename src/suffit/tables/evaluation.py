@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.leave_one_out import LeftOut
+from ..core.leave_one_out import LooScores
 from ..core.model import Model
 from ..core.pooling import bounded
 from ..core.stats import Stats
@@ -21,47 +21,47 @@ from ..families import Binned, Gaussian, MultivariateGaussian
 from ..families.counts.binned import Edges, SortedColumns
 from ..families.elementwise.shape import without
 from ..families.gaussian.diagonal import PRIOR_ROWS, prior_variances
-from ..families.gaussian.leave_one_out.approximate import NearlyLeftOut
-from ..families.gaussian.leave_one_out.missing import PartsLeftOut
+from ..families.gaussian.leave_one_out.approximate import ApproximateLoo
+from ..families.gaussian.leave_one_out.missing import LooWithMissing
 from ..families.gaussian.moments import divided, moments_by_column
 from .row_sample import Keyed, drawn, folds_of, reweighted
-from .schema import Piece
+from .schema import BlockSpec
 
 FOLDS, FEW_ROWS = 5, 1_000  # in so many folds bins are chosen by others, of so many rows; else in two
 MOST_COMPARED = 1_500  # of these, rows that settings are compared on, and powers fitted
 MOST_GUARDED = 128  # of these, rows that a fitted model must explain as well as those without them did
-MOST_LOOKED_AT = 4_000  # rows that the powers of the pool are fitted on
+MOST_SAMPLED = 4_000  # rows that the powers of the pool are fitted on
 
 
 @dataclass(frozen=True)
 class Joint:
-    """Scores of rows under settings of a joint piece that has not seen them."""
+    """Scores of rows under settings of a joint block that has not seen them."""
 
-    piece: Piece  # with the scales of its numbers
-    left_out: Callable[[MultivariateGaussian, slice], LeftOut]  # log p(x | c) of some of the rows looked at
+    spec: BlockSpec  # with the scales of its numbers
+    leave_one_out: Callable[[MultivariateGaussian, slice], LooScores]  # log p(x | c) of some of the rows looked at
     together: float  # rows that have both of a pair of columns, on average over the pairs
 
 
 class Held:
-    """Scores of some rows under models that have not seen them, for one piece after another."""
+    """Scores of some rows under models that have not seen them, for one block after another."""
 
     def __init__(self, frame: Frame, rows: Rows, keyed: Keyed, counts: Array) -> None:
         self.frame, self.rows, self.keyed, self.counts = frame, rows, keyed, counts
         self.n_folds = FOLDS if len(rows) <= FEW_ROWS else 2
         self.folds = folds_of(keyed.keys, rows, self.n_folds)
-        looked_at = drawn(keyed.keys, rows, MOST_LOOKED_AT)
-        compared = drawn(keyed.keys[looked_at], rows.some(looked_at), MOST_COMPARED)
-        self.look = np.concatenate([looked_at[compared], np.delete(looked_at, compared)])  # each against all other rows
+        sampled = drawn(keyed.keys, rows, MOST_SAMPLED)
+        compared = drawn(keyed.keys[sampled], rows.some(sampled), MOST_COMPARED)
+        self.look = np.concatenate([sampled[compared], np.delete(sampled, compared)])  # each against all other rows
         self.compared = len(compared)  # the first ones
         self.few = rows.some(self.look)
         first = self.look[: self.compared]
         self.guarded = drawn(keyed.keys[first], rows.some(first), MOST_GUARDED)  # a fitted model is held to these
         self.tell = self._telling()
-        self._kept: dict[Any, LeftOut] = {}
+        self._kept: dict[Any, LooScores] = {}
         self._learned: dict[Any, tuple[Any, Model]] = {}
         self._sorted: dict[tuple[str, ...], SortedColumns] = {}
         self._edges: dict[tuple[str, ...], tuple[Edges, ...]] = {}  # of bins chosen by all rows that are not looked at
-        self.sums: dict[Any, Stats] = {}  # of the columns and codings of joint pieces, over all rows
+        self.sums: dict[Any, Stats] = {}  # of the columns and codings of joint blocks, over all rows
 
     def told(self, first: int) -> tuple[Codes, Array]:
         """Codes and weights of the first of the rows looked at: every class by its share of all rows."""
@@ -81,76 +81,76 @@ class Held:
             self._sorted[columns] = self.keyed.sorted(columns)
         return self._sorted[columns]
 
-    def cut(self, piece: Piece) -> Piece:
-        """A piece whose bins, if it is one of those compared, are chosen by all rows; or by many, as compared."""
-        family, columns = piece.family, self._sorted.get(piece.columns)
+    def cut(self, spec: BlockSpec) -> BlockSpec:
+        """A block whose bins, if it is one of those compared, are chosen by all rows; or by many, as compared."""
+        family, columns = spec.family, self._sorted.get(spec.columns)
         if not isinstance(family, Binned) or family.edges is not None or columns is None:
-            return piece
-        edges = self._edges.get(piece.columns) or family.edges_of(columns, self.rows)
-        return replace(piece, family=replace(family, edges=edges))
+            return spec
+        edges = self._edges.get(spec.columns) or family.edges_of(columns, self.rows)
+        return replace(spec, family=replace(family, edges=edges))
 
-    def scores(self, pieces: Iterable[Piece], some: slice) -> Array:
+    def scores(self, specs: Iterable[BlockSpec], some: slice) -> Array:
         """log p(x | c) of some of the rows looked at, up to a constant per row.  # → (n, K)
 
         Each under the sums of all others; where the classes choose the bins, under bins and sums of rows held out.
         """
         total = np.zeros((len(self.look[some]), len(self.rows.classes)))
-        for piece in pieces:
-            total += bounded(self._known(piece, some))
+        for spec in specs:
+            total += bounded(self._known(spec, some))
         return total
 
-    def log_density(self, pieces: Iterable[Piece]) -> Array:
+    def log_density(self, specs: Iterable[BlockSpec]) -> Array:
         """log p(x_i | y_i) of the rows compared, each under the sums of all others.  # → (n,)"""
         codes, total = self.few.codes[: self.compared], np.zeros(self.compared)
-        for piece in pieces:
-            left, each = self._known(piece, slice(0, self.compared)), np.arange(self.compared)
+        for spec in specs:
+            left, each = self._known(spec, slice(0, self.compared)), np.arange(self.compared)
             total += left.log_density[each, codes]
             if left.impossible is not None:
                 total[left.impossible[each, codes] > 0] = -np.inf
         return total
 
-    def _known(self, piece: Piece, some: slice) -> LeftOut:
-        key = (piece.family, piece.columns, piece.reads, some.start)
+    def _known(self, spec: BlockSpec, some: slice) -> LooScores:
+        key = (spec.family, spec.columns, spec.reads, some.start)
         if key not in self._kept:
-            self._kept[key] = self._left_out(piece, some)
+            self._kept[key] = self._leave_one_out(spec, some)
         return self._kept[key]
 
-    def _left_out(self, piece: Piece, some: slice) -> LeftOut:
-        key = (piece.family, piece.columns, piece.reads)
-        if isinstance(piece.family, Binned):
+    def _leave_one_out(self, spec: BlockSpec, some: slice) -> LooScores:
+        key = (spec.family, spec.columns, spec.reads)
+        if isinstance(spec.family, Binned):
             if key not in self._kept:  # of all rows at once
-                self._kept[key] = LeftOut(self._of_others(piece.family, piece.columns))
-            return LeftOut(self._kept[key].log_density[some])
+                self._kept[key] = LooScores(self._of_others(spec.family, spec.columns))
+            return LooScores(self._kept[key].log_density[some])
         if key not in self._learned:
-            X = piece.matrix(self.frame)
-            self._learned[key] = X, Model.empty(piece.family, piece.names).learn(X, self.rows)
+            X = spec.matrix(self.frame)
+            self._learned[key] = X, Model.empty(spec.family, spec.names).learn(X, self.rows)
         X, model = self._learned[key]
         rows = self.few.some(np.arange(len(self.look))[some])
-        return model.left_out(X[self.look[some]], rows, np.zeros_like, one=True).left
+        return model.leave_one_out(X[self.look[some]], rows, np.zeros_like, one=True).left
 
-    def joint(self, piece: Piece) -> Joint:
-        """Settings of a joint piece, compared by leave-one-out: nearly exact."""
-        family, X = piece.family, piece.matrix(self.frame)
+    def joint(self, spec: BlockSpec) -> Joint:
+        """Settings of a joint block, compared by leave-one-out: nearly exact."""
+        family, X = spec.family, spec.matrix(self.frame)
         assert isinstance(family, MultivariateGaussian)
-        piece, stats, scale = _scaled(piece, family.collect(X, self.rows, piece.names))
-        family = piece.family
+        spec, stats, scale = _scaled(spec, family.collect(X, self.rows, spec.names))
+        family = spec.family
         assert isinstance(family, MultivariateGaussian)
-        self.sums[piece.columns, piece.codings] = stats
+        self.sums[spec.columns, spec.codings] = stats
         x, rows = X[self.look] / scale, self.few.one_of_each()
-        holes = "pair_n" in stats.sums
-        of_rows = family.parts_left_out(stats) if holes else partial(NearlyLeftOut, family.scatter(stats))
-        parts: dict[int | None, NearlyLeftOut | PartsLeftOut] = {}
+        missing = "pair_n" in stats.sums
+        of_rows = family.loo_with_missing(stats) if missing else partial(ApproximateLoo, family.scatter(stats))
+        parts: dict[int | None, ApproximateLoo | LooWithMissing] = {}
 
         there = ~np.isnan(x)
 
-        def left_out(family: MultivariateGaussian, some: slice) -> LeftOut:
+        def leave_one_out(family: MultivariateGaussian, some: slice) -> LooScores:
             if some.start not in parts:
                 codes, weights = rows.part(0, len(rows))
                 parts[some.start] = of_rows(x[some], codes[some], weights[some])
             density = parts[some.start].log_density(family.tie, family.shrinkage, family.freedom)
-            return LeftOut(density - (there[some] @ np.log(scale))[:, None])
+            return LooScores(density - (there[some] @ np.log(scale))[:, None])
 
-        return Joint(piece, left_out, _seen_together(stats))
+        return Joint(spec, leave_one_out, _seen_together(stats))
 
     def _of_others(self, family: Binned, names: tuple[str, ...]) -> Array:
         """Scores of the rows compared under bins of rows that are not.  # → (n, K)
@@ -173,8 +173,8 @@ class Held:
         return scores
 
 
-def _scaled(piece: Piece, stats: Stats) -> tuple[Piece, Stats, Array]:
-    """A joint piece whose numbers have variance 1 within the classes, its sums, and what numbers are divided by.
+def _scaled(spec: BlockSpec, stats: Stats) -> tuple[BlockSpec, Stats, Array]:
+    """A joint block whose numbers have variance 1 within the classes, its sums, and what numbers are divided by.
 
     With a prior of one row, so that no column is without variance.
     """
@@ -183,12 +183,12 @@ def _scaled(piece: Piece, stats: Stats) -> tuple[Piece, Stats, Array]:
     variance = family.solved_moments(n, x, squares, origin)[1][0]
     scale = np.sqrt(np.where(variance > 0, variance, 1.0))
     prior = np.where(variance > 0, prior_variances(n, x, squares, origin) / scale**2, 1.0)
-    assert isinstance(piece.family, MultivariateGaussian)
-    piece = replace(piece, family=replace(piece.family, prior=tuple(prior.tolist())))
-    ends = np.cumsum([0, *(c.width for c in piece.codings)])
+    assert isinstance(spec.family, MultivariateGaussian)
+    spec = replace(spec, family=replace(spec.family, prior=tuple(prior.tolist())))
+    ends = np.cumsum([0, *(c.width for c in spec.codings)])
     each = [tuple(scale[a:b].tolist()) for a, b in pairwise(ends)]
-    codings = tuple(replace(c, scales=s) for c, s in zip(piece.codings, each, strict=True))
-    return replace(piece, codings=codings), divided(stats, scale), scale
+    codings = tuple(replace(c, scales=s) for c, s in zip(spec.codings, each, strict=True))
+    return replace(spec, codings=codings), divided(stats, scale), scale
 
 
 def _seen_together(stats: Stats) -> float:

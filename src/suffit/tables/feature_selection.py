@@ -8,18 +8,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.leave_one_out import LeftOut
+from ..core.leave_one_out import LooScores
 from ..core.model import Model
 from ..core.pooling import bounded
 from ..data.arrays import Array
 from ..data.frame import Frame
-from ..data.remarks import no_remarks
 from ..data.rows import Rows
+from ..data.warn import no_warnings
 from ..families import MultivariateGaussian
-from ..families.tuning import LEFT_OUT as CRITERION
-from ..families.tuning import Trial, Tuning, loss_left_out
+from ..families.tuning import LOO_LOSS as CRITERION
+from ..families.tuning import Trial, Tuning, loo_loss_of
 from .row_sample import sample
-from .schema import LEFT_OUT, Piece, Schema
+from .schema import DROPPED, BlockSpec, Schema
 
 Places = NDArray[np.int64]
 
@@ -33,7 +33,7 @@ REASON = "as asked: rows left out are told better without it"
 class Part:
     """What is kept or left out as one: a column, or a joint block of them."""
 
-    piece: int
+    spec: int
     columns: tuple[str, ...]
     scores: Array  # log p(x | c) of every row under the sums without it  # (n, K)
 
@@ -44,18 +44,18 @@ def columns_that_help(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema,
     Backwards: of all columns in the model, the one whose going lowers the log-loss of rows left out most goes, until
     none does.  The last one stays.
     """
-    heavy = rows.weighty()
+    heavy = rows.with_positive_weight()
     if len(heavy) < len(rows):
         frame, rows = frame.rows(heavy), rows.some(heavy).with_weight()
-    units = [(i, c) for i, piece in enumerate(schema.pieces) for c in _units(piece)]
+    units = [(i, c) for i, spec in enumerate(schema.specs) for c in _units(spec)]
     look = sample(frame, schema.used, rows, max(1000, MOST_NUMBERS // (len(units) * len(rows.classes))))
     counts = rows.counts()
     few = rows.some(look)
-    with no_remarks():
-        parts = [Part(i, c, _left_out(schema.pieces[i].only(c), frame, rows, look)) for i, c in units]
+    with no_warnings():
+        parts = [Part(i, c, _leave_one_out(schema.specs[i].only(c), frame, rows, look)) for i, c in units]
 
     def loss(scores: Array) -> float:
-        return loss_left_out(LeftOut(scores), few, counts)
+        return loo_loss_of(LooScores(scores), few, counts)
 
     total = np.sum([p.scores for p in parts], axis=0)
     now = loss(total)
@@ -71,28 +71,28 @@ def columns_that_help(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema,
     return _without(schema, gone), Tuning(CRITERION, tuple(tried), tried[-1])
 
 
-def _units(piece: Piece) -> list[tuple[str, ...]]:
-    """The columns of a piece, each by itself unless they are joint."""
-    return [piece.columns] if isinstance(piece.family, MultivariateGaussian) else [(c,) for c in piece.columns]
+def _units(spec: BlockSpec) -> list[tuple[str, ...]]:
+    """The columns of a block, each by itself unless they are joint."""
+    return [spec.columns] if isinstance(spec.family, MultivariateGaussian) else [(c,) for c in spec.columns]
 
 
-def _left_out(piece: Piece, frame: Frame, rows: Rows, look: Places) -> Array:
-    X = piece.matrix(frame)
-    model = Model.empty(piece.family, piece.names).learn(X, rows)
-    without = model.left_out(X[look], rows.some(look), np.zeros_like, one=True)
+def _leave_one_out(spec: BlockSpec, frame: Frame, rows: Rows, look: Places) -> Array:
+    X = spec.matrix(frame)
+    model = Model.empty(spec.family, spec.names).learn(X, rows)
+    without = model.leave_one_out(X[look], rows.some(look), np.zeros_like, one=True)
     return bounded(without.left, DECIDES)
 
 
 def _without(schema: Schema, gone: Sequence[Part]) -> Schema:
-    pieces = []
-    for i, piece in enumerate(schema.pieces):
-        left = {c for p in gone if p.piece == i for c in p.columns}
-        stay = [c for c in piece.columns if c not in left]
+    specs = []
+    for i, spec in enumerate(schema.specs):
+        left = {c for p in gone if p.spec == i for c in p.columns}
+        stay = [c for c in spec.columns if c not in left]
         if stay:
-            pieces.append(piece.only(stay))
-    used = {c for piece in pieces for c in piece.columns}
+            specs.append(spec.only(stay))
+    used = {c for spec in specs for c in spec.columns}
     choices = tuple(
-        c if c.column in used or c.family == LEFT_OUT else replace(c, family=LEFT_OUT, reason=REASON)
+        c if c.column in used or c.family == DROPPED else replace(c, family=DROPPED, reason=REASON)
         for c in schema.choices
     )
-    return replace(schema, pieces=tuple(pieces), choices=choices, n_plain=len(pieces))
+    return replace(schema, specs=tuple(specs), choices=choices, n_plain=len(specs))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.arrays import Array, freeze
-from ..data.column import EMPTY, NUMBER, TRUTH, WHOLE
+from ..data.column import BOOLEAN, EMPTY, INTEGER, NUMBER
 from ..data.frame import Frame
 from ..data.rows import Rows
 from ..families.counts.binned import SortedColumns
@@ -52,7 +52,7 @@ def keyed(frame: Frame, names: Iterable[str], rows: Rows) -> Keyed:
     from ..kernels.row_keys import add_categories, add_ranks, marks_of_columns
 
     kinds = {name: frame.columns[name].kind() for name in names}
-    numbers = tuple(name for name, kind in kinds.items() if kind in (NUMBER, WHOLE, TRUTH))
+    numbers = tuple(name for name, kind in kinds.items() if kind in (NUMBER, INTEGER, BOOLEAN))
     other = [name for name, kind in kinds.items() if name not in numbers and kind != EMPTY]
     n, keys = frame.n_rows, np.zeros(frame.n_rows, np.uint64)
     x = np.empty((n, len(numbers)))
@@ -60,19 +60,19 @@ def keyed(frame: Frame, names: Iterable[str], rows: Rows) -> Keyed:
         x[:, j] = frame.columns[name].numbers()
     columns = SortedColumns.of(x)
     add_ranks(columns.x, columns.order, rows.part(0, n)[1], SALT, keys)
-    levels = [frame.columns[name].levels() for name in other]
-    categories = np.empty((len(other), n), np.int32)
-    for j, (_, codes) in enumerate(levels):
-        categories[j] = codes
-    sizes = np.array([len(values) for values, _ in levels], np.int64)
+    categories = [frame.columns[name].categories() for name in other]
+    coded = np.empty((len(other), n), np.int32)
+    for j, (_, codes) in enumerate(categories):
+        coded[j] = codes
+    sizes = np.array([len(values) for values, _ in categories], np.int64)
     hashed = np.zeros((len(other), int(sizes.max(initial=0))), np.uint64)
-    told = freeze(categories), freeze(sizes), rows.codes, len(rows.classes), rows.part(0, n)[1]
+    told = freeze(coded), freeze(sizes), rows.codes, len(rows.classes), rows.part(0, n)[1]
     add_categories(*told, SALT, keys, hashed)
     marks = np.zeros(len(numbers) + len(other), np.uint64)
-    marks_of_columns(columns.x, columns.order, freeze(categories), hashed, keys, marks)
+    marks_of_columns(columns.x, columns.order, freeze(coded), hashed, keys, marks)
     of_categories = {
         name: dict(zip(values, each.tolist(), strict=False))
-        for name, (values, _), each in zip(other, levels, hashed, strict=True)
+        for name, (values, _), each in zip(other, categories, hashed, strict=True)
     }
     return Keyed(keys, numbers, columns, dict(zip([*numbers, *other], marks.tolist(), strict=True)), of_categories)
 
@@ -95,11 +95,11 @@ def sample(frame: Frame, names: Iterable[str], rows: Rows, most: int) -> Places:
 
     By their keys; of very many rows, by their places.
     """
-    heavy = rows.weighty(MOST_KEYED)
+    heavy = rows.with_positive_weight(MOST_KEYED)
     if len(heavy) <= most:
         return heavy
     if len(heavy) == MOST_KEYED:
-        return rows.weighty(most)
+        return rows.with_positive_weight(most)
     few = rows.some(heavy)
     return heavy[drawn(keyed(frame.rows(heavy), names, few).keys, few, most, least=1)]
 
@@ -138,9 +138,9 @@ def allotted(sizes: NDArray[np.int64], most: int, least: int = LEAST_OF_CLASS) -
 
 def some_rows(rows: Rows, most: int) -> Places:
     """The rows that weigh anything; of more than ``most``, about so many by their places, of each class as allotted."""
-    sizes = rows.weighty_sizes()
+    sizes = rows.sizes_with_weight()
     if 2 * len(sizes) > most or int(sizes.sum()) <= most:
-        return rows.weighty(most)
+        return rows.with_positive_weight(most)
     return rows.drawn(allotted(sizes, most))
 
 

@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 
 from ..core.family import Family
 from ..data.arrays import Array, freeze
-from ..data.column import EMPTY, NUMBER, TRUTH, WHOLE, ArrayColumn
+from ..data.column import BOOLEAN, EMPTY, INTEGER, NUMBER, ArrayColumn
 from ..data.errors import InputError, check_finite
 from ..data.frame import Frame
 from ..data.matrices import Coded, Matrix
-from ..data.remarks import MissingValuesWarning, remark
+from ..data.warn import MissingValuesWarning, warn_once
 from ..families.counts.binned import bin_names
 from ..families.elementwise.bernoulli import Bernoulli
 from ..families.gaussian.diagonal import Gaussian
 from ..families.product import Block, Product
 
-LEFT_OUT = "left out"
-UNSEEN = -2  # in place of a place among levels
+DROPPED = "dropped"
+UNSEEN = -2  # in place of a place among categories
 
 
 @dataclass(frozen=True)
@@ -44,36 +44,36 @@ class Choice:
 
 @dataclass(frozen=True)
 class Coding:
-    """How a column becomes numbers in a joint block: as it is, or 0 and 1 for each level, or for each bin.
+    """How a column becomes numbers in a joint block: as it is, or 0 and 1 for each category, or for each bin.
 
     The numbers are divided by ``scales``, so that shrinking a covariance towards a multiple of I is fair to all.
     """
 
-    levels: tuple[Hashable, ...] = ()
+    categories: tuple[Hashable, ...] = ()
     edges: tuple[float, ...] = ()
     scales: tuple[float, ...] = ()
 
     def names(self, column: str) -> tuple[str, ...]:
         """What the numbers are called."""
-        if self.levels:
-            return tuple(f"{column}={level}" for level in self.levels)
+        if self.categories:
+            return tuple(f"{column}={category}" for category in self.categories)
         return tuple(bin_names(column, self.edges)) if self.edges else (column,)
 
     @property
     def width(self) -> int:
         """How many numbers there are."""
-        return len(self.levels) or len(self.edges) + bool(self.edges) or 1
+        return len(self.categories) or len(self.edges) + bool(self.edges) or 1
 
     def fill(self, frame: Frame, column: str, out: Array) -> None:
-        """The numbers of every row; NaN where missing, 0 for every level at one never seen.  # out: (n, width), 0"""
-        if not (self.levels or self.edges):
+        """The numbers of every row; NaN where missing, 0 for every category at one never seen.  # out: (n, width), 0"""
+        if not (self.categories or self.edges):
             out[:, 0] = self._scaled(_numbers(frame, column))
             return
         values = freeze(1 / np.asarray(self.scales) if self.scales else np.ones(self.width))
         if self.edges:
             self._mark_bins(_numbers(frame, column), column, values, out)
         else:
-            self._mark_levels(*_levels(frame, column), values, out)
+            self._mark_categories(*_categories(frame, column), values, out)
 
     def _scaled(self, x: Array) -> Array:
         if not self.scales:
@@ -83,12 +83,12 @@ class Coding:
         far = np.isinf(scaled) & np.isfinite(x)  # as far out as numbers go
         return np.where(far, np.copysign(np.finfo(np.float64).max, x), scaled) if far.any() else scaled
 
-    def _mark_levels(self, levels: list[Hashable], codes: NDArray[np.int32], values: Array, out: Array) -> None:
-        from ..kernels.codings import mark_levels
+    def _mark_categories(self, categories: list[Hashable], codes: NDArray[np.int32], values: Array, out: Array) -> None:
+        from ..kernels.codings import mark_categories
 
-        place = {v: i for i, v in enumerate(self.levels)}
-        places = np.array([place.get(v, UNSEEN) for v in levels], np.int64)
-        mark_levels(freeze(codes), freeze(places), values, out)
+        place = {v: i for i, v in enumerate(self.categories)}
+        places = np.array([place.get(v, UNSEEN) for v in categories], np.int64)
+        mark_categories(freeze(codes), freeze(places), values, out)
 
     def _mark_bins(self, x: Array, column: str, values: Array, out: Array) -> None:
         from ..kernels.codings import mark_bins
@@ -99,12 +99,12 @@ class Coding:
 
 
 @dataclass(frozen=True)
-class Piece:
+class BlockSpec:
     """One block of a table: its columns, the family they share, and how they are read."""
 
     family: Family
     columns: tuple[str, ...]
-    reads: str  # "numbers", "levels", "holes" (what is missing) or "codings" (as these say)
+    reads: str  # "numbers", "categories", "missing values" (what is missing) or "codings" (as these say)
     codings: tuple[Coding, ...] = ()
     power: float = 1.0
     lenient: bool = False  # whether values outside the family's support are missing: it was not the user's choice
@@ -114,7 +114,7 @@ class Piece:
         """What the columns of the block's matrix are called."""
         if self.reads == "codings":
             return tuple(n for name, c in zip(self.columns, self.codings, strict=True) for n in c.names(name))
-        return tuple(f"{c} is missing" for c in self.columns) if self.reads == "holes" else self.columns
+        return tuple(f"{c} is missing" for c in self.columns) if self.reads == "missing" else self.columns
 
     @property
     def owners(self) -> tuple[str, ...]:
@@ -128,8 +128,8 @@ class Piece:
         """What the numbers of the block's matrix were divided by; none: they are as they were."""
         return tuple(s for c in self.codings for s in c.scales)
 
-    def only(self, columns: Iterable[str]) -> Piece:
-        """The same piece with some of its columns."""
+    def only(self, columns: Iterable[str]) -> BlockSpec:
+        """The same block with some of its columns."""
         kept = set(columns)
         codings = tuple(
             k for c, k in zip(self.columns, self.codings, strict=False) if c in kept
@@ -138,18 +138,18 @@ class Piece:
 
     def matrix(self, frame: Frame) -> Matrix:
         """The block's columns of these rows."""
-        if self.reads == "levels":
-            return _coded([_levels(frame, name) for name in self.columns], frame.n_rows)
+        if self.reads == "categories":
+            return _coded([_categories(frame, name) for name in self.columns], frame.n_rows)
         if self.reads == "codings":
             ends = np.cumsum([0, *(coding.width for coding in self.codings)]).tolist()
-            marks = all((coding.levels or coding.edges) and not coding.scales for coding in self.codings)
+            marks = all((coding.categories or coding.edges) and not coding.scales for coding in self.codings)
             made = np.zeros((frame.n_rows, ends[-1]), np.float32 if marks else np.float64)  # 0 and 1 need no more
             for name, coding, (a, b) in zip(self.columns, self.codings, pairwise(ends), strict=True):
                 coding.fill(frame, name, made[:, a:b])
             return made
         out = np.empty((frame.n_rows, len(self.columns)))
         for j, name in enumerate(self.columns):
-            out[:, j] = _missing(frame, name) if self.reads == "holes" else _numbers(frame, name)
+            out[:, j] = _missing(frame, name) if self.reads == "missing" else _numbers(frame, name)
         return out
 
 
@@ -169,7 +169,7 @@ def _coded(columns: Sequence[tuple[list[Hashable], NDArray[np.int32]]], n: int) 
     codes = np.empty((n, len(columns)), np.int32)
     for j, (_, column) in enumerate(columns):
         codes[:, j] = column
-    return Coded(codes, tuple(tuple(levels) for levels, _ in columns))
+    return Coded(codes, tuple(tuple(categories) for categories, _ in columns))
 
 
 def _numbers(frame: Frame, name: str) -> Array:
@@ -177,7 +177,7 @@ def _numbers(frame: Frame, name: str) -> Array:
     if column is None:
         return np.full(frame.n_rows, np.nan)
     kind = column.kind()
-    if kind not in (NUMBER, WHOLE, TRUTH, EMPTY):
+    if kind not in (NUMBER, INTEGER, BOOLEAN, EMPTY):
         raise InputError(
             f"column {name!r}: numbers are needed, as in the rows learned before, found {kind} values; "
             "convert the column, or give it as missing"
@@ -185,21 +185,21 @@ def _numbers(frame: Frame, name: str) -> Array:
     return np.full(frame.n_rows, np.nan) if kind == EMPTY else column.numbers()
 
 
-def _levels(frame: Frame, name: str) -> tuple[list[Hashable], NDArray[np.int32]]:
+def _categories(frame: Frame, name: str) -> tuple[list[Hashable], NDArray[np.int32]]:
     column = frame.columns.get(name)
     if column is None:
         return [], np.full(frame.n_rows, -1, np.int32)
     try:
-        return column.levels()
+        return column.categories()
     except TypeError:
         raise InputError(
-            f"column {name!r}: a level must be a single value, found {column.kind()} values; make it one value per cell"
+            f"column {name!r}: a category must be a single value, found {column.kind()} values; use one per cell"
         ) from None
 
 
 def _missing(frame: Frame, name: str) -> Array:
     column = frame.columns.get(name)
-    return np.ones(frame.n_rows) if column is None else column.holes().astype(np.float64)
+    return np.ones(frame.n_rows) if column is None else column.missing().astype(np.float64)
 
 
 class TableRows:
@@ -218,7 +218,7 @@ class TableRows:
     @property
     def shape(self) -> tuple[int, int]:
         """Rows, and columns of all blocks."""
-        return self.frame.n_rows, sum(len(piece.columns) for piece in self.schema.pieces)
+        return self.frame.n_rows, sum(len(spec.columns) for spec in self.schema.specs)
 
     def __len__(self) -> int:
         return self.frame.n_rows
@@ -230,7 +230,7 @@ class TableRows:
     def part(self, i: int) -> Matrix:
         """The matrix of one block."""
         if i not in self._made:
-            self._made[i] = self.schema.pieces[i].matrix(self.frame)
+            self._made[i] = self.schema.specs[i].matrix(self.frame)
         return self._made[i]
 
 
@@ -241,50 +241,50 @@ class Schema:
     Printed (or shown in a notebook) it is a table: column, kind, family, reason.
     """
 
-    pieces: tuple[Piece, ...]
+    specs: tuple[BlockSpec, ...]
     choices: tuple[Choice, ...]
-    n_plain: int | None = None  # how many pieces, the first ones, are the density; None: all
-    lapse: float = 0.0  # the chance that the columns of a row say nothing of its class
-    supports: tuple[Piece, ...] = ()  # blocks that say which values a column can have, where they are no pieces
+    n_plain: int | None = None  # how many blocks, the first ones, are the density; None: all
+    outlier_rate: float = 0.0  # the chance that the columns of a row say nothing of its class
+    supports: tuple[BlockSpec, ...] = ()  # blocks that say which values a column can have, where they are no blocks
 
     def plain(self) -> Schema:
         """The structure that draws, densities and imputation rest on, alone."""
-        return replace(self, pieces=self.pieces[: self.n_plain], lapse=0.0)
+        return replace(self, specs=self.specs[: self.n_plain], outlier_rate=0.0)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that the model uses, in the order of its blocks."""
-        return tuple(name for piece in self.pieces for name in piece.names)
+        return tuple(name for spec in self.specs for name in spec.names)
 
     @property
     def owners(self) -> tuple[str, ...]:
         """For each of ``columns``, the column of the table that it comes from."""
-        return tuple(name for piece in self.pieces for name in piece.owners)
+        return tuple(name for spec in self.specs for name in spec.owners)
 
     @property
     def used(self) -> tuple[str, ...]:
         """The same, in the order of the table."""
-        return tuple(choice.column for choice in self.choices if choice.family != LEFT_OUT)
+        return tuple(choice.column for choice in self.choices if choice.family != DROPPED)
 
     def with_prior_rows(self, share: float) -> Schema:
         """The same where rows weigh so much on average: a prior worth one row weighs as much."""
         if share == 1.0:
             return self
-        return replace(self, pieces=tuple(replace(p, family=_with_prior_rows(p.family, share)) for p in self.pieces))
+        return replace(self, specs=tuple(replace(p, family=_with_prior_rows(p.family, share)) for p in self.specs))
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in self.__dict__.items() if k != "_bounded"}
 
     def keys(self) -> dict[str, str]:
         """The family of every column, by its name; of columns that are in several blocks, in the first."""
-        blocks = [piece for piece in reversed(self.pieces) if piece.reads != "holes"]
-        return {name: piece.family.key for piece in blocks for name in piece.columns}
+        blocks = [spec for spec in reversed(self.specs) if spec.reads != "missing"]
+        return {name: spec.family.key for spec in blocks for name in spec.columns}
 
     def family(self) -> Product:
         """The product of the blocks' families."""
-        plain = len(self.pieces) if self.n_plain is None else self.n_plain
-        blocks = [Block(p.family, p.names, p.power, p.scales, i >= plain) for i, p in enumerate(self.pieces)]
-        return Product(tuple(blocks), self.lapse)
+        plain = len(self.specs) if self.n_plain is None else self.n_plain
+        blocks = [Block(p.family, p.names, p.power, p.scales, i >= plain) for i, p in enumerate(self.specs)]
+        return Product(tuple(blocks), self.outlier_rate)
 
     def rows(self, frame: Frame) -> TableRows:
         """A table's rows, as the model reads them."""
@@ -294,18 +294,18 @@ class Schema:
         """The table with values that a column cannot have as missing, for every block; which is said."""
         columns = {}
         said = []
-        for piece in self._bounded:
-            for name in piece.columns:
+        for spec in self._bounded:
+            for name in spec.columns:
                 column = frame.columns.get(name)
-                if column is None or column.kind() in (TRUTH, EMPTY):
+                if column is None or column.kind() in (BOOLEAN, EMPTY):
                     continue
                 x = _numbers(frame, name)
-                bad = _impossible(piece.family, x)
+                bad = _impossible(spec.family, x)
                 if bad.any():
                     columns[name] = ArrayColumn(np.where(bad, np.nan, x))
-                    said.append(f"column {name!r}: {x[bad][0]:g} is impossible under {shown(piece.family)}")
+                    said.append(f"column {name!r}: {x[bad][0]:g} is impossible under {shown(spec.family)}")
         if said:
-            remark(
+            warn_once(
                 MissingValuesWarning,
                 "",
                 said,
@@ -314,13 +314,13 @@ class Schema:
         return replace(frame, columns={**frame.columns, **columns}) if columns else frame
 
     @cached_property
-    def _bounded(self) -> tuple[Piece, ...]:
+    def _bounded(self) -> tuple[BlockSpec, ...]:
         """The blocks whose families, chosen by what the values were, leave some out."""
-        return tuple(p for p in self.supports or self.pieces if p.lenient and type(p.family) is not Gaussian)
+        return tuple(p for p in self.supports or self.specs if p.lenient and type(p.family) is not Gaussian)
 
-    def left_out(self) -> tuple[Choice, ...]:
+    def leave_one_out(self) -> tuple[Choice, ...]:
         """The columns that the model does not use."""
-        return tuple(choice for choice in self.choices if choice.family == LEFT_OUT)
+        return tuple(choice for choice in self.choices if choice.family == DROPPED)
 
     def __repr__(self) -> str:
         rows = [("column", "kind", "family", "reason"), *((c.column, c.kind, c.family, c.reason) for c in self.choices)]
@@ -343,7 +343,7 @@ def shown(family: Family) -> str:
     for field in fields(family):  # type: ignore[arg-type]
         value = getattr(family, field.name)
         same = value is field.default or (not isinstance(value, tuple | list | np.ndarray) and value == field.default)
-        if same or field.name == "every_whole":
+        if same or field.name == "every_integer":
             continue
         parts.append(f"{field.name}={value!r}")
     return f"{defaults.__name__}({', '.join(parts)})"

@@ -1,12 +1,12 @@
 """How the columns of a table depend on each other given the class: structures compared on rows left out.
 
 Every row is scored by the sums of all the others (leave-one-out, in closed form; for shrunk joint columns, and those
-with holes, nearly).  Where there is no closed form, bins chosen by the class, the sums are those of all folds but the
-row's own.  Which rows are looked at, and the fold of each, depends on the ranks of their values (see ``row_sample``):
-neither the order of rows and columns, nor names of columns, categories and classes, nor units change anything.
-Structures are compared, and pooled, by the log-loss of (1 − ε)·q(c | x) + ε·p(c), q ∝ p(c) Π_m p_m(x | c)^β_m, on the
-rows left out: β below 1 takes back the over-confidence of a wrong model, and the lapse ε is the chance that a row is an
-exception, whose columns say nothing of its class.
+with missing values, nearly).  Where there is no closed form, bins chosen by the class, the sums are those of all folds
+but the row's own.  Which rows are looked at, and the fold of each, depends on the ranks of their values (see
+``row_sample``): neither the order of rows and columns, nor names of columns, categories and classes, nor units change
+anything. Structures are compared, and pooled, by the log-loss of (1 − ε)·q(c | x) + ε·p(c), q ∝ p(c) Π_m p_m(x |
+c)^β_m, on the rows left out: β below 1 takes back the over-confidence of a wrong model, and the outlier rate ε is the
+chance that a row is an exception, whose columns say nothing of its class.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ import numpy as np
 from scipy.special import softmax
 
 from ..core.family import Family
-from ..core.outliers import lapsed
+from ..core.outliers import with_outliers
 from ..core.pooling import Pooled, bounded, expected_loss, pooled, priced_loss
 from ..core.stats import Stats
 from ..data.arrays import Array, Codes
-from ..data.column import LEVEL_KIND, NUMBER, WHOLE
+from ..data.column import CATEGORICAL, INTEGER, NUMBER
 from ..data.frame import Frame
-from ..data.remarks import no_remarks
 from ..data.rows import Rows
+from ..data.warn import no_warnings
 from ..families import Binned, Categorical, MultivariateGaussian
 from ..families.gaussian.missing.patterns import patterns_of
 from ..families.tuning import Tuning
 from ..kernels.runtime.threads import one_blas_thread
 from .evaluation import Held
 from .row_sample import Places, keyed, some_rows
-from .schema import Coding, Piece, Schema
+from .schema import BlockSpec, Coding, Schema
 
 NAIVE = "naive"
 MOST_ROWS = 20_000  # rows whose sums structures are compared by, where there are more
-MOST_COLUMNS = 250  # numbers in a joint block; more levels than make these are left to themselves
+MOST_COLUMNS = 250  # numbers in a joint block; more categories than make these are left to themselves
 MOST_ROOM = 1 << 23  # numbers that the sums of a joint block may take
-MOST_WORK = 1e10  # products that factoring a joint block may take, for all ways in which rows have holes
-SEEN_OFTEN = 2.5  # rows a level needs more than, for a number of its own in a joint block: no sum of weights is near
+MOST_WORK = 1e10  # products that factoring a joint block may take, for all ways in which rows have missing values
+SEEN_OFTEN = 2.5  # rows a category needs more than, for a number of its own in a joint block: no sum of weights is near
 BINS = 8  # of the numbers in a joint block; fewer where that would make too many columns
 TIES = (1.0, 0.3, 0.0)
 SHRINKAGE = 0.1  # tried with every tie; with the best, more or less of it
@@ -78,7 +78,7 @@ class Selection:
 
     tried: tuple[Tried, ...]
     pool: tuple[tuple[str, str, float], ...]
-    lapse: float
+    outlier_rate: float
     loss: float
     loo_loss: float
     density: str = NAIVE
@@ -94,24 +94,24 @@ class Selection:
         before = [] if self.columns is None else [repr(self.columns), ""]
         return "\n".join([
             *before, *rows,
-            f"pool: {weights}; outlier rate {self.lapse:.2g}; leave-one-out log-loss {self.loo_loss:.4f}",
+            f"pool: {weights}; outlier rate {self.outlier_rate:.2g}; leave-one-out log-loss {self.loo_loss:.4f}",
             f"expected on new rows: {self.loss:.4f}; densities and draws: {self.density}",
         ])  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Structure:
-    """Pieces that make a model of the table; ``joint`` marks the piece whose covariances are to be chosen."""
+    """Pieces that make a model of the table; ``joint`` marks the block whose covariances are to be chosen."""
 
     name: str
-    pieces: tuple[Piece, ...]
+    specs: tuple[BlockSpec, ...]
     joint: int | None = None
 
     @property
     def is_density(self) -> bool:
         """Whether it is one of the columns themselves, and not of marks for their categories or bins."""
-        marked = any(c.levels or c.edges for p in self.pieces for c in p.codings)
-        return not marked and not any(isinstance(p.family, Binned) and p.family.edges is None for p in self.pieces)
+        marked = any(c.categories or c.edges for p in self.specs for c in p.codings)
+        return not marked and not any(isinstance(p.family, Binned) and p.family.edges is None for p in self.specs)
 
 
 # --- the structures
@@ -121,57 +121,59 @@ def structures(schema: Schema, held: Held) -> list[Structure]:
     """Naive, naive with bins, numbers joint, everything joint, everything joint with bins: those that make sense."""
     frame = held.frame
     kinds = {c.column: c.kind for c in schema.choices}
-    plain = {n: p for p in schema.pieces if p.reads != "holes" for n in p.columns}
-    holes = tuple(p for p in schema.pieces if p.reads == "holes")
+    plain = {n: p for p in schema.specs if p.reads != "missing" for n in p.columns}
+    missing = tuple(p for p in schema.specs if p.reads == "missing")
     used = held.keyed.in_order(schema.used)
-    levels = [n for n in used if isinstance(plain[n].family, Categorical) and kinds[n] == LEVEL_KIND]
-    numeric = [n for n in used if kinds[n] in (NUMBER, WHOLE) and plain[n].family.key != "bernoulli"]
-    found = [Structure(NAIVE, schema.pieces)]
+    categories = [n for n in used if isinstance(plain[n].family, Categorical) and kinds[n] == CATEGORICAL]
+    numeric = [n for n in used if kinds[n] in (NUMBER, INTEGER) and plain[n].family.key != "bernoulli"]
+    found = [Structure(NAIVE, schema.specs)]
     rest = tuple(n for n in schema.used if n not in numeric)
     if numeric:
-        bins = Piece(Binned(), tuple(numeric), "numbers")
-        found.append(Structure("naive, binned", (*_only(schema, rest), bins, *holes)))
+        bins = BlockSpec(Binned(), tuple(numeric), "numbers")
+        found.append(Structure("naive, binned", (*_only(schema, rest), bins, *missing)))
     if len(numeric) > 1 and len(rest) * FEW_OTHERS >= len(numeric):
-        joint = Piece(_joint(), tuple(numeric), "codings", (Coding(),) * len(numeric))
-        found.append(Structure("numbers joint", (*_only(schema, rest), joint, *holes), len(_only(schema, rest))))
-    codings = {n: _level_coding(held, n) if n in levels else Coding() for n in used}
+        joint = BlockSpec(_joint(), tuple(numeric), "codings", (Coding(),) * len(numeric))
+        found.append(Structure("numbers joint", (*_only(schema, rest), joint, *missing), len(_only(schema, rest))))
+    codings = {n: _category_coding(held, n) if n in categories else Coding() for n in used}
     edges = _quantiles(held, numeric)
     binned = {n: replace(c, edges=edges.get(n, ())) for n, c in codings.items()}
     for name, coding in (("all joint", codings), ("all joint, binned", binned if numeric else {})):
-        use = {n: c for n, c in coding.items() if n not in levels or c.levels}
+        use = {n: c for n, c in coding.items() if n not in categories or c.categories}
         width = sum(c.width for c in use.values())
         if 1 < width <= MOST_COLUMNS and width**3 * _patterns(frame, use) <= MOST_WORK:
-            found.append(Structure(name, (Piece(_joint(), tuple(use), "codings", tuple(use.values())), *holes), 0))
+            found.append(
+                Structure(name, (BlockSpec(_joint(), tuple(use), "codings", tuple(use.values())), *missing), 0)
+            )
     return found
 
 
 def _patterns(frame: Frame, names: Iterable[str]) -> int:
     """In how many ways rows miss some of these columns: for each, a joint block has a covariance to factor."""
-    holes = [h for n in names if (h := frame.columns[n].holes()).any()]
-    return len(patterns_of(np.column_stack(holes))[0]) if holes else 1
+    missing = [h for n in names if (h := frame.columns[n].missing()).any()]
+    return len(patterns_of(np.column_stack(missing))[0]) if missing else 1
 
 
-def _only(schema: Schema, names: Sequence[str]) -> tuple[Piece, ...]:
-    """The pieces of a schema, as far as they are about these columns."""
-    pieces = []
-    for piece in schema.pieces:
-        here = tuple(n for n in piece.columns if n in names)
-        if here and piece.reads != "holes":
-            pieces.append(piece.only(here))
-    return tuple(pieces)
+def _only(schema: Schema, names: Sequence[str]) -> tuple[BlockSpec, ...]:
+    """The blocks of a schema, as far as they are about these columns."""
+    specs = []
+    for spec in schema.specs:
+        here = tuple(n for n in spec.columns if n in names)
+        if here and spec.reads != "missing":
+            specs.append(spec.only(here))
+    return tuple(specs)
 
 
 def _joint() -> MultivariateGaussian:
-    return MultivariateGaussian(tie=1.0, shrinkage=SHRINKAGE, holes="pairs", freedom=FREEDOM)
+    return MultivariateGaussian(tie=1.0, shrinkage=SHRINKAGE, missing="pairs", freedom=FREEDOM)
 
 
-def _level_coding(held: Held, name: str) -> Coding:
-    values, codes = held.frame.columns[name].levels()
+def _category_coding(held: Held, name: str) -> Coding:
+    values, codes = held.frame.columns[name].categories()
     weights = held.rows.part(0, len(held.rows))[1]
     count = np.bincount(codes[codes >= 0], weights[codes >= 0], minlength=len(values))
     often = [v for v, n in zip(values, count, strict=True) if n > SEEN_OFTEN]
     marks = held.keyed.of_categories[name]
-    return Coding(levels=tuple(sorted(often, key=lambda v: marks[v])))
+    return Coding(categories=tuple(sorted(often, key=lambda v: marks[v])))
 
 
 def _quantiles(held: Held, names: Sequence[str]) -> dict[str, tuple[float, ...]]:
@@ -195,7 +197,7 @@ class Candidate:
     tried: Tried
     scores: Array  # (n, K), of the rows compared
     besides: Callable[[], Array]  # of the others looked at
-    dense: tuple[Piece, ...] | None = None  # its pieces under the setting of the best density, where they have one
+    dense: tuple[BlockSpec, ...] | None = None  # its blocks under the setting of the best density, where they have one
     log_density: Array | None = None  # (n,): log p(x_i | y_i) without row i, of the rows compared
 
 
@@ -227,13 +229,13 @@ class Proposals:
     sums: Mapping[Any, Stats] = field(default_factory=dict)
 
     def known(self, schema: Schema) -> dict[int, Stats]:
-        """The sums of pieces that all rows were added up for, by the place of the piece."""
-        keys = {i: (p.columns, p.codings) for i, p in enumerate(schema.pieces) if p.reads == "codings"}
+        """The sums of blocks that all rows were added up for, by the place of the block."""
+        keys = {i: (p.columns, p.codings) for i, p in enumerate(schema.specs) if p.reads == "codings"}
         return {i: self.sums[key] for i, key in keys.items() if key in self.sums}
 
 
 def select(schema: Schema, frame: Frame, rows: Rows) -> Proposals:
-    """Pools of structures that explain rows left out best: the schemas of their pieces, and what was tried."""
+    """Pools of structures that explain rows left out best: the schemas of their blocks, and what was tried."""
     look = some_rows(rows, MOST_ROWS)
     every_row, counts = len(look) == frame.n_rows, rows.counts()
     if not every_row:
@@ -246,7 +248,7 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> Proposals:
         return nothing_to_compare(schema, rows, ((NAIVE, "", 1.0),))
     tried: list[Tried] = []
     best: list[Candidate] = []
-    with no_remarks(), one_blas_thread():
+    with no_warnings(), one_blas_thread():
         for structure in structures(schema, held):
             so_far = min((t.loss for t in tried), default=np.inf)
             taken, attempts = _settled(structure, held, log_prior, so_far)
@@ -257,7 +259,7 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> Proposals:
     places, (codes, weights) = held.look[held.guarded], guarded.part(0, len(guarded))
     if not every_row:
         return Proposals(tuple(found), rows.classes.labels, look[places], codes, weights)
-    each = [replace(f, schema=replace(f.schema, pieces=tuple(held.cut(p) for p in f.schema.pieces))) for f in found]
+    each = [replace(f, schema=replace(f.schema, specs=tuple(held.cut(p) for p in f.schema.specs))) for f in found]
     return Proposals(tuple(each), rows.classes.labels, places, codes, weights, held.sums)
 
 
@@ -276,7 +278,7 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
     decides; then normal ones.  With p numbers and n rows that have both of a pair, correlations err by about 1/√n each,
     and shrinkage is no less than p/2n.
     """
-    alone = [p for i, p in enumerate(structure.pieces) if i != structure.joint]
+    alone = [p for i, p in enumerate(structure.specs) if i != structure.joint]
     compared, besides = slice(0, held.compared), slice(held.compared, None)
     rest = held.scores(alone, compared)
     told = held.told(held.compared)
@@ -289,12 +291,12 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
 
     if structure.joint is None:
         only = tried("", rest)
-        dense = {"dense": structure.pieces, "log_density": held.log_density(alone)} if structure.is_density else {}
+        dense = {"dense": structure.specs, "log_density": held.log_density(alone)} if structure.is_density else {}
         return Candidate(structure, only, rest, lambda: held.scores(alone, besides), **dense), [only]  # type: ignore[arg-type]
-    at, piece = structure.joint, structure.pieces[structure.joint]
-    many = len(held.rows.classes) * len(piece.names) ** 2 > MOST_ROOM
-    joint = held.joint(replace(piece, family=replace(_joint(), pooled=many)))
-    base = joint.piece.family
+    at, spec = structure.joint, structure.specs[structure.joint]
+    many = len(held.rows.classes) * len(spec.names) ** 2 > MOST_ROOM
+    joint = held.joint(replace(spec, family=replace(_joint(), pooled=many)))
+    base = joint.spec.family
     assert isinstance(base, MultivariateGaussian)
     found: list[tuple[MultivariateGaussian, Tried, Array]] = []
     densities: list[Array] = []
@@ -302,7 +304,7 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
     def helps(tie: float, shrinkage: float, freedom: float = FREEDOM) -> bool:
         """Try these; whether they are the best so far."""
         family = replace(base, tie=tie, shrinkage=shrinkage, freedom=freedom)
-        left = joint.left_out(family, compared)
+        left = joint.leave_one_out(family, compared)
         scores = bounded(left)
         settings = f"tie={tie:g}, shrinkage={shrinkage:g}" + ("" if np.isinf(freedom) else ", heavy tails")
         found.append((family, tried(settings, scores + rest), scores))
@@ -312,7 +314,7 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
     def best() -> tuple[MultivariateGaussian, Tried, Array]:
         return min(found, key=lambda one: round(one[1].loss, 9))
 
-    least = min(MORE[-1], len(piece.names) / (2 * joint.together))
+    least = min(MORE[-1], len(spec.names) / (2 * joint.together))
     usual = max(SHRINKAGE, least)
     for tie in TIES if not many else TIES[:1]:
         if not helps(tie, usual):
@@ -326,13 +328,13 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
     helps(best()[0].tie, best()[0].shrinkage, np.inf)
     taken, least_loss, scores = best()
 
-    def with_family(family: Family) -> tuple[Piece, ...]:
-        return (*structure.pieces[:at], replace(joint.piece, family=family), *structure.pieces[at + 1 :])
+    def with_family(family: Family) -> tuple[BlockSpec, ...]:
+        return (*structure.specs[:at], replace(joint.spec, family=family), *structure.specs[at + 1 :])
 
     def others() -> Array:
-        return bounded(joint.left_out(taken, besides)) + held.scores(alone, besides)
+        return bounded(joint.leave_one_out(taken, besides)) + held.scores(alone, besides)
 
-    made = Candidate(replace(structure, pieces=with_family(taken)), least_loss, scores + rest, others)
+    made = Candidate(replace(structure, specs=with_family(taken)), least_loss, scores + rest, others)
     if structure.is_density:
         densest = max(range(len(found)), key=lambda i: round(float(told[1] @ densities[i]), 6))
         log_density = densities[densest] + held.log_density(alone)
@@ -345,7 +347,8 @@ def _proposed(
 ) -> list[Proposal]:
     """Pools in the order of their priced loss: the best of every structure together, the naive one; then none.
 
-    Those that the rows compared show to be worth it, on all rows looked at: few do not tell how rare a lapse is.
+    Those that the rows compared show to be worth it, on all rows looked at: few do not tell how rare an outlier rate
+    is.
     """
     rows = held.told(held.compared)
     start: Any = np.array([one.tried.power for one in best]) / len(best)
@@ -401,7 +404,7 @@ def _hedged(
     if naive not in members:
         members, scores, found = [naive, *members], [own, *scores], found._replace(powers=np.append(0.0, found.powers))
     powers = share * found.powers + np.where([one is naive for one in members], (1 - share) * plain.powers[0], 0.0)
-    mixed = Pooled(powers, share * found.lapse + (1 - share) * plain.lapse, 0.0)
+    mixed = Pooled(powers, share * found.outlier_rate + (1 - share) * plain.outlier_rate, 0.0)
     loss = -float(rows[1] @ np.log(_posterior(scores, log_prior, mixed)[each, rows[0]])) / total
     return members, scores, mixed._replace(loss=loss)
 
@@ -417,14 +420,14 @@ def _selection(
     single = weights * (held.tell.part(0, len(held.tell))[1] <= 0)
     share = float(single.sum() / weights.sum())
     if share and members:
-        unexplained = -math.log(pool.lapse) - float(single @ log_prior[codes] / single.sum())
+        unexplained = -math.log(pool.outlier_rate) - float(single @ log_prior[codes] / single.sum())
         expected = (1 - share) * expected + share * unexplained
     posterior = _posterior([s[: held.compared] for s in scores], log_prior, pool)
     rows = held.told(held.compared)
     loss = (
         float(-rows[1] @ np.log(posterior[np.arange(held.compared), rows[0]]) / rows[1].sum()) if members else pool.loss
     )
-    return Selection(tried, named, pool.lapse, expected, loss, density)
+    return Selection(tried, named, pool.outlier_rate, expected, loss, density)
 
 
 def _posterior(scores: Sequence[Array], log_prior: Array, pool: Pooled) -> Array:
@@ -432,7 +435,7 @@ def _posterior(scores: Sequence[Array], log_prior: Array, pool: Pooled) -> Array
     if not scores:
         return np.zeros((0, len(log_prior)))
     joint = log_prior + sum(b * s for b, s in zip(pool.powers, scores, strict=True))
-    return lapsed(softmax(joint, axis=1), log_prior, pool.lapse)
+    return with_outliers(softmax(joint, axis=1), log_prior, pool.outlier_rate)
 
 
 def _densest(best: list[Candidate], held: Held) -> Candidate:
@@ -452,14 +455,16 @@ def _densest(best: list[Candidate], held: Held) -> Candidate:
 
 
 def _schema_of(schema: Schema, members: list[Candidate], pool: Pooled, dense: Candidate) -> Schema:
-    """The pieces of the density first, then those of the pool; a piece that serves both is there once."""
+    """The blocks of the density first, then those of the pool; a block that serves both is there once."""
     assert dense.dense is not None
-    powers = [(one.structure.pieces, float(b)) for one, b in zip(members, pool.powers, strict=True)]
-    own = next((b for pieces, b in powers if pieces == dense.dense), 0.0)
+    powers = [(one.structure.specs, float(b)) for one, b in zip(members, pool.powers, strict=True)]
+    own = next((b for specs, b in powers if specs == dense.dense), 0.0)
     plain = tuple(replace(p, power=own) for p in dense.dense)
-    others = tuple(replace(p, power=b) for pieces, b in powers if pieces != dense.dense for p in pieces)
-    supports = tuple(p for p in schema.pieces if p.lenient)
-    return replace(schema, pieces=(*plain, *others), n_plain=len(plain), lapse=pool.lapse, supports=supports)
+    others = tuple(replace(p, power=b) for specs, b in powers if specs != dense.dense for p in specs)
+    supports = tuple(p for p in schema.specs if p.lenient)
+    return replace(
+        schema, specs=(*plain, *others), n_plain=len(plain), outlier_rate=pool.outlier_rate, supports=supports
+    )
 
 
 def _worth(

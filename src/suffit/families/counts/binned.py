@@ -1,4 +1,4 @@
-"""Binned: numeric columns used as levels, cut at given edges or at edges chosen from the first rows."""
+"""Binned: numeric columns used as categories, cut at given edges or at edges chosen from the first rows."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.family import Family, Scorer, register
-from ...core.leave_one_out import LeftOut
-from ...core.stats import LEVEL, Stats
+from ...core.leave_one_out import LooScores
+from ...core.stats import CATEGORY, Stats
 from ...data.arrays import Array, Codes, freeze
 from ...data.errors import InputError, check_finite
 from ...data.matrices import Matrix, block, is_sparse
-from ...data.remarks import DataWarning, remark
 from ...data.rows import Rows
+from ...data.warn import DataWarning, warn_once
 from ...kernels.runtime.threads import COPY_CELLS, in_order, row_blocks
 from ..tuning import SmoothedFamily, Tuning, check_alpha
 from .categorical import (
+    category_stats,
+    category_tables,
     check_counts,
-    count_levels,
+    count_categories,
     evidence_of_tables,
-    level_stats,
-    level_tables,
-    levels_left_out,
     log_tables,
+    loo_categories,
 )
 from .scores import CategoricalScorer
 
@@ -75,7 +75,7 @@ class Binned(SmoothedFamily):
         if self.how not in HOW:
             raise ValueError(f"Binned(how={self.how!r}): how must be one of {', '.join(map(repr, HOW))}")
         if isinstance(self.bins, bool) or not isinstance(self.bins, int | np.integer) or self.bins < 1:
-            raise ValueError(f"Binned(bins={self.bins!r}): bins must be a whole number of at least 1")
+            raise ValueError(f"Binned(bins={self.bins!r}): bins must be a integer of at least 1")
         if self.edges is not None:
             object.__setattr__(self, "edges", _read_edges(self.edges))
 
@@ -120,13 +120,13 @@ class Binned(SmoothedFamily):
     # --- choosing edges
 
     @property
-    def is_settled(self) -> bool:
+    def is_tuned(self) -> bool:
         """Whether edges and α are."""
-        return type(self).settled is Binned.settled and self.edges is not None and not self.alpha_is_open
+        return type(self).tuned is Binned.tuned and self.edges is not None and not self.alpha_is_open
 
-    def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
+    def tuned(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
         """With edges, and α, chosen from these rows, where they are not given."""
-        return super(Binned, self._cut(X, rows, columns)).settled(X, rows, columns)
+        return super(Binned, self._cut(X, rows, columns)).tuned(X, rows, columns)
 
     def _cut(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Binned:
         if self.edges is not None:
@@ -141,7 +141,7 @@ class Binned(SmoothedFamily):
         blocks = [(j, min(j + step, X.shape[1])) for j in range(0, X.shape[1], step)]
         edges = tuple(e for part in in_order(chosen, blocks) for e in part)
         if not any(edges) and (self.how == "mdl" or self.bins > 1):
-            remark(
+            warn_once(
                 DataWarning,
                 f"Binned(how={self.how!r}) found no place to cut ",
                 [f"column {name!r}" for name in columns],
@@ -158,33 +158,33 @@ class Binned(SmoothedFamily):
 
         Those held out have no weight.  A class that has no other row is as unlikely as the least likely of the others.
         """
-        from ...kernels.categories import level_counts, level_scores
+        from ...kernels.categories import category_counts, category_scores
 
         edges, K, weights = self.edges, len(rows.classes), rows.part(0, len(rows))[1]
         places = Places(edges).of(x)
         sizes = np.array([len(e) + 1 for e in edges], np.int64)
         offsets = freeze(np.concatenate([[0], np.cumsum(sizes)]))
         count, out = np.zeros((K, int(offsets[-1]))), np.empty((len(wanted), K))
-        level_counts(freeze(places), offsets, rows.codes, weights, count)
+        category_counts(freeze(places), offsets, rows.codes, weights, count)
         total = np.add.reduceat(count, offsets[:-1], axis=1) + self.alpha * sizes
         table = np.log(count + self.alpha) - np.log(np.repeat(total, sizes, axis=1))
-        level_scores(freeze(places[wanted]), offsets, freeze(table.T), out)
+        category_scores(freeze(places[wanted]), offsets, freeze(table.T), out)
         none = np.bincount(rows.codes, weights, minlength=K) <= 0
         if none.all():
             return np.zeros_like(out)
         return np.where(none, np.where(none, np.inf, out).min(axis=1, keepdims=True), out) if none.any() else out
 
-    def settled_as(self, other: Family) -> Family:
+    def tuned_as(self, other: Family) -> Family:
         """With the edges, and the α, that a family of the same settings has chosen."""
         if self.edges is None and isinstance(other, Binned) and (self.how, self.bins) == (other.how, other.bins):
-            return super(Binned, replace(self, edges=other.edges)).settled_as(other)
-        return super().settled_as(other)
+            return super(Binned, replace(self, edges=other.edges)).tuned_as(other)
+        return super().tuned_as(other)
 
     def evidence_of(self, stats: Any) -> Callable[[float], float]:
         """Bins of every class and column, their shares drawn from Dirichlet(α)."""
-        columns = 1 + max((j for j, _ in stats.axes[LEVEL].labels), default=-1)
+        columns = 1 + max((j for j, _ in stats.axes[CATEGORY].labels), default=-1)
         edges = self.edges if self._by_column else (self.edges,) * columns
-        tables = level_tables(stats, [range(len(e) + 1) for e in edges])
+        tables = category_tables(stats, [range(len(e) + 1) for e in edges])
         return lambda alpha: evidence_of_tables(tables, alpha)
 
     # --- counting
@@ -200,7 +200,7 @@ class Binned(SmoothedFamily):
             check_finite(x, columns, start)
             return places.of(x)
 
-        return level_stats(rows, [range(size) for size in sizes], count_levels(codes, sizes, rows))
+        return category_stats(rows, [range(size) for size in sizes], count_categories(codes, sizes, rows))
 
     def surely_valid(self, X: Matrix) -> bool:
         """Anything finite will do."""
@@ -214,20 +214,20 @@ class Binned(SmoothedFamily):
     def scorer(self, stats: Stats, columns: Sequence[str]) -> BinnedScorer:
         """Smoothed tables of log-probabilities."""
         edges = self.column_edges(columns)
-        counts = level_tables(stats, [range(len(e) + 1) for e in edges])
+        counts = category_tables(stats, [range(len(e) + 1) for e in edges])
         tables, never = log_tables(counts, self.solvable(stats).alpha)
         return BinnedScorer(edges, tables, never, tuple(columns))
 
-    def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
+    def leave_one_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
         """log (N_jb|c − w + α)/(N_j|c − w + α·bins) for the row's own class; the edges stay."""
         scorer = self.scorer(stats, columns)
-        counts, alpha = level_tables(stats, scorer.levels), self.solvable(stats).alpha
+        counts, alpha = category_tables(stats, scorer.categories), self.solvable(stats).alpha
 
         def lone(j: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
             bins = counts[j].shape[1]
             return np.full(bins, bins), np.ones(bins, bool)
 
-        return levels_left_out(scorer, scorer.codes(X), rows, counts, alpha, lone)
+        return loo_categories(scorer, scorer.codes(X), rows, counts, alpha, lone)
 
 
 class BinnedScorer(CategoricalScorer):
@@ -272,7 +272,7 @@ class BinnedScorer(CategoricalScorer):
         ends = map(_closed, self.edges)
         return np.stack([s @ (e[:-1] / 2 + e[1:] / 2) for s, e in zip(shares, ends, strict=True)], axis=1)
 
-    filled = Scorer.filled  # values, not levels
+    filled = Scorer.filled  # values, not categories
     drawn = Scorer.drawn
 
     def names(self) -> tuple[str, ...]:
@@ -387,7 +387,7 @@ class SortedColumns:
 
 
 def _narrow(x: Array) -> NDArray[Any]:
-    """Small whole numbers as such: they are sorted in a tenth of the time."""
+    """Small integers as such: they are sorted in a tenth of the time."""
     if not (x.min(initial=0.0) >= 0 and x.max(initial=0.0) <= np.iinfo(np.uint16).max):
         return x
     small = x.astype(np.uint16)

@@ -1,4 +1,4 @@
-"""Categorical: columns of levels, whatever the levels are, with their conditional probability tables."""
+"""Categorical: columns of categories, whatever the categories are, with their conditional probability tables."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.family import EMPTIED, register
-from ...core.leave_one_out import LeftOut
-from ...core.stats import CLASS, LEVEL, Stats, layout
+from ...core.leave_one_out import LooScores
+from ...core.stats import CATEGORY, CLASS, Stats, layout
 from ...data.arrays import Array, freeze
 from ...data.errors import InputError
 from ...data.labels import Index, sorted_places
@@ -22,30 +22,30 @@ from ...kernels.runtime.threads import COPY_CELLS, every, in_order, row_blocks
 from ..elementwise.shape import without
 from ..gaussian.missing.patterns import warn_absent
 from ..tuning import SmoothedFamily, Tuning, check_alpha, dirichlet_evidence
-from .scores import DENSE_LIMIT, NOVEL, CategoricalScorer, are_int64, by_level, whole
+from .scores import DENSE_LIMIT, NOVEL, CategoricalScorer, are_int64, by_category, whole
 
-LEVELS = layout("levels", {"count": (CLASS, LEVEL)}, growing={LEVEL: "count"})
+CATEGORIES = layout("categories", {"count": (CLASS, CATEGORY)}, growing={CATEGORY: "count"})
 
-UNKNOWN = ("ignore", "novel", "error")  # what becomes of a level never seen
+UNKNOWN = ("ignore", "novel", "error")  # what becomes of a category never seen
 
 
 @register
 @dataclass(frozen=True)
 class Categorical(SmoothedFamily):
-    """P(x_j = v | c) = (N_jv|c + α)/(N_j|c + α·levels of j).
+    """P(x_j = v | c) = (N_jv|c + α)/(N_j|c + α·categories of j).
 
-    A missing value and a level never seen drop out of the sum.  A column of whole numbers 0 … max has max + 1 levels,
-    whether seen or not, unless ``every_whole`` is False; ``least_levels`` sets a least number of them (a number for
-    all columns, or one for each).
+    A missing value and a category never seen drop out of the sum.  A column of integers 0 … max has max + 1 categories,
+    whether seen or not, unless ``every_integer`` is False; ``least_categories`` sets a least number of them (a number
+    for all columns, or one for each).
 
-    ``unknown`` says what becomes of a level never seen: ``"ignore"`` leaves it out like a missing value, ``"novel"``
-    gives every class α/(N + α·(levels + 1)) for it, ``"error"`` refuses it; None is what the estimator has set, or
+    ``unknown`` says what becomes of a category never seen: ``"ignore"`` leaves it out like a missing value, ``"novel"``
+    gives every class α/(N + α·(categories + 1)) for it, ``"error"`` refuses it; None is what the estimator has set, or
     ``"ignore"``.
     """
 
     alpha: Any = 1.0
-    least_levels: int | tuple[int, ...] | None = None
-    every_whole: bool = True
+    least_categories: int | tuple[int, ...] | None = None
+    every_integer: bool = True
     unknown: str | None = None
     tuning: Tuning | None = field(default=None, compare=False, repr=False)
 
@@ -57,30 +57,30 @@ class Categorical(SmoothedFamily):
             raise ValueError(f"Categorical(unknown={self.unknown!r}): one of {', '.join(map(repr, UNKNOWN))}")
 
     def evidence_of(self, stats: Any) -> Callable[[float], float]:
-        """Levels of every class and column, their shares drawn from Dirichlet(α)."""
-        columns = 1 + max((j for j, _ in stats.axes[LEVEL].labels), default=-1)
-        tables = level_tables(stats, self.levels(stats, columns))
+        """Categories of every class and column, their shares drawn from Dirichlet(α)."""
+        columns = 1 + max((j for j, _ in stats.axes[CATEGORY].labels), default=-1)
+        tables = category_tables(stats, self.categories(stats, columns))
         return lambda alpha: evidence_of_tables(tables, alpha)
 
     def collect(self, X: NDArray[Any], rows: Rows, columns: Sequence[str]) -> Stats:
-        """Rows of every class at every level of every column."""
+        """Rows of every class at every category of every column."""
         if isinstance(X, Coded):
-            count = count_levels(_part_of(X.codes), [len(v) for v in X.levels], rows)
-            return level_stats(rows, X.levels, count)
+            count = count_categories(_part_of(X.codes), [len(v) for v in X.categories], rows)
+            return category_stats(rows, X.categories, count)
         if X.size and are_int64(X):
             counted = self._count_integers(X, rows)
             if counted is not None:
-                return level_stats(rows, *counted)
+                return category_stats(rows, *counted)
         found: list[list[Hashable]] = []
         counts = [np.zeros((len(rows.classes), 0))]
         for j in range(X.shape[1]):  # one column at a time: codes of all would double the memory
             values, codes = column_codes(X[:, j])
             found.append(values)
-            counts.append(count_levels(_part_of(codes[:, None]), [len(values)], rows))
-        return level_stats(rows, found, np.concatenate(counts, axis=1))
+            counts.append(count_categories(_part_of(codes[:, None]), [len(values)], rows))
+        return category_stats(rows, found, np.concatenate(counts, axis=1))
 
     def surely_valid(self, X: Any) -> bool:
-        """Integers are levels, all of them."""
+        """Integers are categories, all of them."""
         return isinstance(X, np.ndarray) and X.dtype.kind in "iu"
 
     def _count_integers(self, X: NDArray[Any], rows: Rows) -> tuple[list[list[int]], Array] | None:
@@ -123,96 +123,96 @@ class Categorical(SmoothedFamily):
         return total
 
     def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
-        """No level can occur less than never."""
-        check_counts(before, after, lambda j, level: f"level {level!r} in column {columns[j]!r}")
+        """No category can occur less than never."""
+        check_counts(before, after, lambda j, category: f"category {category!r} in column {columns[j]!r}")
 
-    def levels(self, stats: Stats, n_columns: int) -> list[list[Hashable]]:
-        """The levels of every column, those of an integer coding that no row took among them."""
+    def categories(self, stats: Stats, n_columns: int) -> list[list[Hashable]]:
+        """The categories of every column, those of an integer coding that no row took among them."""
         found: list[list[Hashable]] = [[] for _ in range(n_columns)]
-        for j, v in cast(tuple[tuple[int, Hashable], ...], stats.axes[LEVEL].labels):
+        for j, v in cast(tuple[tuple[int, Hashable], ...], stats.axes[CATEGORY].labels):
             found[j].append(v)
-        return [self._all_levels(j, values) for j, values in enumerate(found)]
+        return [self._all_categories(j, values) for j, values in enumerate(found)]
 
-    def _all_levels(self, j: int, seen: list[Hashable]) -> list[Hashable]:
+    def _all_categories(self, j: int, seen: list[Hashable]) -> list[Hashable]:
         whole = [v for v in seen if isinstance(v, int) and v >= 0]
         if len(whole) < len(seen):
             return seen
         top = max(whole, default=-1)
         n = self._least(j)
-        if self.every_whole and top < DENSE_LIMIT:
+        if self.every_integer and top < DENSE_LIMIT:
             return list(range(max(top + 1, n)))
         return sorted({*whole, *range(n)}) if n else seen
 
     def _least(self, j: int) -> int:
-        return (self.least_levels[j] if isinstance(self.least_levels, tuple) else self.least_levels) or 0
+        return (self.least_categories[j] if isinstance(self.least_categories, tuple) else self.least_categories) or 0
 
     def scorer(self, stats: Stats, columns: Sequence[str]) -> CategoricalScorer:
         """Smoothed tables of log-probabilities."""
-        levels = self.levels(stats, len(columns))
+        categories = self.categories(stats, len(columns))
         if self.unknown == "novel":
-            levels = [[*values, NOVEL] for values in levels]
-        counts = level_tables(stats, levels)
+            categories = [[*values, NOVEL] for values in categories]
+        counts = category_tables(stats, categories)
         warn_absent(_row_sums(counts), stats.axes[CLASS].labels, columns)
         tables, never = log_tables(counts, self.solvable(stats).alpha)
-        return CategoricalScorer(levels, tables, never, tuple(columns), strict=self.unknown == "error")
+        return CategoricalScorer(categories, tables, never, tuple(columns), strict=self.unknown == "error")
 
-    def left_out(self, X: Any, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
-        """log (N_jv|c − w + α)/(N_j|c − w + α·levels) for the row's own class; a level that no other row has goes."""
+    def leave_one_out(self, X: Any, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
+        """log (N_jv|c − w + α)/(N_j|c − w + α·categories) for the row's own class; a category of no other row goes."""
         scorer = self.scorer(stats, columns)
-        counts, alpha = level_tables(stats, scorer.levels), self.solvable(stats).alpha
+        counts, alpha = category_tables(stats, scorer.categories), self.solvable(stats).alpha
 
         def lone(j: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-            return self._without_level(j, scorer.levels[j], np.asarray(counts[j].any(axis=0)))
+            return self._without_category(j, scorer.categories[j], np.asarray(counts[j].any(axis=0)))
 
-        return levels_left_out(scorer, scorer.codes(X), rows, counts, alpha, lone)
+        return loo_categories(scorer, scorer.codes(X), rows, counts, alpha, lone)
 
-    def _without_level(
+    def _without_category(
         self, j: int, values: list[Hashable], seen: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """For every level, should no row have it: how many levels there are then, and whether it is still one."""
+        """For every category, should no row have it: how many there are then, and whether it is still one."""
         novel = self.unknown == "novel"
-        levels = [v for v in values if v is not NOVEL]
+        categories = [v for v in values if v is not NOVEL]
         had = [v for v, n in zip(values, seen, strict=True) if n]
         odd = [v for v in had if not (isinstance(v, int) and v >= 0)]
-        stays = [not odd and (self.every_whole or v in range(self._least(j))) for v in levels]
-        size = [len(levels) - (not stay) for stay in stays]
+        stays = [not odd and (self.every_integer or v in range(self._least(j))) for v in categories]
+        size = [len(categories) - (not stay) for stay in stays]
         for v in {*odd[:1], *[v for v in had[-1:] if not odd]}:  # may change what kind of column it is, or its range
-            left, at = self._all_levels(j, [u for u in had if u != v]), levels.index(v)
+            left, at = self._all_categories(j, [u for u in had if u != v]), categories.index(v)
             size[at], stays[at] = len(left), v in left
-        extra = len(values) - len(levels)
+        extra = len(values) - len(categories)
         return np.array([*size, *[0] * extra]) + novel, np.array([*stays, *[True] * extra]) | novel
 
 
 Lone = Callable[[int], tuple[NDArray[np.int64], NDArray[np.bool_]]]
 
 
-def levels_left_out(
+def loo_categories(
     scorer: CategoricalScorer,
     codes: NDArray[np.int32],
     rows: Rows,
     counts: Sequence[Array],
     alpha: float,
     lone: Lone,
-) -> LeftOut:
-    """Σ_j log P(level | c), the row itself left out: other classes score it as they are.
+) -> LooScores:
+    """Σ_j log P(category | c), the row itself left out: other classes score it as they are.
 
-    ``lone(j)``: for every level of a column, should a row be the only one that has it, how many levels there are
+    ``lone(j)``: for every category of a column, should a row be the only one that has it, how many categories there are
     without the row, and whether it is still one of them; otherwise it says nothing.
     """
-    from ...kernels.categories import level_scores, levels_without
+    from ...kernels.categories import categories_without, category_scores
 
     (n, p), K, offsets = codes.shape, scorer.n_classes, scorer.offsets
-    count, zeros = freeze(np.concatenate(counts, axis=1)), by_level(scorer.never)
+    count, zeros = freeze(np.concatenate(counts, axis=1)), by_category(scorer.never)
     sums = freeze(_row_sums(counts))  # (K, p)
     shown = freeze(np.count_nonzero(count > 0, axis=0))  # by how many classes
     density, never, gone = np.empty((n, K)), np.empty((n, K)), np.zeros((n, p), bool)
 
     def work(a: int, b: int) -> None:
         here = freeze(codes[a:b])
-        level_scores(here, offsets, scorer.table, density[a:b])
-        level_scores(here, offsets, zeros, never[a:b])
+        category_scores(here, offsets, scorer.table, density[a:b])
+        category_scores(here, offsets, zeros, never[a:b])
         tables = (count, sums, shown, float(alpha), EMPTIED, scorer.table, zeros)
-        levels_without(here, offsets, *rows.part(a, b), *tables, density[a:b], never[a:b], gone[a:b])
+        categories_without(here, offsets, *rows.part(a, b), *tables, density[a:b], never[a:b], gone[a:b])
 
     every(work, row_blocks(n, p, COPY_CELLS))
     own, weights = rows.part(0, n)
@@ -228,15 +228,15 @@ def levels_left_out(
         now, now_zero = _nothing_seen(rest, alpha, size)
         density[i] += np.where(known, now, 0.0) - was
         never[i] += np.where(known, now_zero, 0.0) - was_zero
-    return LeftOut(density, never if never.any() else None)
+    return LooScores(density, never if never.any() else None)
 
 
-def _nothing_seen(total: Array, alpha: float, levels: NDArray[np.int64]) -> tuple[Array, Array]:
-    """log α/(N + α·levels) of a level without rows, and where that is log 0; uniform where there is nothing at all."""
-    everything = total + alpha * levels
+def _nothing_seen(total: Array, alpha: float, categories: NDArray[np.int64]) -> tuple[Array, Array]:
+    """log α/(N + α·categories) of a category without rows, and where that is log 0; uniform where nothing is."""
+    everything = total + alpha * categories
     share = np.where(everything <= 0, 1.0, alpha)
     zero = share <= 0
-    value = np.log(np.where(zero, 1.0, share)) - np.log(np.where(everything <= 0, levels, everything))
+    value = np.log(np.where(zero, 1.0, share)) - np.log(np.where(everything <= 0, categories, everything))
     return np.asarray(value), zero.astype(np.float64)
 
 
@@ -247,16 +247,16 @@ def _part_of(codes: NDArray[np.int32]) -> Part:
     return lambda start, stop: codes[start:stop]
 
 
-def count_levels(codes: Part, sizes: Sequence[int], rows: Rows) -> Array:
-    """Rows of every class at every level, the levels of all columns side by side.  # → (K, ΣL)"""
-    from ...kernels.categories import level_counts
+def count_categories(codes: Part, sizes: Sequence[int], rows: Rows) -> Array:
+    """Rows of every class at every category, the categories of all columns side by side.  # → (K, ΣL)"""
+    from ...kernels.categories import category_counts
 
     offsets = freeze(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
     total = np.zeros((len(rows.classes), int(offsets[-1])))
 
     def work(start: int, stop: int) -> Array:
         part = np.zeros_like(total)
-        level_counts(freeze(codes(start, stop)), offsets, *rows.part(start, stop), part)
+        category_counts(freeze(codes(start, stop)), offsets, *rows.part(start, stop), part)
         return part
 
     for part in in_order(work, row_blocks(len(rows), len(sizes))):
@@ -264,40 +264,40 @@ def count_levels(codes: Part, sizes: Sequence[int], rows: Rows) -> Array:
     return total
 
 
-def level_stats(rows: Rows, levels: Sequence[Sequence[Hashable]], count: Array) -> Stats:
-    """Sums on an axis of (column, level) pairs; levels no row takes are left out."""
-    labels = [(j, v) for j, values in enumerate(levels) for v in values]
+def category_stats(rows: Rows, categories: Sequence[Sequence[Hashable]], count: Array) -> Stats:
+    """Sums on an axis of (column, category) pairs; categories no row takes are left out."""
+    labels = [(j, v) for j, values in enumerate(categories) for v in values]
     seen = np.asarray(count.any(axis=0)).tolist()
     try:
-        first = itertools.accumulate(map(len, levels), initial=0)
-        ordered = [a + i for a, values in zip(first, levels, strict=False) for i in sorted_places(values)]
+        first = itertools.accumulate(map(len, categories), initial=0)
+        ordered = [a + i for a, values in zip(first, categories, strict=False) for i in sorted_places(values)]
         places = [i for i in ordered if seen[i]]
         index = Index(tuple([labels[i] for i in places]))
     except TypeError:  # labels without an order of their own
         found: dict[Hashable, int] = {label: i for i, label in enumerate(labels) if seen[i]}
         index = Index.of(found)
         places = [found[label] for label in index.labels]
-    return Stats(LEVELS, {CLASS: rows.classes, LEVEL: index}, {"count": count[:, np.array(places, np.int64)]})
+    return Stats(CATEGORIES, {CLASS: rows.classes, CATEGORY: index}, {"count": count[:, np.array(places, np.int64)]})
 
 
-def level_tables(stats: Stats, levels: Sequence[Sequence[Hashable]]) -> list[Array]:
-    """The count table of every column, on these levels.  # → [(K, L_j)]"""
-    index, count = stats.axes[LEVEL], np.maximum(stats["count"], 0.0)
-    labels = tuple([(j, v) for j, values in enumerate(levels) for v in values])
+def category_tables(stats: Stats, categories: Sequence[Sequence[Hashable]]) -> list[Array]:
+    """The count table of every column, on these categories.  # → [(K, L_j)]"""
+    index, count = stats.axes[CATEGORY], np.maximum(stats["count"], 0.0)
+    labels = tuple([(j, v) for j, values in enumerate(categories) for v in values])
     if labels != index.labels:
         padded = np.concatenate([count, np.zeros((len(count), 1))], axis=1)
         count = padded[:, np.array([index.position.get(label, -1) for label in labels], np.int64)]
-    return _side_by_side(count, levels)
+    return _side_by_side(count, categories)
 
 
-def _side_by_side(table: Array, levels: Sequence[Sized]) -> list[Array]:
+def _side_by_side(table: Array, categories: Sequence[Sized]) -> list[Array]:
     """A table of all columns cut into those of each: views of it.  # (K, ΣL) → [(K, L_j)]"""
-    ends = itertools.accumulate(map(len, levels), initial=0)
+    ends = itertools.accumulate(map(len, categories), initial=0)
     return [table[:, a:b] for a, b in itertools.pairwise(ends)]
 
 
 def _row_sums(tables: Sequence[Array]) -> Array:
-    """The sums of every column's table along its levels, 0 where it has none.  # [(K, L_j)] → (K, p)"""
+    """The sums of every column's table along its categories, 0 where it has none.  # [(K, L_j)] → (K, p)"""
     sizes = np.array([one.shape[1] for one in tables])
     out, full = np.zeros((len(tables[0]), len(tables))), sizes > 0
     if full.any():
@@ -306,7 +306,7 @@ def _row_sums(tables: Sequence[Array]) -> Array:
 
 
 def log_tables(counts: Sequence[Array], alpha: float) -> tuple[list[Array], list[Array]]:
-    """The log-probabilities of every column's levels, and where they are log 0.  # [(K, L_j)] → the same, twice"""
+    """The log-probabilities of every column's categories, and where they are log 0.  # [(K, L_j)] → the same, twice"""
     table, sizes = np.concatenate(counts, axis=1), np.array([n.shape[1] for n in counts])
     if not table.shape[1]:
         return list(counts), list(counts)
@@ -331,11 +331,11 @@ def evidence_of_tables(tables: Sequence[Array], alpha: float) -> float:
 
 
 def check_counts(before: Stats, after: Stats, name: Callable[[int, Any], str]) -> None:
-    """Refuse a forgetting that leaves a level with less than no rows; ``name(column, level)`` says which."""
+    """Refuse a forgetting that leaves a category with less than no rows; ``name(column, category)`` says which."""
     bad = after["count"] < -1e-9 * np.maximum(before["count"], 1.0)
     if bad.any():
         c, v = (int(i) for i in np.argwhere(bad)[0])
-        where = name(*cast(tuple[int, Hashable], after.axes[LEVEL].labels[v]))
+        where = name(*cast(tuple[int, Hashable], after.axes[CATEGORY].labels[v]))
         raise InputError(
             f"forget: class {after.axes[CLASS].labels[c]!r} never learned that many rows with {where}; "
             "forget only rows that were learned"

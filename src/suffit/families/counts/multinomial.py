@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...core.family import EMPTIED, Running, Scorer, Terms, register
-from ...core.leave_one_out import LeftOut
+from ...core.leave_one_out import LooScores
 from ...core.logistic import Impossible, LogisticForm
 from ...core.stats import CLASS, FEATURE, ROUNDING, Stats, layout
 from ...data.arrays import Array, Codes, freeze
@@ -110,7 +110,7 @@ class Multinomial(SmoothedFamily):
         gaps, gone = Index(()), np.zeros((len(rows.classes), 0))
         count, good = self._count(X, rows, columns)
         if not good:
-            X, gaps, gone = _without_holes(X, rows)
+            X, gaps, gone = _without_missing_cells(X, rows)
             count, _ = self._count(X, rows, columns)
         return Stats(
             WORDS,
@@ -164,7 +164,7 @@ class Multinomial(SmoothedFamily):
         length = np.divide(count.sum(axis=1), n, out=np.ones_like(n), where=n > 0)
         return MultinomialScorer(self, count, alpha, length, columns)
 
-    def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
+    def leave_one_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
         """Σ_w x_w log (count − x_w + α_w)/Σ(count − x + α), for the classes whose counts the document is part of.
 
         That is its own class, or with ``complement`` all the others.
@@ -187,7 +187,7 @@ class Multinomial(SmoothedFamily):
         if len(last):
             solved = self.solved_without(X[last], rows.some(last), stats, columns)
             out[last], never[last] = solved.log_density, 0.0 if solved.impossible is None else solved.impossible
-        return LeftOut(out, never if never.any() else None)
+        return LooScores(out, never if never.any() else None)
 
     def _last_of_words(self, X: Any, weights: Array, count: Array) -> NDArray[np.int64]:
         """The documents without which there are fewer words: that with the last word, if no other has it."""
@@ -234,16 +234,16 @@ class Multinomial(SmoothedFamily):
         return np.negative(weights, out=weights), np.negative(never, out=never)
 
 
-def _without_holes(X: Matrix, rows: Rows) -> tuple[Matrix, Index, Array]:
+def _without_missing_cells(X: Matrix, rows: Rows) -> tuple[Matrix, Index, Array]:
     """The same rows with 0 for every missing count, the words that have some, and their documents.  # → (K, gaps)"""
     X = X.copy() if is_sparse(X) else np.array(X, dtype=np.float64)
     values = X.data if is_sparse(X) else X
-    hole = np.isnan(values)
+    missing = np.isnan(values)
     if is_sparse(X):
-        row, word = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[hole], X.indices[hole]
+        row, word = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[missing], X.indices[missing]
     else:
-        row, word = np.nonzero(hole)
-    values[hole] = 0.0
+        row, word = np.nonzero(missing)
+    values[missing] = 0.0
     words, place = np.unique(word, return_inverse=True)
     codes, weights = rows.part(0, X.shape[0])
     gone = np.zeros((len(rows.classes), len(words)))
@@ -285,7 +285,7 @@ class MultinomialScorer(Scorer):
     ) -> None:
         self.family, self.count, self.alpha, self.length, self.columns = family, count, alpha, length, columns
         self.rule = replace(family, complement=False).rule if density else family.rule
-        weights, never = self.rule(count, alpha)  # of a word in one piece, as CSR rows ask for them
+        weights, never = self.rule(count, alpha)  # of a word in one block, as CSR rows ask for them
         self.weights, self.never = freeze(weights).T, never.T  # (K, words) each; never marks weights that are log 0
         self.limited = bool(self.never.any())
         self.n_classes = self.weights.shape[0]
@@ -293,7 +293,7 @@ class MultinomialScorer(Scorer):
 
     @cached_property
     def by_class(self) -> Array:
-        """The weights of a class in one piece, as dense rows ask for them."""
+        """The weights of a class in one block, as dense rows ask for them."""
         return freeze(self.weights)
 
     def as_density(self) -> MultinomialScorer:

@@ -1,4 +1,4 @@
-"""Scores of levels, by table look-up; draws, fills and terms from the same tables."""
+"""Scores of categories, by table look-up; draws, fills and terms from the same tables."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from .shape import draw_shares, names_of
 
 
 class Novel:
-    """The level that stands for all levels never seen."""
+    """The category that stands for all categories never seen."""
 
     def __repr__(self) -> str:
-        return "(a new level)"
+        return "(a new category)"
 
     def __reduce__(self) -> str:
         return "NOVEL"
@@ -31,7 +31,7 @@ class Novel:
 
 NOVEL = Novel()
 MOST = 1 << 63  # integers up to here are int64
-DENSE_LIMIT = 1 << 16  # whole numbers 0 … max below this are all levels, seen or not, as an integer coding means
+DENSE_LIMIT = 1 << 16  # integers 0 … max below this are all categories, seen or not, as an integer coding means
 
 
 def are_int64(X: NDArray[Any]) -> bool:
@@ -42,7 +42,7 @@ def are_int64(X: NDArray[Any]) -> bool:
 
 
 def whole(X: NDArray[Any]) -> NDArray[Any]:
-    """Integers as int64 rows in one piece (a view where they are that already)."""
+    """Integers as int64 rows in one block (a view where they are that already)."""
     return freeze(X.astype(np.int64, copy=False))
 
 
@@ -54,31 +54,31 @@ class CategoricalScorer(Scorer):
 
     def __init__(
         self,
-        levels: list[list[Hashable]],
+        categories: list[list[Hashable]],
         tables: list[Array],
         never: list[Array],
         columns: tuple[str, ...],
         strict: bool = False,
     ) -> None:
-        self.levels, self.tables, self.never, self.columns, self.strict = levels, tables, never, columns, strict
-        self.offsets = freeze(np.concatenate([[0], np.cumsum([len(v) for v in levels])]).astype(np.int64))
+        self.categories, self.tables, self.never, self.columns, self.strict = categories, tables, never, columns, strict
+        self.offsets = freeze(np.concatenate([[0], np.cumsum([len(v) for v in categories])]).astype(np.int64))
         self.n_classes = K = len(tables[0]) if tables else 0
-        self.table = by_level(tables)
-        runs = all(_is_run(v) for v in levels)
-        self.low = freeze(np.array([v[0] if v else 0 for v in levels], np.int64)) if runs else None  # type: ignore[arg-type]
-        self.n_parameters = K * sum(max(len(v) - 1, 0) for v in levels)
+        self.table = by_category(tables)
+        runs = all(_is_run(v) for v in categories)
+        self.low = freeze(np.array([v[0] if v else 0 for v in categories], np.int64)) if runs else None  # type: ignore[arg-type]
+        self.n_parameters = K * sum(max(len(v) - 1, 0) for v in categories)
 
     @cached_property
     def positions(self) -> list[dict[Hashable, int]]:
-        """The place of every level of each column."""
-        return [{v: i for i, v in enumerate(values)} for values in self.levels]
+        """The place of every category of each column."""
+        return [{v: i for i, v in enumerate(values)} for values in self.categories]
 
     def codes(self, X: NDArray[Any]) -> NDArray[np.int32]:
-        """The place of every value among the levels of its column; −1 for a missing value or a level never seen."""
+        """The place of every value among the categories of its column; −1 for a missing or unseen one."""
         out = np.empty(X.shape, np.int32)
         for j, position in enumerate(self.positions):
             if isinstance(X, Coded):
-                self._place(j, X.levels[j], X.codes[:, j], out)
+                self._place(j, X.categories[j], X.codes[:, j], out)
                 continue
             column = X[:, j]
             whole = [v for v in position if type(v) is int] if column.dtype.kind == "b" or are_int64(column) else []
@@ -92,22 +92,22 @@ class CategoricalScorer(Scorer):
         return out
 
     def _place(self, j: int, values: Sequence[Hashable], codes: Codes, out: NDArray[np.int32]) -> None:
-        """Codes among a batch's own levels as places among the levels of the model."""
+        """Codes among a batch's own categories as places among the categories of the model."""
         new = self.positions[j].get(NOVEL, -1)
         lookup = np.array([self.positions[j].get(v, new) for v in values] + [-1], np.int32)
         out[:, j] = lookup[codes]
 
     def check(self, X: Any) -> None:
-        """Refuse a level never seen, where that is asked for."""
+        """Refuse a category never seen, where that is asked for."""
         for j, position in enumerate(self.positions) if self.strict else ():
-            values, codes = (X.levels[j], X.codes[:, j]) if isinstance(X, Coded) else column_codes(X[:, j])
+            values, codes = (X.categories[j], X.codes[:, j]) if isinstance(X, Coded) else column_codes(X[:, j])
             unseen = np.array([v not in position for v in values] + [False])[codes]
             if unseen.any():
                 i = int(np.argmax(unseen))
                 raise refuse(
                     self.columns,
                     j,
-                    "a level never seen in training",
+                    "a category never seen in training",
                     repr(values[codes[i]]),
                     i,
                     "unknown='ignore' leaves it out",
@@ -118,45 +118,45 @@ class CategoricalScorer(Scorer):
         self._look_up(X, start, stop, self.table, out)
 
     def _look_up(self, X: NDArray[Any], start: int, stop: int, table: Array, out: Array) -> None:
-        from ...kernels.categories import integer_scores, level_scores
+        from ...kernels.categories import category_scores, integer_scores
 
         X = X[start:stop]
         if self.low is not None and are_int64(X):
             integer_scores(whole(X), self.low, self.offsets, table, out)
             return
-        level_scores(freeze(self.codes(X)), self.offsets, table, out)
+        category_scores(freeze(self.codes(X)), self.offsets, table, out)
 
     @cached_property
     def limited(self) -> bool:  # type: ignore[override]
-        """Whether some class has never shown some level, and α is 0."""
+        """Whether some class has never shown some category, and α is 0."""
         return any(z.any() for z in self.never)
 
     @cached_property
-    def _never_by_level(self) -> Array:
-        return by_level(self.never)
+    def _never_by_category(self) -> Array:
+        return by_category(self.never)
 
     def impossible_rows(self, X: NDArray[Any], start: int, stop: int, out: Array) -> None:
-        """How many of the row's levels a class has never shown, where α is 0."""
-        self._look_up(X, start, stop, self._never_by_level, out)
+        """How many of the row's categories a class has never shown, where α is 0."""
+        self._look_up(X, start, stop, self._never_by_category, out)
 
     def parts(self, X: NDArray[Any], a: Codes, b: Codes) -> Terms:
-        """log P(x_j | a) − log P(x_j | b); 0 for a level never seen."""
+        """log P(x_j | a) − log P(x_j | b); 0 for a category never seen."""
         places = self.codes(X)
         terms = _odds(self.tables, places, a, b)
         return terms._replace(never=_odds(self.never, places, a, b)) if self.limited else terms
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
-        """One level per column; integers where all levels are."""
-        out = np.empty((len(codes), len(self.levels)), dtype=object)
-        for j, (values, at) in enumerate(zip(self.levels, self.draw_places(codes, rng), strict=True)):
+        """One category per column; integers where all categories are."""
+        out = np.empty((len(codes), len(self.categories)), dtype=object)
+        for j, (values, at) in enumerate(zip(self.categories, self.draw_places(codes, rng), strict=True)):
             out[:, j] = np.fromiter((values[i] for i in at), dtype=object, count=len(at)) if values else None
-        whole = all(values and all(type(v) is int and -MOST <= v < MOST for v in values) for values in self.levels)
+        whole = all(values and all(type(v) is int and -MOST <= v < MOST for v in values) for values in self.categories)
         return out.astype(np.int64) if whole else out
 
     def filled(self, X: NDArray[Any], posterior: Array) -> NDArray[Any]:
-        """The most probable level of what is missing, over the classes."""
+        """The most probable category of what is missing, over the classes."""
         out = cells(X)
-        for j, (values, table, never) in enumerate(zip(self.levels, self.tables, self.never, strict=True)):
+        for j, (values, table, never) in enumerate(zip(self.categories, self.tables, self.never, strict=True)):
             gap = np.fromiter(map(is_missing, out[:, j]), bool, len(out))
             if values and gap.any():
                 shares = posterior[gap] @ np.where(never > 0, 0.0, np.exp(table))
@@ -166,31 +166,31 @@ class CategoricalScorer(Scorer):
         return out
 
     def drawn(self, X: NDArray[Any], codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
-        """Levels drawn from the table of the class."""
+        """Categories drawn from the table of the class."""
         out = cells(X)
         gap = np.fromiter(map(is_missing, out.flat), bool, out.size).reshape(out.shape)
         return np.where(gap, self.sample(codes, rng), out)
 
     def draw_places(self, codes: Codes, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
-        """Column by column, the place of a level drawn for each row.  # → p × (n,)"""
-        for values, table, never in zip(self.levels, self.tables, self.never, strict=True):
+        """Column by column, the place of a category drawn for each row.  # → p × (n,)"""
+        for values, table, never in zip(self.categories, self.tables, self.never, strict=True):
             novel = np.array([v is NOVEL for v in values], dtype=bool)
             shares = np.where((never > 0) | novel, 0.0, np.exp(table))
             yield draw_shares(shares[codes], rng)
 
     def names(self) -> tuple[str, ...]:
         """What the columns of the one-hot coding are called."""
-        return names_of(self.columns, self.levels)
+        return names_of(self.columns, self.categories)
 
     def logistic_form(self) -> LogisticForm:
-        """Linear in the one-hot coding of the levels."""
+        """Linear in the one-hot coding of the categories."""
         weights = np.concatenate(self.tables, axis=1)
         nothing, never = np.zeros(len(weights)), np.concatenate(self.never, axis=1)
         impossible = Impossible(never, nothing) if never.any() else None
         return LogisticForm(self.names(), weights, nothing, self.one_hot, impossible=impossible)
 
     def one_hot(self, X: NDArray[Any]) -> Array:
-        """1 at the level of every column, 0 elsewhere.  # (n, p) → (n, ΣL)"""
+        """1 at the category of every column, 0 elsewhere.  # (n, p) → (n, ΣL)"""
         codes = self.codes(X if isinstance(X, Coded) else np.asarray(X))
         out = np.zeros((len(codes), int(self.offsets[-1])))
         rows, cols = np.nonzero(codes >= 0)
@@ -208,19 +208,19 @@ def _odds(tables: list[Array], places: NDArray[np.int32], a: Codes, b: Codes) ->
 
 
 def cells(X: Any) -> NDArray[Any]:
-    """Levels themselves, for levels or their codes; a copy."""
+    """Categories themselves, for categories or their codes; a copy."""
     return X.decoded() if isinstance(X, Coded) else np.array(X, dtype=object)
 
 
-def _is_run(levels: list[Hashable]) -> bool:
-    """Whether the levels are consecutive integers, so that a level is its own code."""
-    if not levels:
+def _is_run(categories: list[Hashable]) -> bool:
+    """Whether the categories are consecutive integers, so that a category is its own code."""
+    if not categories:
         return True
-    first = levels[0]
-    return isinstance(first, int) and abs(first) < 2**62 and levels == list(range(first, first + len(levels)))
+    first = categories[0]
+    return isinstance(first, int) and abs(first) < 2**62 and categories == list(range(first, first + len(categories)))
 
 
-def by_level(tables: list[Array]) -> Array:
+def by_category(tables: list[Array]) -> Array:
     """The tables of all columns below each other, and zeros: a row for the rest, columns up to a multiple of four.
 
     # [(K, L_j)] → (ΣL + 1, K or up to three more)

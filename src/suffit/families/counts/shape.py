@@ -1,4 +1,4 @@
-"""The simplex shape: counts normalised along an axis that may grow (levels of a column, words)."""
+"""The simplex shape: counts normalised along an axis that may grow (categories of a column, words)."""
 
 from __future__ import annotations
 
@@ -125,6 +125,6 @@ def draw_shares(shares: Array, rng: np.random.Generator) -> NDArray[np.int64]:
     )
 
 
-def names_of(columns: Sequence[str], levels: Sequence[Sequence[Any]]) -> tuple[str, ...]:
-    """``column=level`` for every level of every column."""
-    return tuple(f"{c}={v}" for c, values in zip(columns, levels, strict=True) for v in values)
+def names_of(columns: Sequence[str], categories: Sequence[Sequence[Any]]) -> tuple[str, ...]:
+    """``column=category`` for every category of every column."""
+    return tuple(f"{c}={v}" for c, values in zip(columns, categories, strict=True) for v in values)

@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.special import expit
 
 from ...core.family import register
-from ...core.leave_one_out import LeftOut
+from ...core.leave_one_out import LooScores
 from ...core.stats import Stats
 from ...data.arrays import Array
 from ...data.errors import sum_is_finite
@@ -80,16 +80,16 @@ class Bernoulli(Elementwise):
         yes = stats["t"][..., 0]
         return dirichlet_evidence(np.stack([yes, stats["n"] - yes], axis=-1), alpha)
 
-    def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
+    def leave_one_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
         """log (yes − w + α)/(n − w + 2α) of what is there, log (no − w + α)/(n − w + 2α) of the rest.
 
         Only the row's own class has other sums, and all its rows of one weight have the same ones but for what each has
         itself: a row costs as much as it has entries.
         """
         many = rows.weights is not None and len(np.unique(rows.weights)) > FEW_WEIGHTS
-        holes = (stats["n"] != stats["n"][:, :1]).any() or not _sums_up(X)
-        if many or holes or self.threshold is None or (self.threshold < 0 and is_sparse(X)):
-            return super().left_out(X, rows, stats, columns)
+        missing = (stats["n"] != stats["n"][:, :1]).any() or not _sums_up(X)
+        if many or missing or self.threshold is None or (self.threshold < 0 and is_sparse(X)):
+            return super().leave_one_out(X, rows, stats, columns)
         X = csr(X) if is_sparse(X) else X
         there = _above(X, self.threshold)
         family = self.solvable(stats)
@@ -100,7 +100,7 @@ class Bernoulli(Elementwise):
         for c, w in {*zip(codes.tolist(), weights.tolist(), strict=True)}:
             here = np.flatnonzero((codes == c) & (weights == w))
             density[here, c], never[here, c] = family._own_class(there[here], w, stats["n"][c, 0], stats["t"][c, :, 0])
-        return LeftOut(density, never if never.any() else None)
+        return LooScores(density, never if never.any() else None)
 
     def _own_class(self, there: Any, w: float, n: float, t: Array) -> tuple[Array, Array]:
         """Rows of one class and weight under the class without them, and their events of probability 0."""
@@ -161,7 +161,7 @@ def _sums_up(X: Matrix) -> bool:
 
 
 def _shortest(n: Array) -> Array:
-    """One number per class where no column has holes."""
+    """One number per class where no column has missing values."""
     return n[..., :1] if (n == n[..., :1]).all() else n
 
 

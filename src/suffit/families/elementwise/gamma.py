@@ -68,20 +68,20 @@ class Gamma(Elementwise):
     # --- choosing origins
 
     @property
-    def is_settled(self) -> bool:
+    def is_tuned(self) -> bool:
         """Whether origins and α are."""
-        return type(self).settled is Gamma.settled and self.origin is not None and not self.alpha_is_open
+        return type(self).tuned is Gamma.tuned and self.origin is not None and not self.alpha_is_open
 
-    def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
+    def tuned(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
         """With origins, and α, chosen from these rows."""
         family = self if self.origin is not None else replace(self, origin=_origins(X))
-        return super(Gamma, family).settled(X, rows, columns)
+        return super(Gamma, family).tuned(X, rows, columns)
 
-    def settled_as(self, other: Family) -> Family:
+    def tuned_as(self, other: Family) -> Family:
         """With the origins, and the α, that another has chosen."""
         if self.origin is None and isinstance(other, Gamma):
-            return super(Gamma, replace(self, origin=other.origin)).settled_as(other)
-        return super().settled_as(other)
+            return super(Gamma, replace(self, origin=other.origin)).tuned_as(other)
+        return super().tuned_as(other)
 
     def of_columns(self, part: slice, p: int) -> Elementwise:
         """The family of these columns, with their origins."""

@@ -1,7 +1,7 @@
 """Independent columns without one row: T(x)·Θ − A, Θ and A solved from the sums less the row, many rows at once.
 
 What a cell adds depends on its column, its value, and the class and weight of its row alone.  So where values are few,
-small whole numbers (counts, most often), every value is solved once for every class it may be of, and rows look it up.
+small integers (counts, most often), every value is solved once for every class it may be of, and rows look it up.
 """
 
 from __future__ import annotations
@@ -10,23 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from ...core.leave_one_out import LeftOut
+from ...core.leave_one_out import LooScores
 from ...core.stats import ROUNDING
 from ...data.arrays import Array, Codes, freeze
 from ...data.matrices import Matrix, block, is_sparse
 from ...data.rows import Rows
 from ...kernels.runtime.threads import every, row_blocks
-from .shape import LEFT_OUT_CELLS, Elementwise, without
+from .shape import LOO_CELLS, Elementwise, without
 
 FEWER = 2  # times fewer values, of each class, than rows are few
 MOST_CELLS = 1 << 20  # of the table of their scores
 
 
-def left_out(family: Elementwise, X: Matrix, rows: Rows, stats: Any) -> LeftOut:
+def leave_one_out(family: Elementwise, X: Matrix, rows: Rows, stats: Any) -> LooScores:
     """log p(x | c) of every row, without itself.  # → (n, K)"""
     K, p = stats["n"].shape
     out, never = np.empty((len(rows), K)), np.zeros((len(rows), K))
-    values = _whole_numbers(X, rows, min(len(rows) // (FEWER * K), MOST_CELLS // (K * K * p)))
+    values = _integers(X, rows, min(len(rows) // (FEWER * K), MOST_CELLS // (K * K * p)))
 
     @np.errstate(all="ignore")
     def work(start: int, stop: int) -> None:
@@ -39,8 +39,8 @@ def left_out(family: Elementwise, X: Matrix, rows: Rows, stats: Any) -> LeftOut:
     if values:
         _looked_up(family, X, rows, values, stats, out, never)
     else:
-        every(work, row_blocks(len(rows), K * p * family.order, LEFT_OUT_CELLS))
-    return LeftOut(out, never if never.any() else None)
+        every(work, row_blocks(len(rows), K * p * family.order, LOO_CELLS))
+    return LooScores(out, never if never.any() else None)
 
 
 def _cells(family: Elementwise, x: Array, codes: Codes, weights: Array, stats: Any) -> tuple[Array, Array | None]:
@@ -59,12 +59,12 @@ def _cells(family: Elementwise, x: Array, codes: Codes, weights: Array, stats: A
     return terms, np.einsum("bpo,bkpo->bkp", T, zero) + present[:, None] * zero0
 
 
-def _whole_numbers(X: Matrix, rows: Rows, most: int) -> int:
-    """How many whole numbers from 0 on all values are among, where these are at most so many; else 0."""
+def _integers(X: Matrix, rows: Rows, most: int) -> int:
+    """How many integers from 0 on all values are among, where these are at most so many; else 0."""
     if is_sparse(X) or not len(rows) or (rows.weights is not None and np.ptp(rows.weights) > 0):
         return 0
     top = 0.0
-    for start, stop in row_blocks(len(rows), X.shape[1], LEFT_OUT_CELLS):
+    for start, stop in row_blocks(len(rows), X.shape[1], LOO_CELLS):
         x = block(X, start, stop)
         low, high = np.fmin.reduce(x, axis=None), np.fmax.reduce(x, axis=None)
         if low < 0 or high >= most or ((x != np.floor(x)) & (x == x)).any():
@@ -75,7 +75,7 @@ def _whole_numbers(X: Matrix, rows: Rows, most: int) -> int:
 
 def _looked_up(family: Elementwise, X: Matrix, rows: Rows, values: int, stats: Any, out: Array, never: Array) -> None:
     """Every value solved as that of a row of every class, and the cells of the rows looked up."""
-    from ...kernels.categories import level_scores
+    from ...kernels.categories import category_scores
 
     K, p = stats["n"].shape
     weight = rows.part(0, 1)[1][0]
@@ -93,7 +93,7 @@ def _looked_up(family: Elementwise, X: Matrix, rows: Rows, values: int, stats: A
         x = block(X, start, stop)
         cells = rows.part(start, stop)[0][:, None] * values + np.where(x == x, x, 0)
         cells = freeze(np.where(x == x, cells, -1).astype(np.int32))
-        level_scores(cells, offsets, density, out[start:stop])
-        level_scores(cells, offsets, events, never[start:stop])
+        category_scores(cells, offsets, density, out[start:stop])
+        category_scores(cells, offsets, events, never[start:stop])
 
     every(work, row_blocks(len(rows), p))

@@ -53,7 +53,7 @@ def sparse_terms(X: Any, a: Codes, b: Codes, cells: Callable[[Array, Codes, Any]
 class Form:
     """T(x)·Θ_c − A_c, with Θ in the order that rows ask for: by column for stored entries, by class for dense rows.
 
-    Rows without holes ask for ΣA alone, so that A itself is solved when it is asked for.
+    Rows without missing values ask for ΣA alone, so that A itself is solved when it is asked for.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Form:
 
     @cached_property
     def by_class(self) -> Array:
-        """Θ of a class in one piece.  # → (K, p·order)"""
+        """Θ of a class in one block.  # → (K, p·order)"""
         return freeze(self.theta.reshape(len(self.theta), -1).astype(np.float64, copy=False))
 
     @cached_property

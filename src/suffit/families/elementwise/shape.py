@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.family import EMPTIED
-from ...core.leave_one_out import LeftOut
+from ...core.leave_one_out import LooScores
 from ...core.stats import CLASS, FEATURE, ROUNDING, Stats, is_rounding, layout
 from ...data.arrays import Array, freeze
 from ...data.errors import InputError, check_finite, refuse, sum_is_finite
 from ...data.labels import Index
-from ...data.matrices import Matrix, block, csr, entries, is_sparse, sparse_without_holes
+from ...data.matrices import Matrix, block, csr, entries, is_sparse, sparse_without_missing
 from ...data.rows import Rows
 from ...kernels.runtime.threads import COPY_CELLS, cores, entry_blocks, every, in_order, row_blocks
 from ..gaussian.missing.patterns import warn_absent
@@ -31,7 +31,7 @@ from .scores import ElementwiseScorer
 from .scores import Natural as Natural
 
 ORDER = "order"
-LEFT_OUT_CELLS = 1 << 15  # sums without a row that are solved together: rows × classes × columns
+LOO_CELLS = 1 << 15  # sums without a row that are solved together: rows × classes × columns
 MANY_BLOCKS = 4  # enough to keep threads busy, and no more sums than these to be added up
 AddEntries = Callable[[int, int, int, int, Array], None]
 
@@ -221,7 +221,7 @@ class Elementwise(SmoothedFamily):
         odd: list[int] = []
         if not self._seen_in_sums:
             self.check_sparse(X, columns)
-            if not sparse_without_holes(X):
+            if not sparse_without_missing(X):
                 return None
         K, p = len(rows.classes), X.shape[1]
         N = np.broadcast_to(rows.counts()[:, None], (K, p))  # no room of its own
@@ -240,7 +240,7 @@ class Elementwise(SmoothedFamily):
         t = sum_entries(add, X, rows, (K, p, self.order))
         if odd or not sum_is_finite(t):
             self.check_sparse(X, columns)
-            if not sparse_without_holes(X):
+            if not sparse_without_missing(X):
                 return None
         if zero.any():
             t += N[:, :, None] * zero
@@ -303,11 +303,11 @@ class Elementwise(SmoothedFamily):
             natural = Natural(*parts)  # type: ignore[arg-type]
         return natural
 
-    def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
+    def leave_one_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
         """Σ_j T(x_j)·Θ_cj − A_cj + log h(x_j), Θ and A solved from the sums less this row, all rows at once."""
-        from .leave_one_out import left_out
+        from .leave_one_out import leave_one_out
 
-        return left_out(self.solvable(stats), X, rows, stats)
+        return leave_one_out(self.solvable(stats), X, rows, stats)
 
     def infeasible(self, n: Array, t: Array, slack: Array) -> NDArray[np.bool_]:
         """Which cells hold sums that no n rows could have, each known to ``slack``.  # (K, p), (K, p, order) → (K, p)

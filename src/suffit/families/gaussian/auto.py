@@ -15,21 +15,21 @@ from ...data.errors import InputError
 from ...data.matrices import Matrix
 from ...data.rows import Rows
 from ..tuning import (
-    LEFT_OUT,
     LOO,
+    LOO_LOSS,
     Trial,
     Tuning,
     amount,
     check_classes,
     covariance_losses,
-    losses_left_out,
+    loo_losses,
     mean_loss,
     some_rows,
     without_lone_rows,
 )
 from .diagonal import Gaussian
 from .joint import MultivariateGaussian
-from .moments import without_holes
+from .moments import without_missing
 
 SAME_LOSS = 1e-9  # losses that differ by less are the same but for rounding: a full Σ shrunk to I is a spherical one
 
@@ -64,16 +64,16 @@ class AnyGaussian(Family):
     unbiased: bool = False
 
     key: ClassVar[str] = "any_gaussian"
-    speaks: ClassVar[bool] = True
+    may_warn: ClassVar[bool] = True
 
-    def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
+    def tuned(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
         """Of the structures no worse than the best by more than its standard error, that with the fewest parameters.
 
         The error is that of the mean difference between the losses of the same rows.  Plain leave-one-out would
         often take more structure than there is, however many rows there are.
         """
         check_classes(rows)
-        whole = np.flatnonzero(without_holes(X))
+        whole = np.flatnonzero(without_missing(X))
         if not len(whole):
             raise InputError("covariance='auto' needs rows without missing values; set it by hand")
         full = MultivariateGaussian(tie=self.tie, shrinkage=self.shrinkage, unbiased=self.unbiased)
@@ -85,7 +85,7 @@ class AnyGaussian(Family):
             raise InputError("every structure that was tried has a singular covariance; set shrinkage by hand")
         good = [c for c in tried if c.trial.loss <= best.trial.loss + c.error_beside(best) + SAME_LOSS]
         taken = min(good, key=lambda c: (c.parameters, -amount(c.trial.settings["shrinkage"])))
-        tuning = Tuning(LEFT_OUT, tuple(c.trial for c in tried), taken.trial)
+        tuning = Tuning(LOO_LOSS, tuple(c.trial for c in tried), taken.trial)
         return replace(taken.family, tuning=tuning)
 
     def _full(self, full: MultivariateGaussian, stats: Stats, here: Matrix, few: Rows) -> Iterator[Candidate]:
@@ -101,13 +101,13 @@ class AnyGaussian(Family):
         for structure, each in (("diagonal", X.shape[1]), ("spherical", 1)):
             for tie in (0.0, 1.0) if self.tie == LOO else (self.tie,):
                 family = Gaussian(tie=tie, spherical=structure == "spherical", unbiased=self.unbiased)
-                left = family.left_out(here, few.one_of_each(), family.collect(X, rows, columns), columns)
-                losses = losses_left_out(left, few, rows.counts())
+                left = family.leave_one_out(here, few.one_of_each(), family.collect(X, rows, columns), columns)
+                losses = loo_losses(left, few, rows.counts())
                 settings = {"covariance": structure, "tie": tie, "shrinkage": 0.0}
                 own = 1 + (len(rows.classes) - 1) * (1 - tie)
                 yield Candidate(family, Trial(settings, mean_loss(*losses)), *losses, own * each)
 
-    def settled_as(self, other: Family) -> Family:
+    def tuned_as(self, other: Family) -> Family:
         """The structure that another has."""
         return other if isinstance(other, Gaussian | MultivariateGaussian) else self
 

@@ -12,18 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.family import EMPTIED, Running, Scorer, Terms, least, register
-from ...core.leave_one_out import LeftOut
+from ...core.leave_one_out import LooScores
 from ...core.logistic import Centred, LogisticForm
 from ...core.stats import CLASS, FEATURE, ROUNDING, Stats, layout
 from ...data.arrays import Array, Codes, freeze
 from ...data.errors import InputError, adds_up, check_finite
 from ...data.labels import Index
-from ...data.matrices import Matrix, block, csr, is_sparse, sparse_without_holes
-from ...data.remarks import SingularClassWarning, remark
+from ...data.matrices import Matrix, block, csr, is_sparse, sparse_without_missing
 from ...data.rows import Rows
+from ...data.warn import SingularClassWarning, warn_once
 from ...kernels.runtime.threads import COPY_CELLS, every, in_order, row_blocks
-from ..elementwise.shape import LEFT_OUT_CELLS, Elementwise, Natural, class_ranges, never_learned, without
-from ..rounding import about_means, settle_equal, settled_columns, slack, warn_few_digits
+from ..elementwise.shape import LOO_CELLS, Elementwise, Natural, class_ranges, never_learned, without
+from ..rounding import about_means, clear_equal, cleared_columns, slack, warn_few_digits
 from ..running import RunningMoments, label_table
 from .leave_one_out.diagonal import Ordinary
 from .missing.patterns import warn_absent
@@ -72,8 +72,8 @@ def origin_of(X: Matrix, rows: Rows, warp: Any = None) -> Array:
     return mean
 
 
-def expects_holes(X: Matrix) -> bool:
-    """Whether some rows from all over have a hole: then all are read as if they had, whatever thread comes first."""
+def expects_missing(X: Matrix) -> bool:
+    """Whether some rows from all over have a missing value: then all are read as if, whatever thread is first."""
     if is_sparse(X):
         return not adds_up(X.data)
     n = X.shape[0]
@@ -147,7 +147,7 @@ class Gaussian(Elementwise):
     prior_rows: float = 0.0
 
     key: ClassVar[str] = "gaussian"
-    speaks: ClassVar[bool] = True
+    may_warn: ClassVar[bool] = True
     order: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
@@ -178,16 +178,16 @@ class Gaussian(Elementwise):
     def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
         """n, Σz, Σz² per class and column, z = x − origin."""
         axes = {CLASS: rows.classes, FEATURE: Index.range(X.shape[1])}
-        if sparse_without_holes(X) and self.has_zero:
+        if sparse_without_missing(X) and self.has_zero:
             return self._collect_sparse(csr(X), rows, columns, axes)
         origin = freeze(origin_of(X, rows, None if type(self) is Gaussian else self.warp))
         K, p = origin.shape
         n, x, xx = np.zeros((K, p)), np.zeros((K, p)), np.zeros((K, p))
 
-        holes = expects_holes(X)
+        missing = expects_missing(X)
 
         def work(start: int, stop: int) -> tuple[Array, Array, Array]:
-            return self._block_moments(X, rows, columns, origin, start, stop, holes)
+            return self._block_moments(X, rows, columns, origin, start, stop, missing)
 
         for dn, dx, dxx in in_order(work, row_blocks(*X.shape)):
             n += dn
@@ -206,7 +206,7 @@ class Gaussian(Elementwise):
         return RunningMoments(stats, *table) if table is not None and type(self) is Gaussian else None
 
     def _block_moments(
-        self, X: Matrix, rows: Rows, columns: Sequence[str], origin: Array, start: int, stop: int, holes: bool
+        self, X: Matrix, rows: Rows, columns: Sequence[str], origin: Array, start: int, stop: int, missing: bool
     ) -> tuple[Array, Array, Array]:
         from ...kernels.moments import class_moments, class_moments_present
 
@@ -217,7 +217,7 @@ class Gaussian(Elementwise):
             self.check(raw, columns, start)
             raw = freeze(self.warp(raw))
         n, x, xx = np.zeros(K), np.zeros((K, p)), np.zeros((K, p))
-        if not holes:
+        if not missing:
             class_moments(raw, codes, weights, origin, n, x, xx)
             if math.isfinite(xx.sum()):  # a NaN or infinity in the block would show here: no pass of its own to look
                 return n[:, None], x, xx
@@ -255,7 +255,7 @@ class Gaussian(Elementwise):
 
     def without_rounding(self, before: Stats, after: Stats) -> Stats:
         """Cells that do not vary any more are about their value, with sums of 0."""
-        return settled_columns(after)
+        return cleared_columns(after)
 
     def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
         """No cell can have a negative number of rows or negative squares."""
@@ -274,7 +274,7 @@ class Gaussian(Elementwise):
         means, variances, flat, stuck = self.solved_moments(n, stats["x"], stats["xx"], np.asarray(stats.origin))
         if stuck.any():
             cells = [(stats.axes[CLASS].labels[c], columns[j]) for c, j in np.argwhere(stuck).tolist()]
-            remark(
+            warn_once(
                 SingularClassWarning,
                 "",
                 [f"class {label!r} does not vary in column {column!r}" for label, column in cells],
@@ -328,7 +328,7 @@ class Gaussian(Elementwise):
             whose = largest if self.floor == "largest" else np.minimum(largest, FAIR_RANGE * total)
         return np.asarray(var + self.smoothing * whose)
 
-    def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
+    def leave_one_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
         """−Σ_j ½(x_j − μ_cj)²/σ²_cj + log σ_cj√2π, means and variances from the moments less this row."""
         noise = np.hypot(stats["xx"], 0.0 if stats.noise is None else stats.noise)
         sums = stats["n"], stats["x"], stats["xx"], np.asarray(stats.origin), noise
@@ -356,8 +356,8 @@ class Gaussian(Elementwise):
             out[start:stop] += scores
 
         K, p = sums[0].shape
-        every(work, row_blocks(len(rows), K * p, LEFT_OUT_CELLS))
-        return LeftOut(out)
+        every(work, row_blocks(len(rows), K * p, LOO_CELLS))
+        return LooScores(out)
 
     def _ordinary(self, n: Array, x: Array, xx: Array, origin: Array) -> Ordinary:
         shift = np.divide(x, n, out=np.zeros_like(x), where=n > 0)
@@ -379,7 +379,7 @@ class Gaussian(Elementwise):
         sxx[each, codes] = np.where(gone, 0.0, np.maximum(sxx[each, codes] - w * z * z, 0.0))
         noise = np.zeros_like(sxx)  # of the row's own class, in the columns that it has
         noise[each, codes] = np.where(w != 0, size[codes], 0.0)
-        sx, sxx, about = settle_equal(n, sx, sxx, origin, noise)
+        sx, sxx, about = clear_equal(n, sx, sxx, origin, noise)
         means, variances, flat, _ = self.solved_moments(n, sx, sxx, about)
         used = (present & ~flat)[:, None]  # (b, 1, p)
         var = np.maximum(variances, SMALLEST)

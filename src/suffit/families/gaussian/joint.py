@@ -14,26 +14,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.family import EMPTIED, Family, Scorer, least, register
-from ...core.leave_one_out import LeftOut
+from ...core.leave_one_out import LooScores
 from ...core.stats import CLASS, PATTERN, ROUNDING, Stats
 from ...data.arrays import Array, Codes, freeze
 from ...data.errors import InputError
 from ...data.labels import Index
 from ...data.matrices import Matrix, block, is_sparse
 from ...data.rows import Rows
-from ..tuning import LOO, Tuning, check_classes, settled_covariance
+from ..tuning import LOO, Tuning, check_classes, tuned_covariance
 from .diagonal import PRIOR_ROWS, apart
 from .few_rows.kept import are_few, as_rows, check_kept, has_missing, is_kept, kept_rows, values_of
 from .few_rows.leave_one_out import DowndatesOfFewRows
 from .few_rows.low_rank import RANK_TOLERANCE, LowRank
 from .few_rows.solve import CentredRows, Settings, covariances, solved_wide, warn_mended, warn_rank
-from .leave_one_out.em import MOST_COLUMNS, EmLeftOut
+from .leave_one_out.em import MOST_COLUMNS, EmLoo
 from .leave_one_out.exact import NOTHING_LEFT, Blend, Downdates, Scatter, varying
-from .leave_one_out.missing import PartsLeftOut, Whole
+from .leave_one_out.missing import LooWithMissing, Whole
 from .missing.em import FEW_ROWS, MOST_WORK, PATIENCE, Completion, Priors, completed, solved, spread_out, work_of
 from .missing.few_pairs import Prior, prior_of, rows_lacking
 from .missing.patterns import cells_of, cells_of_pairs, completed_pairs, pair_covariances, pair_weights, pairs_seen
-from .moments import SCATTER, SCATTER_FOURTH, SCATTER_POOLED, JointMoments, without_holes
+from .moments import SCATTER, SCATTER_FOURTH, SCATTER_POOLED, JointMoments, without_missing
 from .scores import OwnScorer, SharedScorer
 from .shrinkage import class_shrinkage, shrink_to_diagonal, shrink_to_identity
 from .student_t import HeavyScorer
@@ -58,9 +58,9 @@ class MultivariateGaussian(JointMoments):
     in standardised columns, is below ``tolerance`` are left out.
 
     ``target="diagonal"`` shrinks by a number towards the diagonal of Σ instead of a multiple of I.  Rows with missing
-    values are completed by EM on the sums of their patterns; ``holes="pairs"`` keeps the sums of pairs of columns
-    instead, which take less room and time and are less exact.  They also take the place of EM, with a warning, where
-    patterns are too many: their sums more than 2²⁴ numbers, or a hundred steps more than 2·10¹⁰ products.
+    values are completed by EM on the sums of their patterns; ``missing values="pairs"`` keeps the sums of pairs of
+    columns instead, which take less room and time and are less exact.  They also take the place of EM, with a warning,
+    where patterns are too many: their sums more than 2²⁴ numbers, or a hundred steps more than 2·10¹⁰ products.
 
     ``prior`` (v_1 … v_p), for columns in units of their deviation within classes, is a prior of r = ``prior_rows``:
     S + r·diag(v) over N + r rows for all classes together, S_c + r·I over n_c + r for each.  n rows that do not vary in
@@ -78,14 +78,14 @@ class MultivariateGaussian(JointMoments):
     pooled: bool = False
     tolerance: float = 0.0
     target: str = "identity"
-    holes: str = "em"
+    missing: str = "em"
     freedom: float = np.inf
     prior: tuple[float, ...] = ()
     prior_rows: float = PRIOR_ROWS
     tuning: Tuning | None = field(default=None, compare=False, repr=False)
 
     key: ClassVar[str] = "multivariate_gaussian"
-    speaks: ClassVar[bool] = True
+    may_warn: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.tie != LOO:
@@ -102,15 +102,15 @@ class MultivariateGaussian(JointMoments):
             )
         if self.target not in ("identity", "diagonal"):
             raise ValueError(f"MultivariateGaussian(target={self.target!r}): 'identity' or 'diagonal'")
-        if self.holes not in ("em", "pairs"):
-            raise ValueError(f"MultivariateGaussian(holes={self.holes!r}): 'em' or 'pairs'")
+        if self.missing not in ("em", "pairs"):
+            raise ValueError(f"MultivariateGaussian(missing values={self.missing!r}): 'em' or 'pairs'")
         if not (isinstance(self.freedom, Real) and self.freedom > 0):
             raise ValueError(f"MultivariateGaussian(freedom={self.freedom!r}): a number above 0")
 
     @property
     def statistic(self) -> tuple[Any, ...]:
         """Which sums are kept depends on what the settings need."""
-        return (self.key, self._layout().name, self.holes)
+        return (self.key, self._layout().name, self.missing)
 
     def _layout(self) -> Any:
         if self.shrinkage == "ledoit-wolf":
@@ -120,11 +120,11 @@ class MultivariateGaussian(JointMoments):
     # --- choosing
 
     @property
-    def is_settled(self) -> bool:
+    def is_tuned(self) -> bool:
         """Whether tie and shrinkage are."""
-        return type(self).settled is MultivariateGaussian.settled and LOO not in (self.tie, self.shrinkage)
+        return type(self).tuned is MultivariateGaussian.tuned and LOO not in (self.tie, self.shrinkage)
 
-    def settled(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
+    def tuned(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
         """With the tie and the shrinkage that explain rows left out best, where that is asked for.
 
         Rows with missing values help to make the sums, completed as with one shared covariance; the rows compared are
@@ -133,10 +133,10 @@ class MultivariateGaussian(JointMoments):
         if LOO not in (self.tie, self.shrinkage):
             return self
         check_classes(rows)
-        whole = np.flatnonzero(without_holes(X))
+        whole = np.flatnonzero(without_missing(X))
         if not len(whole):
             raise InputError("leave-one-out needs rows without missing values; set tie and shrinkage by hand")
-        return settled_covariance(self, X[whole], rows.some(whole), self.sums_to_tune(X, rows, columns))  # type: ignore[no-any-return]
+        return tuned_covariance(self, X[whole], rows.some(whole), self.sums_to_tune(X, rows, columns))  # type: ignore[no-any-return]
 
     def sums_to_tune(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
         """The sums that settings are compared under: of all rows, completed as with one shared covariance."""
@@ -144,7 +144,7 @@ class MultivariateGaussian(JointMoments):
         stats = plain.collect(X, rows, columns)
         return plain.completed(stats, columns) if _incomplete(stats) else stats
 
-    def settled_as(self, other: Family) -> Family:
+    def tuned_as(self, other: Family) -> Family:
         """With the tie and the shrinkage that another has chosen."""
         if not isinstance(other, MultivariateGaussian) or LOO not in (self.tie, self.shrinkage):
             return self
@@ -160,7 +160,7 @@ class MultivariateGaussian(JointMoments):
 
     def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
         """The sums of these rows; of few rows with many columns, the rows themselves with their counts."""
-        if self.holes == "em" and not self.prior and are_few(*X.shape):
+        if self.missing == "em" and not self.prior and are_few(*X.shape):
             return kept_rows(self._layout(), X, rows, columns)
         return super().collect(X, rows, columns)
 
@@ -249,7 +249,7 @@ class MultivariateGaussian(JointMoments):
             return stats
         plain = SCATTER if self._layout() is SCATTER_FOURTH else self._layout()
         family, prior = self._for_em(stats)
-        done = completed(stats, family._em_parameters, columns, plain, self.holes == "pairs", prior, family.tie == 0)
+        done = completed(stats, family._em_parameters, columns, plain, self.missing == "pairs", prior, family.tie == 0)
         return done if isinstance(self.shrinkage, str) or self.shrinkage else _shrunk_sums(done, family.shrinkage)
 
     def _for_em(self, stats: Stats) -> tuple[MultivariateGaussian, Priors | None]:
@@ -322,7 +322,7 @@ class MultivariateGaussian(JointMoments):
         W = np.stack([_inverse(factor) for factor in L]) / scale[:, None, :]
         return W, 2 * (np.log(np.einsum("cii->ci", L)).sum(axis=1) + np.log(scale).sum(axis=1))
 
-    def left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
+    def leave_one_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
         """By rank-one downdates; rows that leave something singular are solved one by one.
 
         Where rows have missing values, EM is run anew for each, from where a first-order step leads (left_out_em.py);
@@ -334,43 +334,43 @@ class MultivariateGaussian(JointMoments):
         stats = stats if self._is_wide(stats) else self._affordable(stats, columns)
         bent_each = np.isfinite(self.freedom) and (isinstance(self.shrinkage, str) or self.target == "diagonal")
         if self.pool is None and _by_pattern(stats):
-            return self._without_missing(X, rows, stats, columns, EmLeftOut.exactly)
-        if bent_each or self.pool is not None or _incomplete(stats) or not without_holes(X).all():
+            return self._without_missing(X, rows, stats, columns, EmLoo.exactly)
+        if bent_each or self.pool is not None or _incomplete(stats) or not without_missing(X).all():
             return self.solved_without(X, rows, stats, columns)
         out = np.full((len(rows), len(stats["n"])), np.nan)
         told = np.flatnonzero(~self.alone(X, rows, stats)) if not self.ridge else np.arange(len(rows))
-        out[told] = self.left_out_by_shrinkage(X[told], rows.some(told), stats, [self.shrinkage])[0]
+        out[told] = self.loo_by_shrinkage(X[told], rows.some(told), stats, [self.shrinkage])[0]
         odd = np.flatnonzero(np.isnan(out).any(axis=1))
         if len(odd):
             out[odd] = self.solved_without(X[odd], rows.some(odd), stats, columns).log_density
-        return LeftOut(out)
+        return LooScores(out)
 
-    def nearly_left_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LeftOut:
-        """As ``left_out``; where rows have missing values about that, in the time of a few fits.
+    def approximate_leave_one_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
+        """As ``leave_one_out``; where rows have missing values about that, in the time of a few fits.
 
         EM by one step to the first order (left_out_em.py), pairs by what each row adds to them (left_out_holes.py).
         """
         if self.pool is None and _by_pattern(stats):
-            return self._without_missing(X, rows, stats, columns, EmLeftOut.nearly)
+            return self._without_missing(X, rows, stats, columns, EmLoo.nearly)
         plain = not isinstance(self.shrinkage, str) and self.target == "identity" and not (self.unbiased or self.ridge)
         if "pair_n" in stats.sums and plain and self.pool is None:
             x = block(X, 0, X.shape[0]).astype(np.float64)
-            of_rows = self.parts_left_out(stats, np.float64)(x, *rows.part(0, len(rows)))
-            return LeftOut(of_rows.log_density(self.tie, self.shrinkage, self.freedom))
-        return self.left_out(X, rows, stats, columns)
+            of_rows = self.loo_with_missing(stats, np.float64)(x, *rows.part(0, len(rows)))
+            return LooScores(of_rows.log_density(self.tie, self.shrinkage, self.freedom))
+        return self.leave_one_out(X, rows, stats, columns)
 
-    def _without_missing(self, X: Matrix, rows: Rows, stats: Stats, columns: Sequence[str], how: Any) -> LeftOut:
+    def _without_missing(self, X: Matrix, rows: Rows, stats: Stats, columns: Sequence[str], how: Any) -> LooScores:
         """By EM from where all rows led; rows of which that says nothing are solved one by one."""
         out = np.full((len(rows), len(stats["n"])), np.nan)
-        left = self._em_left_out(stats, columns)
+        left = self._em_loo(stats, columns)
         if left is not None:
             out = how(left, block(X, 0, X.shape[0]).astype(np.float64), *rows.part(0, len(rows)))
         odd = np.flatnonzero(np.isnan(out).any(axis=1))
         if len(odd):
             out[odd] = self.solved_without(X[odd], rows.some(odd), stats, columns).log_density
-        return LeftOut(out)
+        return LooScores(out)
 
-    def _em_left_out(self, stats: Stats, columns: Sequence[str]) -> EmLeftOut | None:
+    def _em_loo(self, stats: Stats, columns: Sequence[str]) -> EmLoo | None:
         """None where what EM came to is singular or moves on, or where settings have no such form."""
         p, chosen = len(columns), isinstance(self.shrinkage, str)
         if chosen or 0 < self.tie < 1 or p > MOST_COLUMNS or (self.unbiased and (cells_of(stats)[0] <= 2).any()):
@@ -379,7 +379,7 @@ class MultivariateGaussian(JointMoments):
             return None
         family, prior = self._for_em(stats)
         em, done = solved(stats, family._em_parameters, prior, family.tie == 0)
-        if not done.settled or done.singular.any():
+        if not done.converged or done.singular.any():
             return None
         none = {k: stats[k].take([], axis=stats.layout.dims[k].index(PATTERN)) for k in ("part_n", "part_x", "part_xx")}
         plain = SCATTER_POOLED if stats["xx"].ndim == 2 else SCATTER
@@ -387,10 +387,10 @@ class MultivariateGaussian(JointMoments):
         means, S = family._em_parameters(em.beside(whole))
         if not (np.einsum("cjj->cj", S) > 0).all():
             return None
-        left = EmLeftOut(self, family, em, whole, (means, S))
+        left = EmLoo(self, family, em, whole, (means, S))
         if em.prior is not None:
             lacking = rows_lacking(stats, self.tie, np.array([len(v.Z) for v in em.groups]))
-            left.shared = self._for_prior()._em_left_out(stats, columns)
+            left.shared = self._for_prior()._em_loo(stats, columns)
             if left.shared is None or not np.array_equal(lacking, em.prior.rows):
                 return None
         return left
@@ -411,16 +411,14 @@ class MultivariateGaussian(JointMoments):
             ((share > 1 - NOTHING_LEFT) & (total > 0)).any(axis=1)
         )  # a constant column says nothing anyway
 
-    def left_out_by_shrinkage(
-        self, X: Matrix, rows: Rows, stats: Stats, shrinkages: Sequence[float | str]
-    ) -> list[Array]:
+    def loo_by_shrinkage(self, X: Matrix, rows: Rows, stats: Stats, shrinkages: Sequence[float | str]) -> list[Array]:
         """log p(x_i | c) without row i under several amounts of shrinkage; NaN where singular.  # → [(n, K)]
 
         Amounts that the data choose leave nothing singular: what rank-one downdates cannot tell is solved.
         """
         names = [f"x{j}" for j in range(X.shape[1])]
         if self._is_wide(stats) and any(isinstance(s, str) for s in shrinkages):
-            return [replace(self, shrinkage=s).left_out(X, rows, stats, names).log_density for s in shrinkages]
+            return [replace(self, shrinkage=s).leave_one_out(X, rows, stats, names).log_density for s in shrinkages]
         found = self.downdates(X, rows, stats).log_densities(shrinkages, self.freedom)
         for s, density in zip(shrinkages, found, strict=True):
             odd = np.flatnonzero(np.isnan(density).any(axis=1)) if isinstance(s, str) else np.zeros(0, np.int64)
@@ -453,10 +451,11 @@ class MultivariateGaussian(JointMoments):
         prior = self._prior_rows, self._prior_rows * sum(self.prior)
         return Scatter(means, own, S, sums, np.asarray(stats.origin), varying(total, self.ridge), *prior)
 
-    def parts_left_out(
+    def loo_with_missing(
         self, stats: Stats, precision: Any = np.float32
-    ) -> Callable[[Array, Codes, Array], PartsLeftOut]:
-        """About what leaving out each row, some of which have holes, does to densities, whatever tie and shrinkage.
+    ) -> Callable[[Array, Codes, Array], LooWithMissing]:
+        """About what leaving out each row, some of which have missing values, does to densities, whatever tie and
+        shrinkage.
 
         A function of rows, their classes and weights.
         """
@@ -469,7 +468,7 @@ class MultivariateGaussian(JointMoments):
         weight, cells = pair_weights(stats, pairs), cells_of_pairs(stats)[0][:, keep]
         square = (..., keep[:, None], keep)
         whole = Whole(done["n"], cells, weight[square], means[:, keep], own[square], shared[square], self._prior_rows)
-        return lambda x, codes, weights: PartsLeftOut(
+        return lambda x, codes, weights: LooWithMissing(
             whole, np.ascontiguousarray(x[:, keep]), codes, weights, precision
         )
 
@@ -589,7 +588,7 @@ class MultivariateGaussian(JointMoments):
 
 
 def _incomplete(stats: Stats) -> bool:
-    """Whether some rows have holes: they have no fourth moments, and OAS takes the place of Ledoit and Wolf."""
+    """Whether some rows have missing values: they have no fourth moments, and OAS replaces Ledoit–Wolf."""
     if is_kept(stats):
         return has_missing(values_of(stats))
     return "pair_n" in stats.sums or bool(len(stats.axes[PATTERN]))

@@ -23,7 +23,7 @@ from ...data.matrices import Matrix, block, csr, is_sparse
 from ...data.rows import Rows
 from ...kernels.runtime.threads import cores, every, in_order, one_blas_thread, row_blocks
 from ..elementwise.shape import never_learned
-from ..rounding import settled_columns, settled_directions, short_of_rows, slack, warn_few_digits
+from ..rounding import cleared_columns, cleared_directions, short_of_rows, slack, warn_few_digits
 from .diagonal import origin_of
 from .missing.patterns import (
     ROOM,
@@ -45,7 +45,7 @@ Flags = NDArray[np.bool_]
 
 DENSE_CELLS = 1 << 19  # of sparse rows that are made dense together
 CELLS_FOR_SUM = 4  # of a block, for each sum that is made of it
-FIRST_ROWS = 64  # of a block: holes are mostly seen there, and then looked for in all of it
+FIRST_ROWS = 64  # of a block: missing values are mostly seen there, and then looked for in all of it
 
 
 def shift_own(sums: Stats, d: Array) -> Sums:
@@ -107,7 +107,7 @@ SCATTER_FOURTH = layout(
 class JointMoments(Family):
     """A family that rests on first and second moments of its columns together."""
 
-    holes: str
+    missing: str
 
     def _layout(self) -> Any:
         raise NotImplementedError
@@ -122,7 +122,7 @@ class JointMoments(Family):
         rows_of = csr(X) if is_sparse(X) else X
         origin = freeze(origin_of(rows_of, rows))
         total: Sums | None = None
-        holed: list[NDArray[np.int64]] = []  # the rows with missing values, block by block
+        with_missing: list[NDArray[np.int64]] = []  # the rows with missing values, block by block
 
         def work(start: int, stop: int) -> tuple[Sums, NDArray[np.int64]]:
             with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found and named below
@@ -130,8 +130,8 @@ class JointMoments(Family):
 
         squares = self._room(1, *origin.shape)
         with one_blas_thread():
-            for part, holes in in_order(work, row_blocks(len(rows), X.shape[1], least=CELLS_FOR_SUM * squares)):
-                holed.append(holes)
+            for part, missing in in_order(work, row_blocks(len(rows), X.shape[1], least=CELLS_FOR_SUM * squares)):
+                with_missing.append(missing)
                 if total is None:
                     total = part
                 else:
@@ -142,7 +142,7 @@ class JointMoments(Family):
         if total is not None:
             sums |= {**total, "xx": _both_sides(total["xx"], sums["xx"].shape)}
         whole = Stats(self._layout(), axes, sums, origin)
-        gaps = np.concatenate(holed) if holed else np.zeros(0, np.int64)
+        gaps = np.concatenate(with_missing) if with_missing else np.zeros(0, np.int64)
         return whole + self._parts(rows_of, rows, gaps, whole, columns) if len(gaps) else whole
 
     def _parts(self, X: Matrix, rows: Rows, gaps: NDArray[np.int64], whole: Stats, columns: Sequence[str]) -> Stats:
@@ -166,7 +166,7 @@ class JointMoments(Family):
         weights = freeze(np.ones(len(gaps)) if rows.weights is None else rows.weights[gaps])
         Z = freeze(np.where(present, x - origin[codes], 0.0))
         coarser = whole.layout.coarser
-        if coarser is not None and (self.holes == "pairs" or self._room(len(patterns), *origin.shape) > ROOM):
+        if coarser is not None and (self.missing == "pairs" or self._room(len(patterns), *origin.shape) > ROOM):
             axes = {CLASS: whole.axes[CLASS], FEATURE: whole.axes[FEATURE]}
             return Stats(
                 coarser.layout,
@@ -229,7 +229,7 @@ class JointMoments(Family):
 
     def without_rounding(self, before: Stats, after: Stats) -> Stats:
         """Columns that do not vary any more in a class are about their value, with sums of 0."""
-        return settled_directions(settled_columns(after))
+        return cleared_directions(cleared_columns(after))
 
     def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
         """No class can have less than no rows, or negative squares: of complete rows, of a pattern, or of pairs."""
@@ -299,12 +299,12 @@ def divided(stats: Stats, scale: Array) -> Stats:
     return replace(stats, sums=sums, origin=np.asarray(stats.origin) / scale)
 
 
-def without_holes(X: Matrix) -> Flags:
+def without_missing(X: Matrix) -> Flags:
     """Which rows have no missing value."""
     if not is_sparse(X):
         return np.asarray((X == X).all(axis=1))
-    holes = np.isnan(X.data)
-    return np.bincount(np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[holes], minlength=X.shape[0]) == 0
+    missing = np.isnan(X.data)
+    return np.bincount(np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[missing], minlength=X.shape[0]) == 0
 
 
 def check_powers(sums: Sums, x: Array, columns: Sequence[str]) -> None:

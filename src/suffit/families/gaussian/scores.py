@@ -116,7 +116,7 @@ class GaussianScorer(Scorer):
         """The densities of rows with missing values."""
         return Marginal(self.means, self.sigma, self.tolerance)
 
-    def _score_holes(self, X: Matrix, start: int, stop: int, out: Array, look: bool = False) -> None:
+    def _score_missing(self, X: Matrix, start: int, stop: int, out: Array, look: bool = False) -> None:
         """Scores of the rows that have missing values, which the plain formula has left NaN (else: look for them)."""
         if not look and adds_up(out):
             return
@@ -317,7 +317,7 @@ class OwnScorer(GaussianScorer):
             for reads, weights, shift in self.strips:
                 U = np.asarray(X[start:stop, :reads] @ weights) - self.middle[:reads] @ weights
                 subtract_half_norms(freeze(U), shift, out)
-            self._score_holes(X, start, stop, out)
+            self._score_missing(X, start, stop, out)
             return
         x = block(X, start, stop)
         Z = np.empty(x.shape)
@@ -325,7 +325,7 @@ class OwnScorer(GaussianScorer):
         with np.errstate(over="ignore", invalid="ignore"):  # far rows overflow here and are drawn in later
             for reads, weights, shift in self.strips:
                 subtract_half_norms(freeze(Z[:, :reads] @ weights), shift, out)
-        self._score_holes(X, start, stop, out)
+        self._score_missing(X, start, stop, out)
 
     additive = False
 
@@ -410,7 +410,7 @@ class SharedScorer(GaussianScorer):
             linear_scores(block(X, start, stop), self.middle, self.weights, self.offset, out)
         else:
             self._from_nearest(X, start, stop, out)
-        self._score_holes(X, start, stop, out, look=not len(self.P))
+        self._score_missing(X, start, stop, out, look=not len(self.P))
 
     def scores_of_parts(self, x: NDArray[Any]) -> Array:
         """The density of the part; for a diagonal, the terms of the columns that are there."""

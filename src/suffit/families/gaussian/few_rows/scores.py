@@ -23,7 +23,7 @@ Flags = NDArray[np.bool_]
 SMALL_PRODUCT = 1 << 26  # products of numbers below which BLAS threads gain nothing
 
 
-class PartsOfFewRows:
+class BlocksOfFewRows:
     """log p(x_o | c) of the columns o that a row has, a factor for every pattern of missing values.
 
     What does not vary among the columns that are there is left out, as it is for rows without missing values.
@@ -84,7 +84,7 @@ class FromFewRows(GaussianScorer):
     @cached_property
     def marginal(self) -> Any:
         """The densities of rows with missing values."""
-        return PartsOfFewRows(self.means, self.matrices, self.tolerance)
+        return BlocksOfFewRows(self.means, self.matrices, self.tolerance)
 
     def covariances(self) -> Array:
         """Σ_c of every class, p × p: only where somebody asks for them."""
@@ -144,7 +144,7 @@ class FewRowsShared(FromFewRows, SharedScorer):
             out += self.offset
         else:
             self._from_nearest(X, start, stop, out)
-        self._score_holes(X, start, stop, out, look=not len(self.P))
+        self._score_missing(X, start, stop, out, look=not len(self.P))
 
     def _from_nearest(self, X: Matrix, start: int, stop: int, out: Array) -> NDArray[np.int32]:
         """The same, about the nearest mean."""
@@ -198,7 +198,7 @@ class FewRowsOwn(FromFewRows, OwnScorer):
             for c, white in enumerate(self.white):
                 U = (x - self.means[c]) @ white.W.T
                 out[:, c] = self.start[c] - 0.5 * np.einsum("ij,ij->i", U, U)
-        self._score_holes(X, start, stop, out)
+        self._score_missing(X, start, stop, out)
 
     def axes(self) -> list[tuple[Array, Array]]:
         """Variances along the principal axes of each class, falling, and the axes: those in which the rows lie."""

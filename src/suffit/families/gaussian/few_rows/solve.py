@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from ....core.stats import CLASS, Stats
 from ....data.arrays import Array
-from ....data.remarks import SingularClassWarning, remark
 from ....data.rows import Rows
+from ....data.warn import SingularClassWarning, warn_once
 from ....kernels.runtime.threads import one_blas_thread
 from .kept import as_rows
 from .low_rank import LowRank, Whitened
@@ -222,7 +222,7 @@ def _mended(M: LowRank, shared: LowRank, n: float, rows: CentredRows, keep: Flag
 def warn_rank(who: str, rank: int, columns: int, separating: Sequence[str] = ()) -> None:
     """Say that some directions are dropped, and in which columns the classes differ all the same."""
     if rank < columns:
-        remark(
+        warn_once(
             SingularClassWarning,
             f"The covariance matrix of {who} is not full rank (columns depend on each other, or do not vary within "
             "classes): the directions in which nothing varies are dropped; shrinkage keeps them"
@@ -234,7 +234,7 @@ def warn_mended(classes: Sequence[Any]) -> None:
     """Say that the covariances of some classes were made of full rank."""
     if len(classes):
         names = ", ".join(map(repr, classes[:10])) + (" …" if len(classes) > 10 else "")
-        remark(
+        warn_once(
             SingularClassWarning,
             f"The covariance matrix of class {names} is not full rank (fewer rows than columns that vary, or columns "
             "that depend on each other): it is mixed with the shared one, as p + 1 rows of that would weigh beside its "

@@ -1,10 +1,11 @@
 """Jointly normal columns with one row left out, nearly: to compare many settings soon.
 
-Without row i, of class y and distance d from its mean, the matrix of class k is ∝ M_k − b·d dᵀ (see ``left_out``), to
-which shrinking adds c·I, a multiple that goes with its trace.  Here A = M_k + c·I, with the c that a row of any class
-leaves on average, is factored once for all rows, and d dᵀ taken out of it by the formula of Sherman and Morrison.  That
-a row of the class itself leaves ε less than c is reckoned with to the first order, in dᵀ(A − ε·I)⁻¹d and in the
-determinant.  Matrices are factored, and what rows are off the mean of their class whitened, in single precision.
+Without row i, of class y and distance d from its mean, the matrix of class k is ∝ M_k − b·d dᵀ (see
+``leave_one_out``), to which shrinking adds c·I, a multiple that goes with its trace.  Here A = M_k + c·I, with the c
+that a row of any class leaves on average, is factored once for all rows, and d dᵀ taken out of it by the formula of
+Sherman and Morrison.  That a row of the class itself leaves ε less than c is reckoned with to the first order, in dᵀ(A
+− ε·I)⁻¹d and in the determinant.  Matrices are factored, and what rows are off the mean of their class whitened, in
+single precision.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ..student_t import log_density
 from .exact import NOTHING_LEFT, Scatter
 
 
-class NearlyLeftOut:
+class ApproximateLoo:
     """Rows to compare settings on, and what leaving out each does to the matrix of each class."""
 
     def __init__(self, scatter: Scatter, x: Array, codes: Codes, weights: Array) -> None:

@@ -57,12 +57,14 @@ class Ordinary:
 
     def scores(self, x: Array, codes: Codes, weights: Array) -> tuple[Array, NDArray[np.bool_]]:
         """log p(x | c) of rows of the ordinary columns, and which rows need a closer look.  # → (n, K), (n,)"""
-        from ....kernels.diagonal import normal_left_out
+        from ....kernels.diagonal import normal_leave_one_out
 
         out, odd = np.zeros((len(x), self.n.shape[1])), np.zeros(len(x), bool)
         steady = self.smoothing * self.total[2] / self.total[0] < STEADY * self.variance.min(axis=1)
         steady = freeze(steady & (self.prior_rows == 0))
         scale, peak = freeze(1 / self.variance), freeze(np.log(2 * np.pi * self.variance))
         laid_out = (self.n, self.mean, self.squares, self.variance, scale, peak, self.total, steady)
-        normal_left_out(freeze(x), codes, weights, *laid_out, self.smoothing, self.prior_rows, FEW_DIGITS, out, odd)
+        normal_leave_one_out(
+            freeze(x), codes, weights, *laid_out, self.smoothing, self.prior_rows, FEW_DIGITS, out, odd
+        )
         return out, odd

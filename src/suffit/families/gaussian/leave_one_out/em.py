@@ -239,10 +239,10 @@ def marginal_log_density(z: Array, there: Flags, S: Array, least: float, freedom
     return np.where(good[:, None], out, np.nan)
 
 
-class EmLeftOut:
+class EmLoo:
     """Rows with missing values under EM's answer without each: with one covariance for all, or one for each class."""
 
-    shared: EmLeftOut | None = None  # under one covariance for all, whose correlations stand beside few pairs
+    shared: EmLoo | None = None  # under one covariance for all, whose correlations stand beside few pairs
 
     def __init__(
         self, family: Any, settings: Any, em: Completion, whole: Stats, parameters: tuple[Array, Array]

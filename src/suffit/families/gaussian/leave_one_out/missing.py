@@ -1,12 +1,13 @@
-"""Jointly normal columns with holes and one row left out: about what a refit on all other rows would say of its values.
+"""Jointly normal columns with missing values and one row left out: about what a refit on all other rows would say of
+its values.
 
-The sums are completed once, by pairs (holes.py), and every row is scored by the columns o that it has.  Leave out row
-i, of class y and weight w, d = x_i − μ_y: a column that n_j of the n rows of its class have then has its mean g_j·d_j
-away, g_j = n_j/(n_j − w), and the squares of columns j and k, which n_jk rows have, lose c_jk·g_j·d_j·g_k·d_k,
+The sums are completed once, by pairs (missing values.py), and every row is scored by the columns o that it has.  Leave
+out row i, of class y and weight w, d = x_i − μ_y: a column that n_j of the n rows of its class have then has its mean
+g_j·d_j away, g_j = n_j/(n_j − w), and the squares of columns j and k, which n_jk rows have, lose c_jk·g_j·d_j·g_k·d_k,
 c_jk being w·(n − w)/n_jk, or less (``pair_weights``).  That is u uᵀ, u_j = √c_jj·g_j·d_j, a rank-one downdate
-(left_out.py), but for what c_jk is more or less than √c_jj·√c_kk: squares of distances grow with it as it is on average
-over the pairs of a row's columns.  What the row adds to the amount of shrinkage is neglected.  In small tables, and of
-classes of few rows, the matrix of each row is factored without it instead.  Products with the
+(leave_one_out.py), but for what c_jk is more or less than √c_jj·√c_kk: squares of distances grow with it as it is on
+average over the pairs of a row's columns.  What the row adds to the amount of shrinkage is neglected.  In small
+tables, and of classes of few rows, the matrix of each row is factored without it instead.  Products with the
 matrix of one class are taken in single precision, if not asked otherwise.
 """
 
@@ -28,7 +29,7 @@ BLOCK = 1 << 21  # numbers in the rows that are scored at once
 FEW_OF_CLASS = 8  # rows of a class, of which one is too much for the first order
 SMALL_TABLE, MOST_FACTORED = 100, 5e7  # rows, and products of their matrices: each is then factored without its row
 LEAST_LEFT = 0.01  # share of a direction's variance that is left without a row
-LEFT_FOR_HOLES = 0.3  # the same for each share of its class's values missing: the more of them, the less is known
+LEFT_FOR_MISSING = 0.3  # the same for each share of its class's values missing: the more of them, the less is known
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,8 @@ class Whole:
     prior_rows: float = 0.0  # whose squares are in own and shared, too
 
 
-class PartsLeftOut:
-    """Rows with holes, each under the sums without it; kept in an order in which those with the same columns follow."""
+class LooWithMissing:
+    """Rows with missing values, each under the sums without it; sorted by the columns they have."""
 
     def __init__(self, whole: Whole, x: Array, codes: Codes, weights: Array, precision: Any) -> None:
         self.order, self.pattern = _by_pattern(x == x)
@@ -64,7 +65,7 @@ class PartsLeftOut:
         self.away, self.u = ({kind: freeze(a.astype(kind)) for kind in {precision, np.float64}} for a in (own, u))
         self.more = self._of_pairs(root)
         missing = 1 - _over(np.einsum("ij,ij->i", self.there, cells), n * self.n_there)
-        self.least_left = np.maximum(LEFT_FOR_HOLES * missing, LEAST_LEFT)
+        self.least_left = np.maximum(LEFT_FOR_MISSING * missing, LEAST_LEFT)
         self._known: dict[tuple[float, float], tuple[Array, Array]] = {}  # for another kind of tails
 
     def _of_pairs(self, root: Array) -> Array:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ....core.stats import CLASS, PATTERN, Layout, Stats
 from ....data.arrays import Array, freeze
 from ....data.labels import Index
-from ....data.remarks import MissingValuesWarning, remark
+from ....data.warn import MissingValuesWarning, warn_once
 from ....kernels.runtime.threads import in_order, one_blas_thread, row_blocks
 from .few_pairs import Prior, without_maximum
 from .patterns import (
@@ -34,7 +34,7 @@ from .patterns import (
 Parameters = Callable[[Stats], tuple[Array, Array]]  # completed sums → means (K, p), covariances (K, p, p) or (1, p, p)
 Priors = Callable[["Completion", Array], Prior | None]  # with at least so many rows of each class (K,)
 
-SETTLED = 1e-11  # a step that changes no mean or covariance by more than this, in standard deviations, is the last
+CONVERGED = 1e-11  # a step that changes no mean or covariance by more than this, in standard deviations, is the last
 MOST_STEPS = 500
 MOST_WORK = 2e10  # products that all steps may take, about 20 seconds of a core: more, and pairs take the place of EM
 MEMORY = 10  # steps that are looked back on for where they lead
@@ -43,7 +43,9 @@ ENOUGH = 1e-6  # log-likelihood for each row: less is no gain
 ROUNDING = 1e-14  # share of a sum that is no more than rounding
 BLOCK = 1 << 19  # numbers in the covariances of the units that a thread takes at once
 WELL = 1e-8  # share of each column's variance left after regression on the others, for S⁻¹ to have digits enough
-FEW_ROWS = 10  # times the number of columns: with fewer rows, the likelihood of rows with holes may have no maximum
+FEW_ROWS = (
+    10  # times the number of columns: with fewer rows, the likelihood of rows with missing values may have no maximum
+)
 LEAST_SPREAD = 0.02  # eigenvalue of correlations that EM's steps then keep to
 
 
@@ -151,7 +153,7 @@ class Completed:
 
     sums: dict[str, Array]
     likelihoods: tuple[float, ...]
-    settled: bool
+    converged: bool
     singular: Flags  # which covariances have columns that are combinations of others, or nearly
 
 
@@ -285,7 +287,7 @@ class Completion:
         path, lengths, rises = [seen[0].likelihood], [seen[0].length], True
         for _ in range(self.most_steps - 1):
             last = seen[-1]
-            if last.length < SETTLED:
+            if last.length < CONVERGED:
                 return self._ended(last, path, True)
             if len(path) > PATIENCE and not self._gains(path if rises else lengths, rises):
                 falls = np.diff(path[-1 - MEMORY :]).min() < -self._little  # to and fro: no end is near
@@ -329,14 +331,14 @@ class Completion:
         sums = {k: np.concatenate([done.sums[k] for done in ended]) for k in ended[0].sums}
         steps = max(len(done.likelihoods) for done in ended)
         paths = [np.pad(done.likelihoods, (0, steps - len(done.likelihoods)), mode="edge") for done in ended]
-        settled = all(done.settled for done in ended)
+        converged = all(done.converged for done in ended)
         return Completed(
-            sums, tuple(np.sum(paths, axis=0).tolist()), settled, np.concatenate([d.singular for d in ended])
+            sums, tuple(np.sum(paths, axis=0).tolist()), converged, np.concatenate([d.singular for d in ended])
         )
 
     @staticmethod
-    def _ended(last: Step, path: list[float], settled: bool) -> Completed:
-        return Completed(last.sums, tuple(path), settled, np.array([not len(v.W) for v in last.normals]))
+    def _ended(last: Step, path: list[float], converged: bool) -> Completed:
+        return Completed(last.sums, tuple(path), converged, np.array([not len(v.W) for v in last.normals]))
 
     def _leap(self, seen: list[Step]) -> Step | None:
         """A step from Σ wₖ (end of step k), Σ wₖ = 1, with the w for which Σ wₖ (length of step k) is least."""
@@ -406,7 +408,7 @@ def completed(
     prior: Priors | None = None,
     apart: bool = False,
 ) -> Stats:
-    """The sums that complete rows are expected to have had; the sums themselves where no row has a hole.
+    """The sums that complete rows are expected to have had; the sums themselves where no row has a missing value.
 
     Sums of pairs are there because they were asked for, or because patterns were too many, which is said.
     """
@@ -418,7 +420,7 @@ def completed(
         stats, short = coarser.turn(stats), "complete each at every step of EM"
     if "pair_n" in stats.sums:
         if not asked:
-            remark(
+            warn_once(
                 MissingValuesWarning,
                 f"the rows have too many patterns of missing values to {short}: covariances are taken pair by pair "
                 "from the rows that have both columns, "
@@ -431,8 +433,8 @@ def completed(
     warn_absent(completion.cells, stats.axes[CLASS].labels, columns)
     if completion.prior is not None:
         _warn_made_up(completion, completion.prior, done)
-    if not done.settled:
-        remark(
+    if not done.converged:
+        warn_once(
             MissingValuesWarning,
             f"the covariances of rows with missing values still moved after {len(done.likelihoods)} steps of EM; "
             "shrinkage helps where there are few rows for so many columns",
@@ -471,7 +473,7 @@ def _warn_made_up(completion: Completion, prior: Prior, done: Completed) -> None
     if odd:
         classes = completion.stats.axes[CLASS].labels
         names = ", ".join(repr(classes[c]) for c in odd[:10]) + (" …" if len(odd) > 10 else "")
-        remark(
+        warn_once(
             MissingValuesWarning,
             f"class {names}: with so many values missing, the likelihood of its covariance has no maximum "
             f"({completion.rows[odd].min():g} rows, {int(varies.sum())} columns that vary): about "

@@ -1,8 +1,8 @@
 """Missing values in jointly Gaussian columns: sums by pattern of what is there, completed by EM, or by pairs.
 
-A row with holes adds to the sums of its pattern, so that shards still add up and rows can be forgotten.  Solving
-completes the sums (completion.py).  Where patterns are too many for their sums to be kept, the sums of all pairs of
-columns take their place.
+A row with missing values adds to the sums of its pattern, so that shards still add up and rows can be forgotten.
+Solving completes the sums (completion.py).  Where patterns are too many for their sums to be kept, the sums of all
+pairs of columns take their place.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scipy.linalg.lapack import dpotrf
 from ....core.stats import PATTERN, Stats
 from ....data.arrays import Array, Codes, freeze
 from ....data.labels import Index
-from ....data.remarks import MissingValuesWarning, remark
+from ....data.warn import MissingValuesWarning, warn_once
 
 Flags = NDArray[np.bool_]
 
@@ -83,7 +83,7 @@ def cells_of_pairs(stats: Stats) -> tuple[Array, Array, Array]:
 
 
 def shift_parts(stats: Stats, d: Array) -> dict[str, Array]:
-    """Sums by pattern of z + d: as those of complete rows, d being 0 where the pattern has a hole."""
+    """Sums by pattern of z + d: as those of complete rows, d being 0 where the pattern has a missing value."""
     n, x, xx = stats["part_n"], stats["part_x"], stats["part_xx"]
     dq = d[:, None, :] * there(stats)  # (C, P, F)
     across, along = ("cqi,cqj->qij", "cq,cqi,cqj->qij") if xx.ndim == 3 else ("cqi,cqj->cqij", "cq,cqi,cqj->cqij")
@@ -248,4 +248,4 @@ def warn_absent(n: Array, classes: Sequence[Any], columns: Sequence[str], rows: 
     if absent.any():
         cells = [(int(c), int(j)) for c, j in np.argwhere(absent)]
         things = [f"column {columns[j]!r} is missing in every row of class {classes[c]!r}" for c, j in cells]
-        remark(MissingValuesWarning, "", things, ABSENT)
+        warn_once(MissingValuesWarning, "", things, ABSENT)

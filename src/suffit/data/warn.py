@@ -23,7 +23,7 @@ class DataWarning(UserWarning):
     __module__ = "suffit"
 
 
-class LeftOutWarning(DataWarning):
+class DroppedColumnWarning(DataWarning):
     """Columns of a table that the model does not use; the message says which and why."""
 
     __module__ = "suffit"
@@ -53,7 +53,7 @@ class SingularClassWarning(DataWarning):
     __module__ = "suffit"
 
 
-class Remarks:
+class WarningCollector:
     """Collects what is remarked while it is entered, and says it at the end: each thing once, alike things together.
 
     What it has said before, it does not say again: a model keeps the one that it was fitted under.  Nor does it say
@@ -81,19 +81,19 @@ class Remarks:
             if new:
                 if outer is None:
                     self._said.update((before, thing) for thing in new)
-                remark(category, before, new, after)
+                warn_once(category, before, new, after)
 
 
-_current: ContextVar[tuple[Remarks, dict[Key, dict[str, None]]] | None] = ContextVar("remarks", default=None)
+_current: ContextVar[tuple[WarningCollector, dict[Key, dict[str, None]]] | None] = ContextVar("remarks", default=None)
 
 
-def current_remarks() -> Remarks:
+def current_collector() -> WarningCollector:
     """Whoever collects remarks now; somebody new where nobody does."""
     current = _current.get()
-    return Remarks() if current is None else current[0]
+    return WarningCollector() if current is None else current[0]
 
 
-def remark(category: type[Warning], before: str, things: Sequence[str] = ("",), after: str = "") -> None:
+def warn_once(category: type[Warning], before: str, things: Sequence[str] = ("",), after: str = "") -> None:
     """Warn "before thing; thing; thing after"; whoever collects remarks puts the things of several into one."""
     current = _current.get()
     if current is not None:
@@ -104,9 +104,9 @@ def remark(category: type[Warning], before: str, things: Sequence[str] = ("",), 
 
 
 @contextmanager
-def no_remarks() -> Iterator[None]:
-    """Remarks made inside are not said: something is tried, or has been said of the same columns."""
-    token = _current.set((Remarks(), {}))
+def no_warnings() -> Iterator[None]:
+    """WarningCollector made inside are not said: something is tried, or has been said of the same columns."""
+    token = _current.set((WarningCollector(), {}))
     try:
         yield
     finally:
