@@ -23,13 +23,16 @@ from ..families.elementwise.shape import without
 from ..families.gaussian.diagonal import PRIOR_ROWS, prior_variances
 from ..families.gaussian.leave_one_out.approximate import ApproximateLoo
 from ..families.gaussian.leave_one_out.missing import LooWithMissing
-from ..families.gaussian.moments import divided, moments_by_column
-from .row_sample import Keyed, drawn, folds_of, reweighted
+from ..families.gaussian.leave_one_out.rescaled import RescaledLoo
+from ..families.gaussian.moments import SCATTER, divided, moments_by_column
+from .row_sample import Keyed, as_many_rows, drawn, folds_of, reweighted
 from .schema import BlockSpec
 
 FOLDS, FEW_ROWS = 5, 1_000  # in so many folds bins are chosen by others, of so many rows; else in two
 MOST_COMPARED = 1_500  # of these, rows that settings are compared on, and powers fitted
 MOST_GUARDED = 128  # of these, rows that a fitted model must explain as well as those without them did
+MOST_RESCALED = 2e7  # rows × classes × columns³ for which the units of joint columns are found without each row
+FEW_RESCALED, MOST_RESCALED_OF_FEW = 60, 5e8  # of few rows, which these units may otherwise give away
 MOST_SAMPLED = 4_000  # rows that the powers of the pool are fitted on
 
 
@@ -45,8 +48,9 @@ class Joint:
 class Held:
     """Scores of some rows under models that have not seen them, for one block after another."""
 
-    def __init__(self, frame: Frame, rows: Rows, keyed: Keyed, counts: Array) -> None:
-        self.frame, self.rows, self.keyed, self.counts = frame, rows, keyed, counts
+    def __init__(self, frame: Frame, rows: Rows, keyed: Keyed, counts: Array, whole: bool = False) -> None:
+        """``whole``: rows are left out with all their weight, that of their copies; else one of each."""
+        self.frame, self.rows, self.keyed, self.counts, self.whole = frame, rows, keyed, counts, whole
         self.n_folds = FOLDS if len(rows) <= FEW_ROWS else 2
         self.folds = folds_of(keyed.keys, rows, self.n_folds)
         sampled = drawn(keyed.keys, rows, MOST_SAMPLED)
@@ -56,6 +60,7 @@ class Held:
         self.few = rows.some(self.look)
         first = self.look[: self.compared]
         self.guarded = drawn(keyed.keys[first], rows.some(first), MOST_GUARDED)  # a fitted model is held to these
+        self.gone = self.few if whole else self.few.one_of_each()  # what is left out at a time
         self.tell = self._telling()
         self._kept: dict[Any, LooScores] = {}
         self._learned: dict[Any, tuple[Any, Model]] = {}
@@ -66,14 +71,29 @@ class Held:
     def told(self, first: int) -> tuple[Codes, Array]:
         """Codes and weights of the first of the rows looked at: every class by its share of all rows."""
         some = self.tell.some(np.arange(first))
-        return some.codes, reweighted(some, self.counts)
+        weights = reweighted(some, self.counts)
+        return some.codes, as_many_rows(weights) if self.whole else weights
+
+    def log_prior(self, first: int | None = None) -> Array:
+        """log p(c) without each of the first of these rows; of the only row of a class, with it.  # → (n, K)"""
+        some = self.few.some(np.arange(len(self.look) if first is None else first))
+        gone = self.gone.some(np.arange(len(some))).part(0, len(some))[1]
+        n = np.repeat(self.counts[None], len(some), axis=0)
+        each = np.arange(len(some)), some.codes
+        n[each] = np.where(without(n[each], gone) > 0, without(n[each], gone), n[each])
+        return np.asarray(np.log(n / n.sum(axis=1, keepdims=True)))
 
     def _telling(self) -> Rows:
         """The rows with the weights they are compared by: none for the only row of a class."""
         codes, weights = self.rows.part(0, len(self.rows))
-        one = self.rows.one_of_each().part(0, len(self.rows))[1]
+        one = (self.rows if self.whole else self.rows.one_of_each()).part(0, len(self.rows))[1]
         others = without(self.rows.counts()[codes], one) > 0
         return Rows(self.rows.classes, codes, np.where(others, weights, 0.0)).some(self.look)
+
+    @property
+    def classes_compared(self) -> int:
+        """Of how many classes there are rows that have others."""
+        return int((self.tell.counts() > 0).sum())
 
     def sorted(self, columns: tuple[str, ...]) -> SortedColumns:
         """Columns of numbers, sorted once for all bins that are made of them."""
@@ -126,17 +146,24 @@ class Held:
             self._learned[key] = X, Model.empty(spec.family, spec.names).learn(X, self.rows)
         X, model = self._learned[key]
         rows = self.few.some(np.arange(len(self.look))[some])
-        return model.leave_one_out(X[self.look[some]], rows, np.zeros_like, one=True).left
+        return model.leave_one_out(X[self.look[some]], rows, np.zeros_like, one=not self.whole).left
 
     def joint(self, spec: BlockSpec) -> Joint:
         """Settings of a joint block, compared by leave-one-out: nearly exact."""
         family, X = spec.family, spec.matrix(self.frame)
         assert isinstance(family, MultivariateGaussian)
-        spec, stats, scale = _scaled(spec, family.collect(X, self.rows, spec.names))
+        raw = family.collect(X, self.rows, spec.names)
+        spec, stats, scale = _scaled(spec, raw)
         family = spec.family
         assert isinstance(family, MultivariateGaussian)
         self.sums[spec.columns, spec.codings] = stats
-        x, rows = X[self.look] / scale, self.few.one_of_each()
+        x, rows = X[self.look] / scale, self.gone
+        work = len(x) * raw["xx"].size * len(scale) if raw.layout is SCATTER else np.inf
+        if work <= (MOST_RESCALED if len(x) > FEW_RESCALED else MOST_RESCALED_OF_FEW):
+            small = RescaledLoo(raw, X[self.look], *rows.part(0, len(rows)))
+            return Joint(
+                spec, lambda f, some: LooScores(small.log_density(f.tie, f.shrinkage, f.freedom)[some]), len(rows)
+            )
         missing = "pair_n" in stats.sums
         of_rows = family.loo_with_missing(stats) if missing else partial(ApproximateLoo, family.scatter(stats))
         parts: dict[int | None, ApproximateLoo | LooWithMissing] = {}

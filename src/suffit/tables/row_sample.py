@@ -35,6 +35,7 @@ class Keyed:
     keys: Keys
     numbers: tuple[str, ...]  # the columns of numbers
     columns: SortedColumns
+    coded: NDArray[np.int32]  # (categorical columns, n), −1 where missing
     marks: dict[str, int]  # what tells a column from the others
     of_categories: dict[str, dict[Hashable, int]]  # of every column of categories, what tells each from the others
 
@@ -74,12 +75,13 @@ def keyed(frame: Frame, names: Iterable[str], rows: Rows) -> Keyed:
         name: dict(zip(values, each.tolist(), strict=False))
         for name, (values, _), each in zip(other, categories, hashed, strict=True)
     }
-    return Keyed(keys, numbers, columns, dict(zip([*numbers, *other], marks.tolist(), strict=True)), of_categories)
+    of_columns = dict(zip([*numbers, *other], marks.tolist(), strict=True))
+    return Keyed(keys, numbers, columns, coded, of_columns, of_categories)
 
 
 def folds_of(keys: Keys, rows: Rows, folds: int) -> Places:
     """A fold for every row: those of a class in turn, by their keys; rows that are equal are in the same one."""
-    order = _by_class(keys, rows)
+    order = by_class(keys, rows)
     sizes = np.bincount(rows.codes, minlength=len(rows.classes))
     another = np.diff(keys[order], prepend=keys[order[:1]]) != 0
     rank = np.cumsum(another)
@@ -108,7 +110,7 @@ def drawn(keys: Keys, rows: Rows, most: int, least: int = LEAST_OF_CLASS) -> Pla
     """The rows of the least keys, ``most`` of them, of every class as many as allotted.  # → (most,), in order"""
     if len(rows) <= most:
         return np.arange(len(rows))
-    order = _by_class(keys, rows)
+    order = by_class(keys, rows)
     sizes = np.bincount(rows.codes, minlength=len(rows.classes))
     within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     chosen = within < np.repeat(allotted(sizes, most, least), sizes)
@@ -117,7 +119,7 @@ def drawn(keys: Keys, rows: Rows, most: int, least: int = LEAST_OF_CLASS) -> Pla
     return np.sort(np.concatenate([order[chosen], rest[np.argsort(keys[rest], kind="stable")[:left]]]))
 
 
-def _by_class(keys: Keys, rows: Rows) -> Places:
+def by_class(keys: Keys, rows: Rows) -> Places:
     """The places of the rows by class, key and weight."""
     order = np.argsort(keys) if rows.weights is None else np.lexsort((rows.weights, keys))
     codes = rows.codes[order]
@@ -151,3 +153,9 @@ def reweighted(some: Rows, counts: Array) -> Array:
     with np.errstate(invalid="ignore", divide="ignore"):
         factor = np.where(here > 0, there / here, 0.0) * (here.sum() / there.sum())
     return np.asarray(some.part(0, len(some))[1] * factor[some.codes])
+
+
+def as_many_rows(weights: Array) -> Array:
+    """Weights that sum to the number of rows they are worth, (Σw)²/Σw² (Kish 1965)."""
+    total = float(weights.sum())
+    return weights * (total / float(weights @ weights)) if total > 0 else weights

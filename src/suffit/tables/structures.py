@@ -32,6 +32,7 @@ from ..families import Binned, Categorical, MultivariateGaussian
 from ..families.gaussian.missing.patterns import patterns_of
 from ..families.tuning import Tuning
 from ..kernels.runtime.threads import one_blas_thread
+from .copies import distinct
 from .evaluation import Held
 from .row_sample import Places, keyed, some_rows
 from .schema import BlockSpec, Coding, Schema
@@ -49,6 +50,7 @@ FREEDOM = 10.0  # of the heavier tails that settings are compared with; then nor
 LESS, MORE = 0.01, (0.3, 0.8)
 FEW_OTHERS = 10  # times fewer columns that are no numbers make no difference between numbers joint and all joint
 FAR_BEHIND = 1.1  # times the log-loss of another structure: one as bad as this is not tried with other shrinkages
+WIDE = 2  # times as many columns in a joint block as rows, and it is not tried
 WORTH = 0.5  # rows: a structure that gains the pool less than so much log-loss on n of them, /n, is left out of it
 WORSE_BY = 0.1  # a fitted model may explain rows so much worse than those without them did, and by this share
 LEAST_LIKELY = 1e-15
@@ -140,7 +142,7 @@ def structures(schema: Schema, held: Held) -> list[Structure]:
     for name, coding in (("all joint", codings), ("all joint, binned", binned if numeric else {})):
         use = {n: c for n, c in coding.items() if n not in categories or c.categories}
         width = sum(c.width for c in use.values())
-        if 1 < width <= MOST_COLUMNS and width**3 * _patterns(frame, use) <= MOST_WORK:
+        if 1 < width <= min(MOST_COLUMNS, WIDE * len(held.rows)) and width**3 * _patterns(frame, use) <= MOST_WORK:
             found.append(
                 Structure(name, (BlockSpec(_joint(), tuple(use), "codings", tuple(use.values())), *missing), 0)
             )
@@ -241,9 +243,13 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> Proposals:
     if not every_row:
         frame, rows = frame.rows(look), rows.some(look)
         rows, counts = rows.with_weight(), counts[rows.counts() > 0]
-    with np.errstate(divide="ignore"):
-        log_prior = np.log(counts / counts.sum())
-    held = Held(frame, rows, keyed(frame, schema.used, rows), counts)
+    keys, first = keyed(frame, schema.used, rows), np.arange(len(rows))
+    found = distinct(keys, rows)
+    if found is not None:
+        first, rows = found
+        frame = frame.rows(first)
+        keys = keyed(frame, schema.used, rows)
+    held = Held(frame, rows, keys, counts, whole=found is not None)
     if not held.tell.counts().any():  # no class has two rows
         return nothing_to_compare(schema, rows, ((NAIVE, "", 1.0),))
     tried: list[Tried] = []
@@ -251,15 +257,15 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> Proposals:
     with no_warnings(), one_blas_thread():
         for structure in structures(schema, held):
             so_far = min((t.loss for t in tried), default=np.inf)
-            taken, attempts = _settled(structure, held, log_prior, so_far)
+            taken, attempts = _tuned(structure, held, so_far)
             tried += attempts
             best.append(taken)
-        found = _proposed(schema, best, log_prior, held, tried)
+        proposed = _proposed(schema, best, held, tried)
     guarded = held.tell.some(held.guarded)
-    places, (codes, weights) = held.look[held.guarded], guarded.part(0, len(guarded))
+    places, (codes, weights) = first[held.look[held.guarded]], guarded.part(0, len(guarded))
     if not every_row:
-        return Proposals(tuple(found), rows.classes.labels, look[places], codes, weights)
-    each = [replace(f, schema=replace(f.schema, specs=tuple(held.cut(p) for p in f.schema.specs))) for f in found]
+        return Proposals(tuple(proposed), rows.classes.labels, look[places], codes, weights)
+    each = [replace(f, schema=replace(f.schema, specs=tuple(held.cut(p) for p in f.schema.specs))) for f in proposed]
     return Proposals(tuple(each), rows.classes.labels, places, codes, weights, held.sums)
 
 
@@ -271,7 +277,7 @@ def nothing_to_compare(schema: Schema, rows: Rows, pool: tuple[tuple[str, str, f
     return Proposals((Proposal(schema, Selection((), pool, 0.0, loss, loss), np.zeros((0, len(counts)))),))
 
 
-def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) -> tuple[Candidate, list[Tried]]:
+def _tuned(structure: Structure, held: Held, so_far: float) -> tuple[Candidate, list[Tried]]:
     """A structure under the best of several settings, and what was tried.
 
     How far tied first, less and less while that helps, then how far shrunk, with heavy tails, that no single row
@@ -281,7 +287,7 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
     alone = [p for i, p in enumerate(structure.specs) if i != structure.joint]
     compared, besides = slice(0, held.compared), slice(held.compared, None)
     rest = held.scores(alone, compared)
-    told = held.told(held.compared)
+    told, log_prior = held.told(held.compared), held.log_prior(held.compared)
     lately: Pooled | None = None  # what was found last
 
     def tried(settings: str, scores: Array) -> Tried:
@@ -342,41 +348,60 @@ def _settled(structure: Structure, held: Held, log_prior: Array, so_far: float) 
     return made, [t for _, t, _ in found]
 
 
-def _proposed(
-    schema: Schema, best: list[Candidate], log_prior: Array, held: Held, tried: list[Tried]
-) -> list[Proposal]:
+def _proposed(schema: Schema, best: list[Candidate], held: Held, tried: list[Tried]) -> list[Proposal]:
     """Pools in the order of their priced loss: the best of every structure together, the naive one; then none.
 
     Those that the rows compared show to be worth it, on all rows looked at: few do not tell how rare an outlier rate
     is.
     """
-    rows = held.told(held.compared)
+    rows, log_prior = held.told(held.compared), held.log_prior(held.compared)
     start: Any = np.array([one.tried.power for one in best]) / len(best)
     kept, found = _worth([(one, one.scores) for one in best], log_prior, rows, start)
     scores = [one.scores for one in kept]
     alone = best[0], best[0].scores
     if held.compared < len(held.look):
-        rows = held.told(len(held.tell))
+        rows, log_prior = held.told(len(held.tell)), held.log_prior()
         more = [(one, np.concatenate([one.scores, one.besides()])) for one in (*kept, best[0])]
         (kept, found), alone = _worth(more[:-1], log_prior, rows, found), more[-1]
         scores = [s for one, s in more[:-1] if one in kept]
     naive = pooled([alone[1]], log_prior, *rows)
     kept, scores, found = _hedged((kept, scores, found), (alone, naive), log_prior, rows, len(tried))
-    none = Pooled(np.zeros(0), 0.0, float(-rows[1] @ log_prior[rows[0]] / rows[1].sum()))
-    n = float(rows[1].sum())
+    found, naive = (
+        _held_back(scores, found, log_prior, rows, len(tried)),
+        _held_back([alone[1]], naive, log_prior, rows, 1),
+    )
+    n, each = float(rows[1].sum()), np.arange(len(rows[0]))
+    none = Pooled(np.zeros(0), 0.0, float(-rows[1] @ log_prior[each, rows[0]] / n))
     pools = [(kept, scores, found, len(tried)), (best[:1], [alone[1]], naive, 1)]
     pools.sort(key=lambda pool: round(priced_loss(pool[2], pool[3], n), 9))
-    pools = [p for p in pools if priced_loss(p[2], p[3], n) < none.loss]  # nothing is worse than no evidence
+    promised = [(*pool[:3], _with_lone_rows(expected_loss(*pool[2:], n), pool[2].outlier_rate, held)) for pool in pools]
+    shares: Any = ([], [], none, _with_lone_rows(none.loss, 1.0, held))
+    if held.classes_compared > 1:
+        promised = [pool for pool in promised if pool[3] < shares[3]]  # nothing is worse than no evidence
+    else:
+        promised = promised[[members for members, *_ in promised].index(best[:1]) :][
+            :1
+        ]  # rows of one class cannot tell
     dense = _densest(best, held)
-    each = [(members, some, pool, expected_loss(pool, tries, n)) for members, some, pool, tries in pools]
     return [
         Proposal(
             _schema_of(schema, members, pool, dense),
-            _selection((members, some, pool), loss, log_prior, held, tuple(tried), dense.structure.name),
-            _posterior([s[held.guarded] for s in some], log_prior, pool),
+            _selection((members, some, pool), loss, held, tuple(tried), dense.structure.name),
+            _posterior([s[held.guarded] for s in some], log_prior[held.guarded], pool),
         )
-        for members, some, pool, loss in [*each, ([], [], none, none.loss)]
+        for members, some, pool, loss in [*promised, shares]
     ]
+
+
+def _with_lone_rows(loss: float, outlier_rate: float, held: Held) -> float:
+    """The loss of the rows compared, and of those whose class has no other row: no more than outliers to any model."""
+    weights = held.few.part(0, len(held.few))[1]
+    lone = weights * (held.tell.part(0, len(held.tell))[1] <= 0)
+    share = float(lone.sum() / weights.sum())
+    if not share:
+        return loss
+    unexplained = float(lone @ np.log((held.counts / held.counts.sum())[held.few.codes]) / lone.sum())
+    return (1 - share) * loss - share * (math.log(outlier_rate) + unexplained)
 
 
 def _hedged(
@@ -409,31 +434,43 @@ def _hedged(
     return members, scores, mixed._replace(loss=loss)
 
 
+def _held_back(
+    scores: list[Array], found: Pooled, log_prior: Array, rows: tuple[Codes, Array], settings: int
+) -> Pooled:
+    """A pool nearer to the class shares, the less surely it is better than these: powers times z²/(z² + 2)."""
+    codes, weights = rows
+    each, total = np.arange(len(codes)), float(weights.sum())
+    gain = np.log(_posterior(scores, log_prior, found)[each, codes]) - log_prior[each, codes]
+    mean = float(weights @ gain) / total
+    error = math.sqrt(float(weights @ (gain - mean) ** 2)) / total
+    mean -= priced_loss(found, settings, total) - found.loss
+    share = mean**2 / (mean**2 + HEDGED * error**2) if mean > 0 else 0.0
+    less = found._replace(powers=share * found.powers)
+    return less._replace(loss=-float(weights @ np.log(_posterior(scores, log_prior, less)[each, codes])) / total)
+
+
 def _selection(
-    taken: tuple[list[Candidate], list[Array], Pooled], expected: float, log_prior: Array, held: Held,
-    tried: tuple[Tried, ...], density: str,
-) -> Selection:  # fmt: skip
-    """What is said of a pool, on the rows compared.  A row whose class has no other row is none that it can explain."""
+    taken: tuple[list[Candidate], list[Array], Pooled],
+    expected: float,
+    held: Held,
+    tried: tuple[Tried, ...],
+    density: str,
+) -> Selection:
+    """What is shown of a pool, on the rows compared."""
     members, scores, pool = taken
     named = tuple((one.tried.name, one.tried.settings, float(b)) for one, b in zip(members, pool.powers, strict=True))
-    codes, weights = held.few.part(0, len(held.few))
-    single = weights * (held.tell.part(0, len(held.tell))[1] <= 0)
-    share = float(single.sum() / weights.sum())
-    if share and members:
-        unexplained = -math.log(pool.outlier_rate) - float(single @ log_prior[codes] / single.sum())
-        expected = (1 - share) * expected + share * unexplained
-    posterior = _posterior([s[: held.compared] for s in scores], log_prior, pool)
-    rows = held.told(held.compared)
-    loss = (
-        float(-rows[1] @ np.log(posterior[np.arange(held.compared), rows[0]]) / rows[1].sum()) if members else pool.loss
-    )
+    if not members:
+        return Selection(tried, named, 0.0, expected, pool.loss, density)
+    codes, weights = held.told(held.compared)
+    posterior = _posterior([s[: held.compared] for s in scores], held.log_prior(held.compared), pool)
+    loss = float(-weights @ np.log(posterior[np.arange(held.compared), codes]) / weights.sum())
     return Selection(tried, named, pool.outlier_rate, expected, loss, density)
 
 
 def _posterior(scores: Sequence[Array], log_prior: Array, pool: Pooled) -> Array:
     """p(c | x) of rows left out, by the pool.  # → (n, K)"""
     if not scores:
-        return np.zeros((0, len(log_prior)))
+        return np.zeros((0, log_prior.shape[-1]))
     joint = log_prior + sum(b * s for b, s in zip(pool.powers, scores, strict=True))
     return with_outliers(softmax(joint, axis=1), log_prior, pool.outlier_rate)
 

@@ -115,9 +115,9 @@ def prior_variance(squares: Array, degrees: Array, total: Array, unit: float) ->
 
 
 def prior_variances(n: Array, x: Array, xx: Array, origin: Array) -> Array:
-    """The variance within classes that a prior of one row puts for each column.  # (K, p) → (p,)"""
+    """The variance within classes that a prior of one row puts for each column.  # (…, K, p) → (…, p)"""
     _, ss, total = _about_means(n, x, xx, origin)
-    return prior_variance(ss.sum(axis=0), np.maximum(n - 1, 0.0).sum(axis=0), total[0], 1.0)
+    return prior_variance(ss.sum(axis=-2), np.maximum(n - 1, 0.0).sum(axis=-2), total[..., 0, :], 1.0)
 
 
 @register
