@@ -82,7 +82,8 @@ def test_copies_are_found_among_rows_that_vary_and_add_their_weights():
     first, rows = found_in({"x": x[again], "colour": np.array(["a", "b"])[y[again]]}, y[again])
     assert first.tolist() == list(range(50))
     assert rows.weights.tolist() == [2.0] * 10 + [1.0] * 40
-    assert found_in({"x": np.where(x > 1, np.nan, x)[again]}, y[again])[1].weights.sum() == 60
+    gaps = {"x": np.where(x > 1, np.nan, x)[again], "z": rng.normal(size=50)[again]}
+    assert found_in(gaps, y[again])[1].weights.tolist() == [2.0] * 10 + [1.0] * 40
 
 
 @pytest.mark.parametrize("n", [20, 200])

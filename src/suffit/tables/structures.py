@@ -366,10 +366,9 @@ def _proposed(schema: Schema, best: list[Candidate], held: Held, tried: list[Tri
         scores = [s for one, s in more[:-1] if one in kept]
     naive = pooled([alone[1]], log_prior, *rows)
     kept, scores, found = _hedged((kept, scores, found), (alone, naive), log_prior, rows, len(tried))
-    found, naive = (
-        _held_back(scores, found, log_prior, rows, len(tried)),
-        _held_back([alone[1]], naive, log_prior, rows, 1),
-    )
+    if held.classes_compared > 1:  # rows of one class say nothing against the class shares
+        found = _held_back(scores, found, log_prior, rows, len(tried))
+        naive = _held_back([alone[1]], naive, log_prior, rows, 1)
     n, each = float(rows[1].sum()), np.arange(len(rows[0]))
     none = Pooled(np.zeros(0), 0.0, float(-rows[1] @ log_prior[each, rows[0]] / n))
     pools = [(kept, scores, found, len(tried)), (best[:1], [alone[1]], naive, 1)]
