@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.family import Family
 from ..core.leave_one_out import LooScores
 from ..core.model import Model
 from ..core.pooling import bounded
@@ -65,7 +66,7 @@ class Held:
         self._kept: dict[Any, LooScores] = {}
         self._learned: dict[Any, tuple[Any, Model]] = {}
         self._sorted: dict[tuple[str, ...], SortedColumns] = {}
-        self._edges: dict[tuple[str, ...], tuple[Edges, ...]] = {}  # of bins chosen by all rows that are not looked at
+        self._edges: dict[tuple[Family, tuple[str, ...]], tuple[Edges, ...]] = {}  # of bins chosen by all other rows
         self.sums: dict[Any, Stats] = {}  # of the columns and codings of joint blocks, over all rows
 
     def told(self, first: int) -> tuple[Codes, Array]:
@@ -106,7 +107,7 @@ class Held:
         family, columns = spec.family, self._sorted.get(spec.columns)
         if not isinstance(family, Binned) or family.edges is not None or columns is None:
             return spec
-        edges = self._edges.get(spec.columns) or family.edges_of(columns, self.rows)
+        edges = self._edges.get((family, spec.columns)) or family.edges_of(columns, self.rows)
         return replace(spec, family=replace(family, edges=edges))
 
     def scores(self, specs: Iterable[BlockSpec], some: slice) -> Array:
@@ -196,7 +197,7 @@ class Held:
                 edges = family.edges_of(columns, others)
                 scores[here] = replace(family, edges=edges).scores_of_others(columns.rows, others, self.look[here])
                 if many:
-                    self._edges[names] = edges
+                    self._edges[family, names] = edges
         return scores
 
 
