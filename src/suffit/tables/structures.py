@@ -244,8 +244,9 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> Proposals:
         frame, rows = frame.rows(look), rows.some(look)
         rows, counts = rows.with_weight(), counts[rows.counts() > 0]
     keys, first = keyed(frame, schema.used, rows), np.arange(len(rows))
-    found = distinct(keys, rows)
+    found, with_copies = distinct(keys, rows), None
     if found is not None:
+        with_copies = Held(frame, rows, keys, counts)
         first, rows = found
         frame = frame.rows(first)
         keys = keyed(frame, schema.used, rows)
@@ -260,7 +261,10 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> Proposals:
             taken, attempts = _tuned(structure, held, so_far)
             tried += attempts
             best.append(taken)
-        proposed = _proposed(schema, best, held, tried)
+        naive = (
+            None if with_copies is None else _naive_alone(schema, with_copies, float(held.told(held.compared)[1].sum()))
+        )
+        proposed = _proposed(schema, best, held, tried, naive)
     guarded = held.tell.some(held.guarded)
     places, (codes, weights) = first[held.look[held.guarded]], guarded.part(0, len(guarded))
     if not every_row:
@@ -348,7 +352,21 @@ def _tuned(structure: Structure, held: Held, so_far: float) -> tuple[Candidate, 
     return made, [t for _, t, _ in found]
 
 
-def _proposed(schema: Schema, best: list[Candidate], held: Held, tried: list[Tried]) -> list[Proposal]:
+def _naive_alone(schema: Schema, held: Held, worth: float) -> Pooled:
+    """The naive structure calibrated as by itself, beside copies of rows, which are worth so many rows.
+
+    Rows that come again and again may be copies, or all the rows there are: a structure that cannot remember them is
+    hardly misled by copies, and is never left for less.
+    """
+    (codes, weights), log_prior = held.told(held.compared), held.log_prior(held.compared)
+    scores, rows = [held.scores(schema.specs, slice(0, held.compared))], (codes, weights * (worth / weights.sum()))
+    found = pooled(scores, log_prior, *rows)
+    return _held_back(scores, found, log_prior, rows, 1) if held.classes_compared > 1 else found
+
+
+def _proposed(
+    schema: Schema, best: list[Candidate], held: Held, tried: list[Tried], naive_alone: Pooled | None
+) -> list[Proposal]:
     """Pools in the order of their priced loss: the best of every structure together, the naive one; then none.
 
     Those that the rows compared show to be worth it, on all rows looked at: few do not tell how rare an outlier rate
@@ -369,6 +387,7 @@ def _proposed(schema: Schema, best: list[Candidate], held: Held, tried: list[Tri
     if held.classes_compared > 1:  # rows of one class say nothing against the class shares
         found = _held_back(scores, found, log_prior, rows, len(tried))
         naive = _held_back([alone[1]], naive, log_prior, rows, 1)
+    naive = naive if naive_alone is None else naive_alone
     n, each = float(rows[1].sum()), np.arange(len(rows[0]))
     none = Pooled(np.zeros(0), 0.0, float(-rows[1] @ log_prior[each, rows[0]] / n))
     pools = [(kept, scores, found, len(tried)), (best[:1], [alone[1]], naive, 1)]
@@ -378,9 +397,7 @@ def _proposed(schema: Schema, best: list[Candidate], held: Held, tried: list[Tri
     if held.classes_compared > 1:
         promised = [pool for pool in promised if pool[3] < shares[3]]  # nothing is worse than no evidence
     else:
-        promised = promised[[members for members, *_ in promised].index(best[:1]) :][
-            :1
-        ]  # rows of one class cannot tell
+        promised = [pool for pool in promised if pool[0] == best[:1]][:1]  # rows of one class cannot compare
     dense = _densest(best, held)
     return [
         Proposal(
