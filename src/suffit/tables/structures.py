@@ -360,8 +360,7 @@ def _naive_alone(schema: Schema, held: Held, worth: float) -> Pooled:
     """
     (codes, weights), log_prior = held.told(held.compared), held.log_prior(held.compared)
     scores, rows = [held.scores(schema.specs, slice(0, held.compared))], (codes, weights * (worth / weights.sum()))
-    found = pooled(scores, log_prior, *rows)
-    return _held_back(scores, found, log_prior, rows, 1) if held.classes_compared > 1 else found
+    return pooled(scores, log_prior, *rows)
 
 
 def _proposed(
