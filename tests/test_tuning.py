@@ -614,9 +614,9 @@ def test_rows_that_were_not_learned_are_refused_where_it_shows() -> None:
     with pytest.raises(ValueError, match="give only rows that were learned"):
         words.recalibrate(COUNTS * 1000, OF_COUNTS)
     assert words.calibration_ is None
-    with pytest.raises(ValueError, match="covariance_estimator a row cannot be taken out"):
+    with pytest.raises(ValueError, match="covariance_estimator rows cannot be removed"):
         suffit.LDA("eigen", covariance_estimator=_Covariance()).fit(X_BAD, Y_BAD).loo_log_joint(X_BAD, Y_BAD)
-    with pytest.raises(ValueError, match="covariance_estimator a row cannot be taken out"):
+    with pytest.raises(ValueError, match="covariance_estimator rows cannot be removed"):
         suffit.QDA(solver="eigen", covariance_estimator=_Covariance()).cross_val(X_BAD, Y_BAD)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 
 class InputError(ValueError):
-    """Input that a model cannot take; the message names the column, the value and the way out."""
+    """Input that a model cannot use; the message names the column, the value and what to do."""
 
     __module__ = "suffit"
 

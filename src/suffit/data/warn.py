@@ -18,7 +18,7 @@ Key = tuple[type[Warning], str, str]
 
 
 class DataWarning(UserWarning):
-    """Anything that suffit says about the data; every other warning about them is one of these."""
+    """Base class of the warnings that suffit gives about data; filter by it to silence them all."""
 
     __module__ = "suffit"
 

@@ -71,14 +71,14 @@ def _matrix(sigma: Array, p: int) -> Array:
     if sigma.ndim < 2:
         if not (sigma >= 0).all():
             raise InputError(
-                f"cov is not positive semi-definite: found variance {sigma.min():g}; variances are 0 or more"
+                f"cov is not positive semi-definite: found variance {sigma.min():g}; variances must be 0 or more"
             )
         return np.diag(np.broadcast_to(sigma, (p,)))
     if sigma.ndim != 2 or sigma.shape[0] != sigma.shape[1]:
         raise InputError(f"cov must be a number, a vector of variances or a square matrix, got shape {sigma.shape}")
     if not np.isfinite(sigma).all():
         i, j = (int(v) for v in np.argwhere(~np.isfinite(sigma))[0])
-        raise InputError(f"cov[{i}, {j}] is {sigma[i, j]}; a covariance is finite")
+        raise InputError(f"cov[{i}, {j}] is {sigma[i, j]}; covariances must be finite")
     gap = np.abs(sigma - sigma.T)
     size = np.sqrt(np.outer(np.abs(np.diagonal(sigma)), np.abs(np.diagonal(sigma))))
     if (gap > _SYMMETRY * np.maximum(size, np.abs(sigma))).any():

@@ -1,4 +1,4 @@
-"""A fitted model on one page: classes, fit to the rows it learned, and how well each column tells classes apart.
+"""A fitted model on one page: classes, fit to the rows it learned, and how well each column separates the classes.
 
 Both come from sums.  The log-likelihood is Σ_c t_c·Θ_c − n_c·A_c, where log h(x) is 0 (else it needs the rows).  How
 well column j separates two classes is what it is expected to add to the log-odds of the true one,
@@ -146,7 +146,7 @@ Between = Callable[[int, int], Array]  # of two classes a, b: E_a[part_j] − E_
 @singledispatch
 def separation(scorer: Any, stats: Any) -> Between:
     """How far every column of the model separates two classes, as a function of these."""
-    raise NotImplementedError(f"{type(scorer).__name__} does not say how its columns separate classes")
+    raise NotImplementedError(f"{type(scorer).__name__} does not define how its columns separate classes")
 
 
 @separation.register
@@ -291,7 +291,7 @@ def separations(scorer: Any, stats: Any, prior: Array, owners: NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """What a fitted model is: classes, parameters, fit, and how well each column tells the classes apart.
+    """What a fitted model is: classes, parameters, fit, and how well each column separates the classes.
 
     ``log_likelihood`` is None where it takes the rows: ``summary(X, y)``; ``by_class`` where it is known for all
     classes together only.
@@ -353,7 +353,7 @@ class Summary:
 
     def _fit(self) -> str:
         if self.log_likelihood is None:
-            return "log-likelihood, AIC and BIC take the rows: summary(X, y)"
+            return "log-likelihood, AIC and BIC need the rows: call summary(X, y)"
         return f"log-likelihood {self.log_likelihood:.2f}, AIC {self.aic:.2f}, BIC {self.bic:.2f} of {self.of}"
 
     def _what(self) -> str:
@@ -371,7 +371,7 @@ class Summary:
             *_aligned(first, self._class_rows()),
         ]
         lines += ["", *_aligned(second, self._column_rows())]
-        return "\n".join([*lines, f"… and {more} columns more"] if more > 0 else lines)
+        return "\n".join([*lines, f"… and {more} more columns"] if more > 0 else lines)
 
     def _repr_html_(self) -> str:
         first, second = self._heads()

@@ -24,7 +24,7 @@ from ..kernels.runtime.threads import row_blocks
 AT_ONCE = 1 << 20  # terms of so many cells are made together
 DRAWN_IN = 16  # times that a row too far out is drawn in, as predictions have it
 SHOWN_ROWS, SHOWN_COLUMNS = 10, 8  # of the table in a notebook
-REST = {"spread": "how wide the classes are", "zeros": "a row of zeros"}  # what belongs to no column, in words
+REST = {"spread": "spread of the classes", "zeros": "a row of zeros"}  # what belongs to no column, in words
 OUTLIER_RATE = "the chance of an outlier"
 CALIBRATION = "the isotonic calibration"
 CERTAIN = 1e6  # odds beyond this are said as "more than"
@@ -135,7 +135,7 @@ class Explanation:
         which = f"{better} rather than {worse}" if abs(total) >= SAID else f"{a} or {b}"
         lines = [f"{which}: {_odds(abs(total))} (log-odds {total:+.2f} for {a})"]
         for name, value in self._evidence(row, n):
-            says = f"favours {a if value > 0 else b}" if abs(value) >= SAID else "says nothing"
+            says = f"favours {a if value > 0 else b}" if abs(value) >= SAID else "favours neither"
             lines.append(f"  {value:+8.2f}  {name} {says if not name.endswith(' others') else 'together'}")
         return "\n".join(lines + self._held(i, better))
 
@@ -258,12 +258,12 @@ def pair_of(classes: Any, labels: tuple[Hashable, ...], who: str = "explain") ->
     """The codes of the two classes asked for."""
     pair = classes.tolist() if isinstance(classes, np.ndarray) else classes
     if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
-        raise ValueError(f"{who}: classes={classes!r}: give two labels, (a, b), of {list(labels)}")
+        raise ValueError(f"{who}: classes={classes!r}: must be two labels, (a, b), of {list(labels)}")
     for label in pair:
         if label not in labels:
             raise ValueError(f"{who}: no class {label!r}; the classes are {list(labels)}")
     if pair[0] == pair[1]:
-        raise ValueError(f"{who}: classes={classes!r}: two different classes are needed")
+        raise ValueError(f"{who}: classes={classes!r}: must be two different classes")
     return labels.index(pair[0]), labels.index(pair[1])
 
 
@@ -281,7 +281,7 @@ def explain_rows(
     ``calibrated`` gives the posterior, where maps come after that of the solution.
     """
     if len(solution.classes) < 2:
-        raise ValueError(f"explain: the model has one class, {solution.classes[0]!r}, and nothing to decide")
+        raise ValueError(f"explain: the model has only one class, {solution.classes[0]!r}; two are needed to compare")
     wanted = None if classes is None else pair_of(classes, solution.classes)
     scores = solution.scores(X)
     posterior = with_outliers(softmax(scores, axis=1), solution.log_prior, solution.outlier_rate)

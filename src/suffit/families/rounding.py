@@ -155,8 +155,8 @@ def say_few_digits(few: Flags, of: str, after: Stats, columns: Sequence[str]) ->
         c, j = (int(v) for v in np.argwhere(few)[0])
         warn_once(
             SingularClassWarning,
-            f"forget: what was forgotten was so much larger than the rest of class {after.axes[CLASS].labels[c]!r} in "
-            f"column {columns[j]!r} that few digits of its {of} are left; fit again where that matters",
+            f"forget: the forgotten values of class {after.axes[CLASS].labels[c]!r} in column {columns[j]!r} were so "
+            f"much larger than the others that few digits of its {of} are left; fit again if that matters",
         )
 
 

@@ -36,7 +36,7 @@ SHRINKAGES = (0.0, 0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 1.0)
 
 @dataclass(frozen=True)
 class Trial:
-    """One setting, and its log-loss on rows left out (or minus its log-evidence)."""
+    """One setting, and its leave-one-out log-loss (or minus its log-evidence)."""
 
     settings: dict[str, Any]
     loss: float
@@ -70,9 +70,9 @@ def check_alpha(family: Any, evidence: bool) -> None:
         ways = (LOO, EVIDENCE) if evidence else (LOO,)
         if family.alpha not in (*ways, TEMPERED):
             others = " or ".join(map(repr, ways))
-            why = "" if evidence or family.alpha != EVIDENCE else ": only counts have their evidence in closed form"
+            why = "" if evidence or family.alpha != EVIDENCE else "; the evidence is available for counts only"
             raise ValueError(
-                f"{type(family).__name__}(alpha={family.alpha!r}): a number of at least 0, or {others}{why}"
+                f"{type(family).__name__}(alpha={family.alpha!r}): must be a number of at least 0, or {others}{why}"
             )
         return
     least(family, "alpha", family.alpha, 0.0)
@@ -127,8 +127,8 @@ def _tells(n: Array, codes: Codes, weights: Array) -> NDArray[np.bool_]:
     tells = (n[np.arange(len(codes)), codes] > 0) & (weights > 0)
     if not tells.any():
         raise InputError(
-            f"leave-one-out needs a class with at least two rows, found n_samples={len(codes)}, each of another class; "
-            "set the value by hand"
+            f"leave-one-out needs a class with at least two rows, got n_samples={len(codes)}, one in each class; "
+            "set the parameter to a number"
         )
     return np.asarray(tells)
 
@@ -139,8 +139,8 @@ def check_classes(rows: Rows) -> None:
     if np.count_nonzero(counts) < 2:
         found = rows.classes.labels[int(np.argmax(counts))]
         raise InputError(
-            "leave-one-out compares settings by how well they tell classes apart, and all rows are of one class "
-            f"({found!r}); begin with rows of two classes or more, or set the value by hand"
+            "leave-one-out compares settings by how well they separate the classes, but all rows belong to one class "
+            f"({found!r}); start with rows of at least two classes, or set the parameter to a number"
         )
 
 
@@ -181,7 +181,6 @@ class SmoothedFamily(Family):
         raise NotImplementedError
 
     def evidence_of(self, stats: Any) -> Callable[[float], float]:
-        """The same for any α."""
         return lambda alpha: self.log_evidence(stats, alpha)
 
     def solvable(self, stats: Any) -> Any:
@@ -198,7 +197,6 @@ class SmoothedFamily(Family):
 
     @property
     def is_tuned(self) -> bool:
-        """Whether α is."""
         return type(self).tuned is SmoothedFamily.tuned and not self.alpha_is_open
 
     def tuned(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
@@ -271,8 +269,8 @@ def tuned_covariance(family: Any, X: Matrix, rows: Rows, stats: Any) -> Any:
     taken = min(trials, key=lambda t: (round(t.loss, 9), -t.settings["tie"], -amount(t.settings["shrinkage"])))
     if not np.isfinite(taken.loss):
         raise InputError(
-            "no tie and shrinkage that was tried leaves the covariances without a row invertible; set shrinkage to a "
-            "number, or to 'loo'"
+            "the covariances are singular without one row, for every tie and shrinkage that was tried; set shrinkage "
+            "to a number above 0, or to 'loo'"
         )
     return replace(family, **taken.settings, tuning=Tuning(LOO_LOSS, tuple(trials), taken))
 

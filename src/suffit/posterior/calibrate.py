@@ -236,13 +236,13 @@ class Calibration:
         return np.asarray(np.divide(P, total, out=np.exp(log_prior) * np.ones_like(P), where=total > 0))
 
     def __repr__(self) -> str:
-        how = "a monotone map of each class"
+        how = "a monotone map for each class"
         if self.method == "temperature":
             how = f"p(c) p(x|c)^{self.power:.3g}, outlier rate {self.outlier_rate:.2g}"
         if not self.kept:
-            how = "not kept, as it does not help"
+            how = "not used, because it does not lower the log-loss"
         return (
-            f"{self.method}: {how}, from {self.rows} rows left out\n"
+            f"{self.method}: {how}, from {self.rows} leave-one-out rows\n"
             f"log-loss {self.log_loss_before:.4f} → {self.log_loss_after:.4f}, "
             f"calibration error {self.ece_before:.4f} → {self.ece_after:.4f}"
         )
@@ -254,7 +254,7 @@ def calibrated(method: str, without: LooRows, prior: Array) -> Calibration:
     tells = np.flatnonzero((weights > 0) & np.isfinite(without.log_prior[np.arange(len(codes)), codes]))
     if not len(tells):
         raise InputError(
-            f"calibrate={method!r} needs a class with at least two rows, got n_samples={len(codes)}, each of another "
+            f"calibrate={method!r} needs a class with at least two rows, got n_samples={len(codes)}, one in each "
             "class; fit without calibrate"
         )
     rows = bounded(without.left)[tells], without.log_prior[tells], codes[tells], weights[tells]

@@ -364,7 +364,7 @@ def never_learned(after: Stats, bad: NDArray[np.bool_], columns: Sequence[str]) 
     name = columns[j]
     return InputError(
         f"forget: class {after.axes[CLASS].labels[c]!r} cannot have learned these rows: column {name!r} would be "
-        "left with sums that no rows have; forget only rows that were learned, with the same labels and weights"
+        "left with impossible sums; forget only rows that were learned, with the same labels and weights"
     )
 
 

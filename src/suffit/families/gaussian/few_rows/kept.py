@@ -80,7 +80,7 @@ def kept_rows(made: Layout, X: Matrix, rows: Rows, columns: Sequence[str]) -> St
     n, p = X.shape
     if is_sparse(X) and n * p > MOST_CELLS:
         raise InputError(
-            f"a full covariance of {n} sparse rows with {p} columns needs all their zeros, {n * p:.3g} numbers; reduce "
+            f"a full covariance of {n} sparse rows with {p} columns needs {n * p:.3g} numbers, zeros included; reduce "
             "the columns first (TruncatedSVD), or use a model of independent columns (GaussianNB, MultinomialNB)"
         )
     codes, weights = rows.part(0, n)
