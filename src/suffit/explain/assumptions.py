@@ -123,7 +123,41 @@ def box_m(covariances: Array, n: Array) -> BoxM:
 
 @dataclass(frozen=True)
 class Assumptions:
-    """What the tests found, and in words which model that favours."""
+    """What the tests of :func:`check_assumptions` found, and in words which model that favours.
+
+    Attributes
+    ----------
+    normality : tuple of Normality
+        A test for each column in each class.
+    covariances : BoxM or None
+        Box's test of equal covariances; None where it could not be made.
+    why_no_covariances : str
+        Why it could not be made.
+    dependence : tuple of Dependence
+        The strongest correlation of each pair of columns, within a class or within all.
+    dropped : tuple of str
+        Columns that were not tested.
+    rows : dict
+        Number of rows of each class.
+    n_columns : int
+        Number of columns tested.
+    why_dropped : tuple of str
+        Why each of ``dropped`` was not tested.
+    favours : str
+        In words, the model that fits what was found.
+
+    See Also
+    --------
+    check_assumptions : Makes these tests.
+    GenerativeClassifier : Chooses families and structure by leave-one-out instead.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> check_assumptions(X, y).covariances.equal
+    False
+    """
 
     normality: tuple[Normality, ...]
     covariances: BoxM | None
@@ -218,12 +252,26 @@ def _small(p: float) -> str:
 
 
 def check_assumptions(X: Any, y: Any) -> Assumptions:
-    """Normality by class and column, Box's M, correlations within classes, and which model that favours.
+    """Test normality by class and column, equal covariances (Box's M) and correlations within classes.
 
-    Each kind of test is corrected for how many there are.  With many rows any departure shows; what is called clear is
-    also large enough to matter (skewness beyond 0.5 or excess kurtosis beyond 1; correlation beyond 0.3).  Missing
-    values are ignored; Box's M uses the complete rows.
+    Each kind of test is corrected for the number of tests (Holm).  With many rows any departure is significant; what is
+    called clear is also large enough to matter (skewness beyond 0.5 or excess kurtosis beyond 1; correlation beyond
+    0.3). Missing values are ignored; Box's M uses the complete rows.
 
+    Parameters
+    ----------
+    X : data frame, dict of columns or array-like of shape (n_samples, n_features)
+        The rows; columns that are not numeric or take at most two values are not tested.
+    y : array-like of shape (n_samples,)
+        Their labels.
+
+    Returns
+    -------
+    Assumptions
+        The tests, and in words which model they favour.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> print(check_assumptions(X, y).favours)

@@ -14,12 +14,27 @@ _RANK = 1e-10  # eigenvalues (of the correlations) below this share of the large
 
 
 def normal_logpdf(x: ArrayLike, mean: ArrayLike = 0.0, cov: ArrayLike = 1.0) -> Array:
-    """log N(x; mean, Σ) of every row of x, by a Cholesky factor: no inverse, and no determinant to over- or underflow.
+    """Return log N(x; mean, Σ) of every row of x, by a Cholesky factor: no inverse or determinant that could overflow.
 
-    Σ may be a number (one column, or the same variance for all), a vector of variances, or a matrix.  A singular Σ
-    has its density on the plane it spans; points off the plane have density 0.  A Σ that is not symmetric or not
-    positive semi-definite is refused.
+    A singular Σ has its density on the plane it spans; points off the plane have density 0.
 
+    Parameters
+    ----------
+    x : array-like of shape (n,) or (n, p)
+        The rows.
+    mean : float or array-like of shape (p,), default 0
+        The mean.
+    cov : float or array-like of shape (p,) or (p, p), default 1
+        Σ: a number (one column, or the same variance for all), a vector of variances, or a matrix, which must be
+        symmetric and positive semi-definite.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The log-densities.
+
+    Examples
+    --------
     >>> normal_logpdf([[0.0, 0.0], [1.0, 1.0]], [0, 0], [[1, 0.5], [0.5, 1]]).round(4)
     array([-1.694 , -2.3607])
     >>> normal_logpdf([0.0], cov=[[1, 0.2], [0.3, 1]])

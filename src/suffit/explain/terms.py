@@ -35,10 +35,48 @@ SAID = 0.005  # log-odds that show in two digits
 class Explanation:
     """log p(a | x)/p(b | x) = prior + Σ_j what column j adds (+ rest + outliers + calibration), for every row.
 
-    ``rest`` belongs to no column: how wide the classes are (joint columns with a covariance for each class), or what a
-    row of zeros would say (sparse rows).  ``outlier_term`` takes back what cannot be known of a row that may be an
-    outlier (models of whole tables).  ``calibration`` is what isotonic maps make of all this.  A missing value adds 0.
+    Made by ``explain(X)`` of every estimator.  A missing value adds 0.
 
+    Attributes
+    ----------
+    labels : tuple
+        The classes.
+    first, second : ndarray of shape (n,)
+        Codes of the classes a and b of each row: the most probable two, or those asked for.
+    probability : ndarray of shape (n, 2)
+        p(a | x) and p(b | x), among all classes.
+    prior : ndarray of shape (n,)
+        The log-odds of the prior.
+    rest : ndarray of shape (n,)
+        What belongs to no column: the spread of the classes (joint columns with a covariance for each class), or the
+        evidence of a row of zeros (sparse rows).
+    parts : ndarray or sparse array of shape (n, p)
+        What each column adds.
+    outlier_term : ndarray of shape (n,)
+        The effect of the outlier rate: evidence for either class is bounded, since the row may be an outlier.
+    calibration : ndarray of shape (n,)
+        The effect of isotonic maps.
+    total : ndarray of shape (n,)
+        The log-odds, the sum of all these.
+    columns : sequence of str
+        The names of the columns.
+    rest_name : str
+        "spread" or "zeros".
+    outlier_rate : float
+        The probability that the columns of a row carry no information about its class.
+    data : object
+        The rows, to show their values.
+    form : str
+        The kind of table that they came in.
+    table : data frame
+        The same as ``to_frame()``.
+
+    See Also
+    --------
+    Summary : How well each column separates the classes, over all rows.
+
+    Examples
+    --------
     >>> from suffit import GaussianNB
     >>> model = GaussianNB().fit([[1.0, 5.0], [2.0, 4.0], [6.0, 5.0], [7.0, 4.0]], ["low", "low", "high", "high"])
     >>> explanation = model.explain([[1.5, 4.5]])
@@ -66,10 +104,17 @@ class Explanation:
         return len(self.total)
 
     def to_frame(self, columns: Sequence[str] | None = None) -> Any:
-        """A data frame, a row for every row: for, against, prior, rest (where there is any), columns, total.
+        """Return a data frame with one row for each row explained: for, against, prior, rest, columns, total.
 
-        Of the library the rows came from; for plain arrays pandas where it is installed, else a dict of arrays.  Sparse
-        rows have the columns that add anything in any row; ``columns`` names those wanted.
+        Parameters
+        ----------
+        columns : sequence of str, optional
+            The columns to show; by default all, or for sparse rows those that add anything in any row.
+
+        Returns
+        -------
+        data frame
+            Of the library the rows came from; for plain arrays pandas where it is installed, else a dict of arrays.
         """
         places = self._places(columns)
         taken = {str(self.columns[j]) for j in places}
@@ -98,13 +143,23 @@ class Explanation:
 
     @property
     def table(self) -> Any:
-        """``to_frame()``."""
+        """The same as ``to_frame()``."""
         return self.to_frame()
 
     def terms(self, row: int = 0, n: int | None = None) -> list[tuple[str, float]]:
-        """The prior, the rest and the columns of one row, the weightiest first; beyond ``n``, all others as one.
+        """Return the terms of one row: prior, rest and columns, largest first, then outlier rate and calibration.
 
-        What an outlier rate and isotonic maps make of their sum comes last.
+        Parameters
+        ----------
+        row : int, default 0
+            Which row.
+        n : int, optional
+            How many to show; the others are added up as one.
+
+        Returns
+        -------
+        list of (str, float)
+            What each term is, and what it adds to the log-odds.
         """
         i = self._row(row)
         held = [(OUTLIER_RATE, float(self.outlier_term[i]))] if self.outlier_term.any() else []
@@ -127,7 +182,20 @@ class Explanation:
         return [*found[:n], (f"{len(others)} others", float(np.sum([v for _, v in others])))]
 
     def why(self, row: int = 0, n: int = 5) -> str:
-        """The ``n`` things that decided about one row, in words, what all others add, and what holds it back."""
+        """Return in words the ``n`` largest terms of one row, the sum of all others, and what limits the evidence.
+
+        Parameters
+        ----------
+        row : int, default 0
+            Which row.
+        n : int, default 5
+            How many terms to show.
+
+        Returns
+        -------
+        str
+            Several lines, to be printed.
+        """
         i = self._row(row)
         a, b = str(self.labels[self.first[i]]), str(self.labels[self.second[i]])
         total = self.total[i]
@@ -140,7 +208,7 @@ class Explanation:
         return "\n".join(lines + self._held(i, better))
 
     def _held(self, i: int, better: str) -> list[str]:
-        """One line for what an outlier rate and isotonic maps make of the evidence, where they change it."""
+        """One line for the effect of outlier rate and isotonic maps on the evidence, where there is any."""
         before, total = self._before(i), float(self.total[i])
         if not abs(total - before) >= SAID and not np.isnan(before):
             return []
@@ -155,7 +223,20 @@ class Explanation:
         return [f"  {verb} {_odds(abs(total))}: {', and '.join(causes)}"]
 
     def plot(self, row: int = 0, n: int = 12) -> Any:
-        """A waterfall of one row: a bar for the prior and for each of the ``n`` weightiest terms (needs matplotlib)."""
+        """Draw a waterfall of one row: a bar for the prior and for each of the ``n`` largest terms (needs matplotlib).
+
+        Parameters
+        ----------
+        row : int, default 0
+            Which row.
+        n : int, default 12
+            How many terms to show.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
         from .plots import waterfall
 
         i = self._row(row)

@@ -181,6 +181,7 @@ class SmoothedFamily(Family):
         raise NotImplementedError
 
     def evidence_of(self, stats: Any) -> Callable[[float], float]:
+        """``log_evidence`` of these sums as a function of α."""
         return lambda alpha: self.log_evidence(stats, alpha)
 
     def solvable(self, stats: Any) -> Any:

@@ -20,11 +20,24 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Decisions:
-    """What was decided: ``labels``, their ``expected_cost``, and which rows are ``rejected``.
+    """What was decided.  Unpacks as ``labels, expected_cost``.
 
-    Unpacks as ``labels, expected_cost``.  A rejected row has ``reject_label`` for a label; its expected cost is that of
-    rejecting, or NaN where no ``reject`` cost was given.
+    Attributes
+    ----------
+    labels : ndarray of shape (n_samples,)
+        The class decided for each row; ``reject_label`` for rejected rows.
+    expected_cost : ndarray of shape (n_samples,)
+        The expected cost of each decision; of a rejected row the cost of rejecting, or NaN where none was given.
+    rejected : ndarray of bool of shape (n_samples,)
+        Which rows are rejected.
 
+    See Also
+    --------
+    Decision : Decisions inside scikit-learn's tools.
+    mean_cost : The mean cost of decisions, once the true labels are known.
+
+    Examples
+    --------
     >>> rule = Rule.read(["ham", "spam"], cost={"ham": {"spam": 10}, "spam": {"ham": 1}}, reject=0.5)
     >>> labels, cost = rule(np.array([[0.02, 0.98], [0.3, 0.7], [0.8, 0.2]]))
     >>> labels.tolist(), cost.tolist()
@@ -290,11 +303,34 @@ def mean_cost(
     labels: Any = None,
     sample_weight: Any = None,
 ) -> float:
-    """What decisions cost on average: Σ w·cost[true, decided] / Σ w, and ``reject`` for a rejected row.
+    """Return the mean cost of decisions, Σ w·cost[true, decided] / Σ w, with ``reject`` for a rejected row.
 
-    ``labels`` are the classes that rows and columns of a cost array stand for; by default those that occur, sorted.
     As a score for searches: ``make_scorer(mean_cost, greater_is_better=False, cost=…)``.
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        The true labels.
+    y_pred : array-like of shape (n_samples,)
+        The decisions; None or ``reject_label`` where a row is rejected.
+    cost : array-like of shape (n_classes, n_classes) or dict, optional
+        ``cost[true, decided]`` in the order of ``labels``, or ``{true: {decided: cost}}``; by default 1 for an error.
+    reject : float, optional
+        The cost of a rejected row.
+    reject_label : object, default None
+        The label of rejected rows.
+    labels : array-like of shape (n_classes,), optional
+        The classes that rows and columns of a cost array stand for; by default those that occur, sorted.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        The mean cost.
+
+    Examples
+    --------
     >>> cost = {"ham": {"spam": 9}, "spam": {"ham": 1}}
     >>> mean_cost(["ham", "ham", "spam"], ["ham", "spam", None], cost=cost, reject=3)
     4.0
