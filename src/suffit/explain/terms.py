@@ -96,7 +96,7 @@ class Explanation:
     total: Array  # (n,)
     columns: Sequence[str]
     rest_name: str
-    outlier_rate: float  # the chance that a row is one, of which its columns say nothing
+    outlier_rate: float  # the probability that a row is one
     data: Any = field(repr=False)  # the rows, to show their values
     form: str = field(repr=False)  # the kind of table that they came in
 

@@ -78,7 +78,7 @@ class Product(Family):
         return replace(self, blocks=tuple(replace(b, family=f) for b, f in zip(self.blocks, families, strict=True)))
 
     def tuned(self, X: Any, rows: Rows, columns: Sequence[str]) -> Product:
-        """Every block settled, on some rows where there are very many."""
+        """Every block tuned, on some rows where there are very many."""
         families = [b.family for b in self.blocks]
         untuned = [i for i, family in enumerate(families) if not (i in X.known or family.is_tuned)]
         if not untuned:

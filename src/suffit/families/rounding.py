@@ -58,7 +58,7 @@ def clear_equal(n: Array, x: Array, xx: Array, origin: Array, noise: Array) -> t
 def cleared_columns(stats: Stats) -> Stats:
     """Moments of whatever layout, about its value in every column of a class that does not vary any more, and 0.
 
-    Where the squares of all classes are together, a column is settled once it varies in none.
+    Where the squares of all classes are together, a column is done once it varies in none.
     """
     if stats.noise is None:
         return stats

@@ -1,7 +1,7 @@
-"""Settings chosen by the data: by the log-loss of rows left out, or by the evidence.
+"""Settings tuned from data: by the leave-one-out log-loss, or by the evidence.
 
 Leave-one-out needs the rows: every one is scored by the sums of all the others, under each setting tried, and the
-setting with the least −log p(class | x) is taken.  (A weight of 3 is three rows, of which one is left out.)  The
+setting with the least −log p(class | x) is taken.  (A weight of 3 is three rows, of which one is removed.)  The
 evidence, log p(counts | α), needs only the sums, and so follows them wherever they are merged, updated or forgotten
 from.
 """
@@ -79,9 +79,9 @@ def check_alpha(family: Any, evidence: bool) -> None:
 
 
 def loo_loss_of(left: LooScores, rows: Rows, counts: Array, tempered: bool = False, prior: bool = True) -> float:
-    """Mean −log p(y | x) of rows left out, under the shares of the classes; ∞ where something is singular.
+    """Mean leave-one-out −log p(y | x), under the shares of the classes; ∞ where something is singular.
 
-    A row that is the only one of its class says nothing: no setting could know it.  ``tempered``: under the power of
+    A row that is the only one of its class does not count: no setting could know it.  ``tempered``: under the power of
     p(x | c) and the outlier rate with the least loss.  ``prior=False``: for a rule that takes no prior.
     """
     if not tempered:
@@ -94,7 +94,7 @@ def loo_loss_of(left: LooScores, rows: Rows, counts: Array, tempered: bool = Fal
 
 
 def loo_losses(left: LooScores, rows: Rows, counts: Array, prior: bool = True) -> tuple[Array, Array]:
-    """−log p(y | x) of each row left out that says something, and its weight; ``prior``: whether classes have one."""
+    """Leave-one-out −log p(y | x) of each row that counts, and its weight; ``prior``: whether classes have one."""
     n, codes, weights = _without(rows, counts)
     with np.errstate(divide="ignore", invalid="ignore"):
         joint = left.log_density + np.log(n if prior else (n > 0).astype(np.float64))
@@ -123,7 +123,7 @@ def _without(rows: Rows, counts: Array) -> tuple[Array, Codes, Array]:
 
 
 def _tells(n: Array, codes: Codes, weights: Array) -> NDArray[np.bool_]:
-    """Which rows say something: they weigh, and their class has others."""
+    """Which rows count: those with weight whose class has other rows."""
     tells = (n[np.arange(len(codes)), codes] > 0) & (weights > 0)
     if not tells.any():
         raise InputError(
@@ -193,7 +193,7 @@ class SmoothedFamily(Family):
 
     @property
     def alpha_is_open(self) -> bool:
-        """Whether α waits to be chosen by leaving out rows."""
+        """Whether α is still to be chosen by leave-one-out."""
         return isinstance(self.alpha, str) and self.alpha in (LOO, TEMPERED)
 
     @property
@@ -201,7 +201,7 @@ class SmoothedFamily(Family):
         return type(self).tuned is SmoothedFamily.tuned and not self.alpha_is_open
 
     def tuned(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
-        """With the α that explains the classes of rows left out best, where that is asked for."""
+        """With the α of the least leave-one-out log-loss, where that is asked for."""
         if not self.alpha_is_open:
             return self
         check_classes(rows)

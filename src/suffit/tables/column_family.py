@@ -479,9 +479,9 @@ def log_factorials(X: Array, places: NDArray[np.int64], rows: Rows) -> Array:
 def _of_categories(
     X: Array, places: NDArray[np.int64], low: Array, high: Array, rows: Rows
 ) -> Iterator[tuple[int, float]]:
-    """How many different numbers the columns at these places have, in these ranges, 0 for many; and of each
+    """The number of distinct values of the columns at these places, in these ranges, 0 for many; and their fit.
 
-    Σ_cv N_cv·log (N_cv + 1)/(N_c + categories).
+    That is Σ_cv N_cv·log (N_cv + 1)/(N_c + categories).
     """
     categories, value = np.empty(len(places), np.int64), np.empty(len(places))
     ranges, part = (freeze(places), freeze(low), freeze(high)), rows.part(0, len(rows))

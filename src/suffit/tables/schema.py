@@ -242,7 +242,7 @@ class Schema:
     specs: tuple[BlockSpec, ...]
     choices: tuple[Choice, ...]
     n_plain: int | None = None  # how many blocks, the first ones, are the density; None: all
-    outlier_rate: float = 0.0  # the chance that the columns of a row say nothing of its class
+    outlier_rate: float = 0.0  # the probability that the columns of a row carry no information about its class
     supports: tuple[BlockSpec, ...] = ()  # blocks that say which values a column can have, where they are no blocks
 
     def plain(self) -> Schema:

@@ -220,10 +220,10 @@ def loo_categories(
     alpha: float,
     lone: Lone,
 ) -> LooScores:
-    """Σ_j log P(category | c), the row itself left out: other classes score it as they are.
+    """Leave-one-out Σ_j log P(category | c): other classes score the row as they are.
 
     ``lone(j)``: for every category of a column, should a row be the only one that has it, how many categories there are
-    without the row, and whether it is still one of them; otherwise it says nothing.
+    without the row, and whether it is still one of them; otherwise it drops out.
     """
     from ...kernels.categories import categories_without, category_scores
 
@@ -291,7 +291,7 @@ def count_categories(codes: Part, sizes: Sequence[int], rows: Rows) -> Array:
 
 
 def category_stats(rows: Rows, categories: Sequence[Sequence[Hashable]], count: Array) -> Stats:
-    """Sums on an axis of (column, category) pairs; categories no row takes are left out."""
+    """Sums on an axis of (column, category) pairs; categories without rows are dropped."""
     labels = [(j, v) for j, values in enumerate(categories) for v in values]
     seen = np.asarray(count.any(axis=0)).tolist()
     try:

@@ -162,7 +162,7 @@ class Multinomial(SmoothedFamily):
         return after if width == len(after.axes[FEATURE]) else after.take(FEATURE, range(width))
 
     def known_part(self, X: Matrix, stats: Any) -> Matrix:
-        """Words beyond those of the sums are left out, where words come and go."""
+        """Words beyond those of the sums are ignored, where words come and go."""
         width = len(stats.axes[FEATURE])
         return X[:, :width] if self.grows and X.shape[1] > width else X
 

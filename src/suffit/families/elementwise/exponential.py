@@ -49,7 +49,7 @@ class Exponential(Amount):
     key: ClassVar[str] = "exponential"
 
     def solve(self, n: Array, t: Array) -> Natural:
-        """θ = −1/mean, A = log mean; a column that is 0 throughout says nothing."""
+        """θ = −1/mean, A = log mean; a column that is 0 throughout drops out."""
         mean = t[..., 0] / n
         pooled = np.max(mean, axis=-2, initial=0.0, keepdims=True) if mean.ndim > 1 else mean
         mean = np.maximum(mean, LEAST_SHARE * pooled)

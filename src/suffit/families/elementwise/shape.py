@@ -284,7 +284,7 @@ class Elementwise(SmoothedFamily):
         return np.zeros_like(pooled)
 
     def scorer(self, stats: Stats, columns: Sequence[str]) -> ElementwiseScorer:
-        """Solve the smoothed sums; a column without any value is left out."""
+        """Solve the smoothed sums; a column without any value drops out."""
         n, t = stats["n"], stats["t"]
         warn_absent(n, stats.axes[CLASS].labels, columns)
         return ElementwiseScorer(self.solvable(stats), n, t, columns)

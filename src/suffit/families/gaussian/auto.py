@@ -55,7 +55,7 @@ class Candidate:
 class AnyGaussian(Family):
     """Normal columns whose covariance structure is open until rows are seen.
 
-    Spherical, diagonal and full covariances are compared on rows left out, own and shared (or tied as given); full ones
+    Spherical, diagonal and full covariances are compared by leave-one-out, own and shared (or tied as given); full ones
     under every tie and shrinkage of a grid where those are "loo".
     """
 

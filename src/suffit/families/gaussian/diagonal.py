@@ -330,7 +330,7 @@ class Gaussian(Elementwise):
         return scorer if type(self) is Gaussian else WarpedScorer(scorer, self, tuple(columns))
 
     def solved_moments(self, n: Array, x: Array, xx: Array, origin: Array) -> tuple[Array, Array, Flags, Flags]:
-        """Means and variances (…, K, p), which columns say nothing (…, p), and which variances had to be made up."""
+        """Means and variances (…, K, p), which columns are constant (…, p), and which variances had to be made up."""
         means, ss, total = _about_means(n, x, xx, origin)
         variances = self._variances(n, ss, total)
         stuck = (variances <= 0) & (total > 0)

@@ -164,7 +164,7 @@ class MultivariateGaussian(JointMoments):
         return type(self).tuned is MultivariateGaussian.tuned and LOO not in (self.tie, self.shrinkage)
 
     def tuned(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
-        """With the tie and the shrinkage that explain rows left out best, where that is asked for.
+        """With the tie and the shrinkage of the least leave-one-out log-loss, where that is asked for.
 
         Rows with missing values help to make the sums, completed as with one shared covariance; the rows compared are
         those without.
@@ -367,9 +367,9 @@ class MultivariateGaussian(JointMoments):
     def leave_one_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
         """By rank-one downdates; rows that leave something singular are solved one by one.
 
-        Where rows have missing values, EM is run anew for each, from where a first-order step leads (left_out_em.py);
-        from the beginning where covariances are between own and shared, shrunk by an amount that is chosen, or rest on
-        few pairs.  So it is where classes weigh in the shared covariance as a prior says.
+        Where rows have missing values, EM is run anew for each, from where a first-order step leads
+        (leave_one_out/em.py); from the beginning where covariances are between own and shared, shrunk by an amount that
+        is chosen, or rest on few pairs.  So it is where classes weigh in the shared covariance as a prior says.
         """
         if self._is_wide(stats) and not self._adds_to_all():
             return self.solved_without(X, rows, stats, columns)
@@ -390,7 +390,8 @@ class MultivariateGaussian(JointMoments):
     def approximate_leave_one_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
         """As ``leave_one_out``; where rows have missing values about that, in the time of a few fits.
 
-        EM by one step to the first order (left_out_em.py), pairs by what each row adds to them (left_out_holes.py).
+        EM by one step to the first order (leave_one_out/em.py), pairs by what each row adds to them
+        (leave_one_out/missing.py).
         """
         if self.pool is None and _by_pattern(stats):
             return self._without_missing(X, rows, stats, columns, EmLoo.nearly)
@@ -402,7 +403,7 @@ class MultivariateGaussian(JointMoments):
         return self.leave_one_out(X, rows, stats, columns)
 
     def _without_missing(self, X: Matrix, rows: Rows, stats: Stats, columns: Sequence[str], how: Any) -> LooScores:
-        """By EM from where all rows led; rows of which that says nothing are solved one by one."""
+        """By EM from where all rows led; rows for which that fails are solved one by one."""
         out = np.full((len(rows), len(stats["n"])), np.nan)
         left = self._em_loo(stats, columns)
         if left is not None:
@@ -438,7 +439,7 @@ class MultivariateGaussian(JointMoments):
         return left
 
     def alone(self, X: Matrix, rows: Rows, stats: Stats) -> Flags:
-        """Rows without which a column would not vary, and would say nothing."""
+        """Rows without which a column would not vary."""
         if self._is_wide(stats):
             kept = CentredRows(*as_rows(stats))
             means, total = kept.means, kept.total

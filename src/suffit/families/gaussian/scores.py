@@ -37,7 +37,7 @@ def centred(X: Matrix, start: int, stop: int, mean: Array, W: Array) -> Array:
 class Marginal:
     """log p(x_o | c) of the columns o that a row has: the density of a part of jointly normal columns.
 
-    Σ_oo is factored once for every pattern; a column that never varies, or only with those before it, says nothing.
+    Σ_oo is factored once for every pattern; a column that never varies, or only with those before it, drops out.
     """
 
     def __init__(self, means: Array, sigma: Array, tolerance: float) -> None:

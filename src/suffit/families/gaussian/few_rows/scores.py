@@ -26,7 +26,7 @@ SMALL_PRODUCT = 1 << 26  # products of numbers below which BLAS threads gain not
 class BlocksOfFewRows:
     """log p(x_o | c) of the columns o that a row has, a factor for every pattern of missing values.
 
-    What does not vary among the columns that are there is left out, as it is for rows without missing values.
+    What does not vary among the columns that are there is dropped, as it is for rows without missing values.
     """
 
     def __init__(self, means: Array, matrices: Sequence[LowRank], tolerance: float) -> None:

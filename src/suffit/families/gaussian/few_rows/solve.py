@@ -4,7 +4,7 @@ With z = x − μ_c for the rows of every class, all scatters share one matrix Z
 S_c = Zᵀ diag(w·1{y = c}) Z, and S = Σ_c S_c.  Tying and weighing classes only changes the weights of the rows;
 shrinkage, a ridge and the prior's variances only add a diagonal.  So every covariance that the settings ask for is a
 :class:`~.low_rank.LowRank` matrix of the same rows, with the same meaning, to the letter, as the p × p matrices of
-multivariate.py have; work is rows²·p and room rows·p.
+joint.py have; work is rows²·p and room rows·p.
 
 The amounts of Ledoit and Wolf and of OAS need tr R, ‖R‖² and Σ‖y_i‖⁴ of standardised columns: ‖R‖² = ‖Y Yᵀ‖²/n² is
 the same number from the small side.
