@@ -153,6 +153,7 @@ def test_errors_about_cells_are_known_as_input_errors():
         suffit.PoissonNB().fit([[1.0], [-3.0]], ["a", "b"])
     lines = traceback.format_exception_only(caught.value)
     assert lines[0].startswith("suffit.InputError: column 'x0': ")
+    assert type(caught.value).__name__ == "InputError"
     again = pickle.loads(pickle.dumps(caught.value))
     assert type(again) is type(caught.value)
     assert str(again) == str(caught.value)

@@ -577,7 +577,7 @@ def test_why_has_the_evidence_first_and_one_line_for_what_holds_it_back(make, ca
     assert len(after) == bool(causes), text
     if causes:
         odds = text.splitlines()[0].split(": ")[1].split(" (")[0]
-        assert after[0].startswith(f"  held to {odds}: "), text
+        assert after[0].startswith(f"  limited to {odds}: "), text
         assert all(cause in after[0] for cause in causes), text
     explained = model.explain(X)
     names = [name for name, _ in explained.terms(0)]
@@ -608,7 +608,7 @@ def test_why_of_a_row_that_a_class_finds_impossible_is_held_to_what_the_outlier_
     model = suffit.BernoulliNB(alpha=0.0, calibrate="temperature").fit(X, y)
     text = model.why([[1]])
     assert "inf" in text
-    assert "  held to " in text.splitlines()[-1]
+    assert "  limited to " in text.splitlines()[-1]
 
 
 def test_nomogram_has_round_values_that_do_not_overlap():

@@ -855,7 +855,7 @@ def test_why_says_that_isotonic_maps_leave_nothing_impossible():
     explained = model.explain(X)
     assert np.isinf(explained.parts[:, 0]).all()
     assert np.isfinite(explained.total).all()
-    assert explained.why(0).splitlines()[-1].startswith("  held to ")
+    assert explained.why(0).splitlines()[-1].startswith("  limited to ")
 
 
 def yes_or_no_and_counts() -> tuple[pd.DataFrame, np.ndarray]:

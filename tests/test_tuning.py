@@ -389,11 +389,11 @@ def test_select_drops_copies_and_never_worsens_the_loss(seed: int) -> None:
     assert "b" in used
     steps = model.selection_.tried
     assert all(later.loss < before.loss for before, later in pairwise(steps))
-    dropped = {c for step in steps[1:] for c in step.settings["then without"].split(", ")}
+    dropped = {c for step in steps[1:] for c in step.settings["dropped"].split(", ")}
     assert dropped == set(table) - used
     for choice in model.schema_.choices:
         assert (choice.family == "dropped") == (choice.column in dropped)
-        assert ("better without it" in choice.reason) == (choice.column in dropped)
+        assert ("lower without it" in choice.reason) == (choice.column in dropped)
     kept = {c: table[c] for c in table if c in used}
     plain = suffit.GenerativeClassifier(dict.fromkeys(kept, "gaussian")).fit(kept, y)
     np.testing.assert_allclose(model.predict_proba(table), plain.predict_proba(kept), rtol=1e-10)

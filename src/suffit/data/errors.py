@@ -41,6 +41,9 @@ class CellError(InputError):
         return _cell_error, (self.what, self.row, self.way_out)
 
 
+CellError.__name__ = "InputError"  # as notebooks show it
+
+
 def _cell_error(what: str, row: int, way_out: str) -> CellError:
     """For pickles, which find a class by its qualified name."""
     return CellError(what, row, way_out)

@@ -213,7 +213,7 @@ class Explanation:
         if not abs(total - before) >= SAID and not np.isnan(before):
             return []
         turned, raised = before * total < 0, abs(total) > abs(before)
-        verb = f"turned to {better}," if turned else "raised to" if raised else "held to"
+        verb = f"turned to {better}," if turned else "raised to" if raised else "limited to"
         causes = []
         if self.outlier_rate and not (abs(self.outlier_term[i]) < SAID and np.isfinite(before)):
             beside = turned or raised or self.probability[i].sum() < 2 * self.outlier_rate

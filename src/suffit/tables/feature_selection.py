@@ -59,7 +59,7 @@ def columns_that_help(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema,
 
     total = np.sum([p.scores for p in parts], axis=0)
     now = loss(total)
-    tried, gone = [Trial({"then without": "(all columns)"}, now)], list[Part]()
+    tried, gone = [Trial({"dropped": "(none)"}, now)], list[Part]()
     while len(parts) > 1:
         losses = [loss(total - p.scores) for p in parts]
         best = int(np.argmin(np.round(losses, DIGITS)))
@@ -67,7 +67,7 @@ def columns_that_help(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema,
             break
         gone.append(parts.pop(best))
         total, now = total - gone[-1].scores, losses[best]
-        tried.append(Trial({"then without": ", ".join(gone[-1].columns)}, now))
+        tried.append(Trial({"dropped": ", ".join(gone[-1].columns)}, now))
     return _without(schema, gone), Tuning(CRITERION, tuple(tried), tried[-1])
 
 
