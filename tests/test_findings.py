@@ -954,9 +954,9 @@ def test_families_say_that_they_add_a_pseudo_row_of_all_classes_by_default(famil
     likely = suffit.NaiveBayes(family(alpha=0), priors="uniform").fit(rows, labels, sample_weight=weight)
     smoothed = suffit.NaiveBayes(family.key, priors="uniform").fit(X, y)
     np.testing.assert_allclose(smoothed.predict_proba(X), likely.predict_proba(X), rtol=1e-8)
-    told = " ".join(family.__doc__.split())
-    assert "α = 1 by default, a pseudo-row of all classes" in told
-    assert "``alpha=0`` is maximum likelihood" in told
+    documented = " ".join(family.__doc__.split())
+    assert "default 1.0 Number of pseudo-rows, with the mean statistic of all classes" in documented
+    assert "0 is maximum likelihood" in documented
 
 
 def test_tables_that_cannot_be_merged_name_the_column_and_the_way_out():

@@ -598,7 +598,7 @@ def test_one_row_for_each_class_is_refused() -> None:
 def test_no_complete_row_is_refused() -> None:
     X = np.array([[1.0, np.nan], [np.nan, 2.0], [3.0, np.nan], [np.nan, 1.0]])
     for model in (suffit.GDA(tie="loo"), suffit.GDA("auto")):
-        with pytest.raises(ValueError, match="without missing values; set"):
+        with pytest.raises(ValueError, match="needs complete rows"):
             model.fit(X, [0, 0, 1, 1])
 
 
