@@ -184,7 +184,7 @@ def with_missing(result: dict[str, Any]) -> list[str]:
         "a larger share takes the same cells and more. Models marked *missing values* impute nothing; *iterative*",
         "predicts each column from the ten nearest ones (`IterativeImputer`), *mean* fills in means and most frequent",
         "categories. In the picture on the right, what a model loses to missing values; models that fail are",
-        "left out there. A few tables decide some means: titanic, with more columns than rows once one-hot, that of",
+        "not shown there. A few tables decide some means: titanic, with more columns than rows once one-hot, that of",
         "*mean + sklearn LDA*; soybean, that of *rare categories pooled* with none knocked out; labor, with few",
         "rows, that of *iterative*. See the medians as well. What is said above of tables",
         "in view holds here too.",

@@ -485,7 +485,7 @@ def test_categorical_int8_levels_do_not_wrap():
 # --- word ids
 
 BAD_DOCUMENTS = {
-    "negative id": ([[0, 1], [2, -1]], "document 1: word ids lie from 0 to 67108863, found -1"),
+    "negative id": ([[0, 1], [2, -1]], "document 1: word ids must be from 0 to 67108863, found -1"),
     "fraction": ([[0, 1], [0.5]], r"document 1: word ids must be a flat sequence of integers, found \[0.5\]"),
     "word": ([[0, 1], ["spam"]], "document 1: .*integers, found.*spam"),
     "text": ([[0, 1], "spam"], "document 1: .*integers, found 'spam'"),
@@ -661,7 +661,7 @@ def test_settings_that_clash_are_refused(est, match, error):
 @pytest.mark.parametrize("name", ["LDA-estimator", "QDA-estimator"])
 def test_a_covariance_estimator_takes_neither_weights_nor_batches(name):
     for est in both_states(name):
-        refused(est, lambda e: e.fit(X, Y, np.ones(24)), "leave one of the two out")
+        refused(est, lambda e: e.fit(X, Y, np.ones(24)), "use one of the two")
         refused(est, lambda e: e.partial_fit(X, Y), "use fit, or shrinkage")
 
 
@@ -996,7 +996,7 @@ def test_any_finite_training_data_give_a_posterior(name, scale):
             est = fitted(name, rows, y)
         except InputError as error:
             if name == "GenerativeClassifier":
-                assert "no column is left" in str(error)  # noqa: PT017  (all columns are constant)
+                assert "no column can be used" in str(error)  # noqa: PT017  (all columns are constant)
                 return
             assert "rescale" in str(error)  # noqa: PT017  (fourth powers overflow: a clear answer)
             assert "auto" in name or "eigen" in name or "ledoit-wolf" in name

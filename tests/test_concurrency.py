@@ -261,7 +261,7 @@ def test_settings_of_threads_that_are_no_numbers():
     suffit.set_threads(np.int64(2))
     suffit.set_threads(None)
     for wrong in (True, 0, 1.5, "2"):
-        with pytest.raises(ValueError, match="a integer of at least 1"):
+        with pytest.raises(ValueError, match="an integer of at least 1"):
             suffit.set_threads(wrong)
     done = run("from suffit.kernels.runtime.threads import cores; print(cores())", SUFFIT_NUM_THREADS="²")
     assert int(done.stdout) >= 1

@@ -405,26 +405,26 @@ def test_C8_documents_of_any_length_have_no_novelty(model):
 
 
 BAD = {
-    "shape": ({"cost": np.ones((3, 3))}, r"cost has shape \(3, 3\), and there are 2 classes: it must be \(2, 2\)"),
+    "shape": ({"cost": np.ones((3, 3))}, r"cost has shape \(3, 3\), but there are 2 classes: it must be \(2, 2\)"),
     "flat": ({"cost": [1, 2]}, r"cost has shape \(2,\)"),
     "words": ({"cost": "high"}, "a square array of numbers"),
     "ragged": ({"cost": [[0, 1], [1]]}, "a square array of numbers"),
-    "NaN": ({"cost": [[0, np.nan], [1, 0]]}, "found nan for deciding 'spam' where 'ham' is true"),
+    "NaN": ({"cost": [[0, np.nan], [1, 0]]}, "found nan for deciding 'spam' when 'ham' is true"),
     "infinite": ({"cost": {"ham": {"spam": np.inf}, "spam": {"ham": 1}}}, r"cost\['ham'\]\['spam'\]=inf"),
-    "unknown truth": ({"cost": {"ham": {"spam": 1}, "eggs": {"ham": 1}}}, "'eggs', which is no class"),
-    "unknown decision": ({"cost": {"ham": {"eggs": 1}}}, "cost names 'eggs', which is no class"),
+    "unknown truth": ({"cost": {"ham": {"spam": 1}, "eggs": {"ham": 1}}}, "'eggs', which is not a class"),
+    "unknown decision": ({"cost": {"ham": {"eggs": 1}}}, "cost names 'eggs', which is not a class"),
     "a pair without cost": ({"cost": {"ham": {"spam": 1}}}, r"cost\['spam'\]\['ham'\] is missing"),
-    "not nested": ({"cost": {"ham": 1}}, r"cost\['ham'\] is 1; by label it must be \{decided: cost\}"),
+    "not nested": ({"cost": {"ham": 1}}, r"cost\['ham'\] is 1; it must be a dict \{decided: cost\}"),
     "cost in words": ({"cost": {"ham": {"spam": "much"}}}, r"cost\['ham'\]\['spam'\]='much'"),
-    "reject": ({"reject": "never"}, "reject='never': it must be a finite number"),
+    "reject": ({"reject": "never"}, "reject='never': must be a finite number"),
     "reject NaN": ({"reject": np.nan}, "reject=nan"),
     "reject a truth": ({"reject": True}, "reject=True"),
-    "threshold": ({"threshold": 1.1}, r"threshold=1\.1: it must be a finite number in \[0, 1\]"),
+    "threshold": ({"threshold": 1.1}, r"threshold=1\.1: must be a finite number in \[0, 1\]"),
     "negative threshold": ({"threshold": -0.1}, r"threshold=-0\.1"),
-    "unknown threshold": ({"threshold": {"eggs": 0.5}}, "threshold names 'eggs', which is no class"),
+    "unknown threshold": ({"threshold": {"eggs": 0.5}}, "threshold names 'eggs', which is not a class"),
     "threshold of a class": ({"threshold": {"ham": 0.5, "spam": 2}}, r"threshold\['spam'\]=2: .* in \(0, 1\]"),
     "threshold 0": ({"threshold": {"ham": 0.0, "spam": 0.5}}, r"threshold\['ham'\]=0\.0"),
-    "novelty": ({"novelty": 0.0}, r"novelty=0\.0: it must be a finite number in \(0, 1\]"),
+    "novelty": ({"novelty": 0.0}, r"novelty=0\.0: must be a finite number in \(0, 1\]"),
     "novelty in words": ({"novelty": "high"}, "novelty='high'"),
     "both": ({"cost": [[0, 1], [1, 0]], "threshold": 0.3}, "threshold and cost are both given"),
     "both ways to reject": ({"reject": 0.1, "threshold": 0.3}, "threshold and reject are both given"),
@@ -434,7 +434,7 @@ BAD = {
     "negative prior": ({"prior": [1.5, -0.5]}, "non-negative"),
     "prior of unknown": ({"prior": {"ham": 0.5, "eggs": 0.5}}, "prior: unknown class 'eggs'"),
     "prior of another length": ({"prior": [0.2, 0.3, 0.5]}, "3 priors, 2 classes"),
-    "prior in words": ({"prior": "even"}, "give probabilities, or 'uniform'"),
+    "prior in words": ({"prior": "even"}, "must be probabilities .*or 'uniform'"),
 }
 
 
@@ -454,9 +454,9 @@ def test_C8_bad_settings_are_refused(make, settings, message):
 def test_C8_a_threshold_needs_two_classes():
     X, y, _ = blobs(3)
     model = GaussianNB().fit(X, y)
-    with pytest.raises(ValueError, match=r"is for two classes, and there are 3; .* or reject=1 − t"):
+    with pytest.raises(ValueError, match=r"is for two classes, but there are 3; .* or reject=1 − t"):
         model.decide(X, threshold=0.5)
-    with pytest.raises(ValueError, match="threshold has nothing for class 2"):
+    with pytest.raises(ValueError, match=r"threshold\[2\] is missing"):
         model.decide(X, threshold={0: 0.5, 1: 0.5})
 
 
@@ -602,7 +602,7 @@ def test_C8_bad_input_to_adapt_prior():
         table.adapt_prior({"a": [], "b": []})
     with pytest.raises(ValueError, match="features"):
         model.adapt_prior(np.ones((3, 5)))
-    with pytest.raises(InputError, match="weights are 0 or more"):
+    with pytest.raises(InputError, match="weights must be 0 or more"):
         model.adapt_prior(X, sample_weight=-np.ones(len(X)))
     for steps in (0, -1, 2.5, True, "many"):
         with pytest.raises(ValueError, match="integer of at least 1"):
@@ -860,13 +860,13 @@ def test_C8_mean_cost_of_labels():
     assert mean_cost([1, 2, 2], [1, 2, 1]) == pytest.approx(1 / 3)
     assert mean_cost([1, 2], [None, -9], reject=0.5, reject_label=-9) == 0.5
     assert mean_cost(["a", "a"], ["a", "b"], cost=[[0, 4, 4], [4, 0, 4], [4, 4, 0]], labels=["a", "b", "c"]) == 2
-    with pytest.raises(ValueError, match="1 rows are rejected; give reject"):
+    with pytest.raises(ValueError, match="1 rows are rejected; set reject"):
         mean_cost([1, 2], [1, None])
     with pytest.raises(ValueError, match="y_true has 2 labels and y_pred 1"):
         mean_cost([1, 2], [1])
     with pytest.raises(ValueError, match=r"3 is not among labels=\[1, 2\]"):
         mean_cost([1, 3], [1, 2], labels=[1, 2])
-    with pytest.raises(ValueError, match=r"cost has shape \(3, 3\), and there are 2"):
+    with pytest.raises(ValueError, match=r"cost has shape \(3, 3\), but there are 2"):
         mean_cost([1, 2], [1, 2], cost=np.ones((3, 3)))
 
 

@@ -244,7 +244,7 @@ def test_why_names_the_things_that_decided():
     values = [float(line.split()[0]) for line in lines[1:]]
     explained = model.explain({"area": [2000.0], "rooms": [None], "garden": [True], "city": ["Basel"], "total": [0.0]})
     assert sum(values) == pytest.approx(explained.total[0], abs=0.02)
-    assert "rooms (missing) says nothing" in explained.why(0, n=9)
+    assert "rooms (missing) favours neither" in explained.why(0, n=9)
     assert text.splitlines()[0] in repr(explained)
     assert "<td>sold</td>" in explained._repr_html_()
 
@@ -345,7 +345,7 @@ def test_nomogram_draws_models_of_every_kind_and_says_what_it_holds():
     assert title == "2 against 1"
     figure = suffit.QDA().fit(X, y).nomogram(X, (2, 1))
     assert "other columns at their typical values" in figure.axes[0].get_title(loc="left")
-    assert "how wide the classes are" in [t.get_text() for t in figure.axes[0].get_yticklabels()]
+    assert "spread of the classes" in [t.get_text() for t in figure.axes[0].get_yticklabels()]
     words = sparse.random(100, 500, density=0.05, format="csr", random_state=0)
     model = suffit.MultinomialNB().fit(words, np.arange(100) % 2)
     figure = model.nomogram(words, most=5)
@@ -387,7 +387,7 @@ def test_G5_summary_has_the_likelihood_of_the_model(name: str, missing: bool):
     assert given.bic == pytest.approx(model.bic(X, y), rel=1e-12)
     assert given.by_class.sum() == pytest.approx(given.log_likelihood, rel=1e-10)
     if known.log_likelihood is None:
-        assert "take the rows" in repr(known)
+        assert "need the rows" in repr(known)
     else:
         assert known.aic == pytest.approx(model.aic(X, y), rel=1e-10)
         assert known.bic == pytest.approx(model.bic(X, y), rel=1e-10)
@@ -524,9 +524,9 @@ def test_assumptions_speak_for_the_model_that_made_the_rows():
         "other families": np.exp(z + shift / 2),
     }
     for says, X in cases.items():
-        assert suffit.check_assumptions(X, y).may_warn_for.startswith(says)
+        assert suffit.check_assumptions(X, y).favours.startswith(says)
     skewed = suffit.check_assumptions(np.exp(z + shift / 2), y)
-    assert "take logarithms" in skewed.may_warn_for
+    assert "take logarithms" in skewed.favours
     assert "this favours other families" in repr(skewed)
     assert "<table>" in skewed._repr_html_()
 
@@ -534,7 +534,7 @@ def test_assumptions_speak_for_the_model_that_made_the_rows():
 def test_assumptions_of_awkward_tables():
     X, y = table()
     found = suffit.check_assumptions(X, y)
-    assert found.leave_one_out == ("garden", "city")
+    assert found.dropped == ("garden", "city")
     tiny = suffit.check_assumptions(np.random.default_rng(0).normal(size=(9, 5)), np.arange(9) % 2)
     assert tiny.covariances is None
     assert "complete rows for 5 columns" in repr(tiny)
@@ -543,7 +543,7 @@ def test_assumptions_of_awkward_tables():
     assert found.why_no_covariances == "x0 and x1 repeat each other in class 0"
     with pytest.raises(ValueError, match="3 rows and y 2 labels"):
         suffit.check_assumptions([[1.0], [2.0], [3.0]], [0, 1])
-    with pytest.raises(suffit.InputError, match="no column holds numbers"):
+    with pytest.raises(suffit.InputError, match="no numeric column"):
         suffit.check_assumptions({"a": ["x", "y"]}, [0, 1])
     with pytest.raises(suffit.InputError, match="column 'x0': found inf in row 1"):
         suffit.check_assumptions([[1.0], [np.inf], [3.0]], [0, 1, 0])
@@ -577,7 +577,7 @@ def test_why_has_the_evidence_first_and_one_line_for_what_holds_it_back(make, ca
     assert len(after) == bool(causes), text
     if causes:
         odds = text.splitlines()[0].split(": ")[1].split(" (")[0]
-        assert after[0].startswith(f"  held to {odds}: "), text
+        assert after[0].startswith(f"  limited to {odds}: "), text
         assert all(cause in after[0] for cause in causes), text
     explained = model.explain(X)
     names = [name for name, _ in explained.terms(0)]
@@ -608,7 +608,7 @@ def test_why_of_a_row_that_a_class_finds_impossible_is_held_to_what_the_outlier_
     model = suffit.BernoulliNB(alpha=0.0, calibrate="temperature").fit(X, y)
     text = model.why([[1]])
     assert "inf" in text
-    assert "  held to " in text.splitlines()[-1]
+    assert "  limited to " in text.splitlines()[-1]
 
 
 def test_nomogram_has_round_values_that_do_not_overlap():

@@ -186,7 +186,7 @@ def test_a_schema_and_families_set_by_hand_need_no_criterion():
     again = Generative(first.schema_, criterion="bic").fit(table, Y)
     np.testing.assert_allclose(first.predict_proba(table), again.predict_proba(table), rtol=1e-12)
     by_hand = Generative({"x": "gamma", "n": "auto"}, criterion="loo").fit(table, Y)
-    assert by_hand.schema_.choices[0].reason == "as asked"
+    assert by_hand.schema_.choices[0].reason == "set by the user"
     assert "leave-one-out" in by_hand.schema_.choices[1].reason
 
 

@@ -267,7 +267,7 @@ def test_missing_values_at_fit_take_the_way_they_always_took_or_are_refused_in_w
     X[0, 0] = np.nan
     tracemalloc.start()
     for model in (suffit.LDA(), suffit.QDA(), suffit.GDA(tie=0.5)):
-        with pytest.raises(InputError, match=r"missing values in 5000 columns .* fill them in first"):
+        with pytest.raises(InputError, match=r"missing values in 5000 columns .* impute them first"):
             model.fit(X, y)
     assert tracemalloc.get_traced_memory()[1] < 40 * X.nbytes
     tracemalloc.stop()

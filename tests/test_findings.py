@@ -175,7 +175,7 @@ def test_small_things():
     assert sum([model]) is not model
     with pytest.raises(suffit.InputError, match="2 columns"):
         suffit.normal_logpdf([[1, 2, 3, 4]], [0, 0], np.eye(2))
-    with pytest.raises(ValueError, match="takes no alpha"):
+    with pytest.raises(ValueError, match="has no alpha"):
         suffit.Gaussian(alpha=3.0)
 
 
@@ -437,19 +437,17 @@ def test_assumptions_name_the_columns_that_are_constant_or_repeat_others():
     rng, y = np.random.default_rng(0), np.arange(80) % 2
     a, b = rng.normal(size=(2, 80)) + y
     found = suffit.check_assumptions({"a": a, "b": b, "c": 2 * a, "k": [3] * 80, "yes": y, "n": [None] * 80}, y)
-    assert "not looked at: k (constant), yes (two values), n (no value)" in repr(found)
+    assert "not tested: k (constant), yes (two values), n (all missing)" in repr(found)
     assert found.why_no_covariances == "a and c repeat each other in class 0"
-    assert found.may_warn_for.startswith(
-        "linear or shrunk discriminant analysis: columns correlated, and a and c repeat"
-    )
-    assert "few rows" not in found.may_warn_for
+    assert found.favours.startswith("linear or shrunk discriminant analysis: columns correlated, equal covariances not")
+    assert "few rows" not in found.favours
     found = suffit.check_assumptions({"a": a, "b": b, "sum": a + b, "other": rng.normal(size=80)}, y)
     assert found.why_no_covariances == "a, b, sum determine each other in class 0"
     found = suffit.check_assumptions({"a": a, "b": np.where(y == 1, 7.5, b)}, y)
     assert found.why_no_covariances == "b is constant in class 1"
     found = suffit.check_assumptions({"a": a, **{f"w{i}": ["x"] * 80 for i in range(10)}}, y)
-    assert repr(found).count("(no numbers)") == 8
-    assert "w7 (no numbers) and 2 more" in repr(found)
+    assert repr(found).count("(not numeric)") == 8
+    assert "w7 (not numeric) and 2 more" in repr(found)
 
 
 def test_the_selection_shows_columns_and_structures():
@@ -507,7 +505,7 @@ def test_a_column_with_values_only_where_nothing_weighs_is_left_out():
     x = np.full(40, np.nan)
     x[:3] = 1.5
     table = {"x": x, "z": np.random.default_rng(0).normal(size=40)}
-    with pytest.warns(suffit.DroppedColumnWarning, match="'x': no value is there"):
+    with pytest.warns(suffit.DroppedColumnWarning, match="'x': all values are missing"):
         suffit.GenerativeClassifier().fit(table, np.arange(40) % 2, sample_weight=(np.arange(40) >= 3).astype(float))
 
 
@@ -705,7 +703,9 @@ def test_whole_numbers_beyond_64_bits_are_numbers(make):
     want = make().fit(np.array(X, dtype=float), y).predict_proba(np.array(X, dtype=float))
     np.testing.assert_array_equal(make().fit(X, y).predict_proba(X), want)
     X[2][1] = 10**400
-    with pytest.raises(suffit.InputError, match=r"column 'x1': numbers must fit into float64, found one .* in row 2;"):
+    with pytest.raises(
+        suffit.InputError, match=r"column 'x1': numbers must fit into float64, found a number .* in row 2;"
+    ):
         make().fit(X, y)
 
 
@@ -726,7 +726,7 @@ def test_dates_and_durations_are_no_numbers(make):
             warnings.simplefilter("ignore")  # the model knows no names
             for call in (lambda X: make().fit(X, y), lambda X: make().partial_fit(X, y), model.predict_proba):
                 with pytest.raises(
-                    suffit.InputError, match=r"column '(b|x0|x1)': it holds dates or times: make numbers"
+                    suffit.InputError, match=r"column '(b|x0|x1)': it holds dates or times; convert it to numbers"
                 ):
                     call(X)
 
@@ -754,7 +754,7 @@ def test_a_word_among_numbers_is_named_with_its_column(make):
 @pytest.mark.parametrize("make", [*NUMERIC, suffit.CategoricalNB, suffit.GenerativeClassifier])
 def test_columns_of_one_name_are_refused_in_the_same_words(make):
     X = pd.DataFrame(np.ones((60, 2), int), columns=["a", "a"])
-    with pytest.raises(suffit.InputError, match="column 'a' is there 2 times; give every column its own name"):
+    with pytest.raises(suffit.InputError, match="column 'a' occurs 2 times; column names must be unique"):
         make().fit(X, [0, 1] * 30)
 
 
@@ -764,7 +764,7 @@ def test_a_record_is_no_dict_of_columns():
     row = {"b": True, "z": 0.5, "w": "Bern"}
     for record in (row, {"w": "Bern"}, {"z": None}, {"z": {0: 1.0}}):
         with pytest.raises(
-            suffit.InputError, match=r"column '.': a dict holds columns, .* found .*; one row goes to scorer"
+            suffit.InputError, match=r"column '.': a dict must hold a list .* found .*; for a single row use lists"
         ):
             model.predict(record)
     want = model.predict_proba({name: [value] for name, value in row.items()})
@@ -855,7 +855,7 @@ def test_why_says_that_isotonic_maps_leave_nothing_impossible():
     explained = model.explain(X)
     assert np.isinf(explained.parts[:, 0]).all()
     assert np.isfinite(explained.total).all()
-    assert explained.why(0).splitlines()[-1].startswith("  held to ")
+    assert explained.why(0).splitlines()[-1].startswith("  limited to ")
 
 
 def yes_or_no_and_counts() -> tuple[pd.DataFrame, np.ndarray]:
@@ -954,9 +954,9 @@ def test_families_say_that_they_add_a_pseudo_row_of_all_classes_by_default(famil
     likely = suffit.NaiveBayes(family(alpha=0), priors="uniform").fit(rows, labels, sample_weight=weight)
     smoothed = suffit.NaiveBayes(family.key, priors="uniform").fit(X, y)
     np.testing.assert_allclose(smoothed.predict_proba(X), likely.predict_proba(X), rtol=1e-8)
-    told = " ".join(family.__doc__.split())
-    assert "α = 1 by default, a pseudo-row of all classes" in told
-    assert "``alpha=0`` is maximum likelihood" in told
+    documented = " ".join(family.__doc__.split())
+    assert "default 1.0 Number of pseudo-rows, with the mean statistic of all classes" in documented
+    assert "0 is maximum likelihood" in documented
 
 
 def test_tables_that_cannot_be_merged_name_the_column_and_the_way_out():
@@ -983,5 +983,5 @@ def test_tables_whose_blocks_differ_are_told_the_way_out():
     X = pd.DataFrame(rng.normal(size=(200, 4)) + y[:, None], columns=list("abcd"))
     first = suffit.GenerativeClassifier({("a", "b"): joint, ("c", "d"): joint}).fit(X, y)
     second = suffit.GenerativeClassifier({("a", "c"): joint, ("b", "d"): joint}).fit(X, y)
-    with pytest.raises(suffit.InputError, match=r"has 'b' in one, where it has 'c' in the other; .*first.schema_"):
+    with pytest.raises(suffit.InputError, match=r"has 'b' in one model and 'c' in the other; .*first.schema_"):
         first + second

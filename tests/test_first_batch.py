@@ -53,7 +53,7 @@ OPEN = [
 def test_settings_are_not_chosen_by_rows_of_one_class(model):
     X, y = load_wine(return_X_y=True)
     X = (np.median(X, axis=0) < X).astype(np.int64)
-    with pytest.raises(ValueError, match=r"all rows are of one class \(0\); begin with rows of two classes"):
+    with pytest.raises(ValueError, match=r"all rows belong to one class \(0\); start with rows of at least two"):
         model.partial_fit(X[y == 0], y[y == 0])
     assert not hasattr(model, "classes_")
 

@@ -115,7 +115,7 @@ def test_a_missing_label_leads_to_what_each_model_can_do():
 @pytest.mark.parametrize("make", [GaussianNB, GenerativeClassifier, LDA])
 def test_class_weights_as_row_weights_lead_to_row_weights(make):
     for weight in ("balanced", {0: 1.0, 1: 2.0}):
-        with pytest.raises(InputError, match=r"one number for each row is needed, found .*compute_sample_weight"):
+        with pytest.raises(InputError, match=r"expected one number for each row, found .*compute_sample_weight"):
             make().fit(X4, Y4, sample_weight=weight)
     make().fit(X4, Y4, sample_weight=compute_sample_weight("balanced", Y4))
 
@@ -159,7 +159,7 @@ def test_a_lazy_frame_is_refused_without_further_ado(make):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for call in (lambda: make().fit(lazy, Y4), lambda: model.predict(lazy)):
-            with pytest.raises(TypeError, match="a lazy frame, which holds no rows yet; collect it first"):
+            with pytest.raises(TypeError, match=r"a lazy frame without rows; call X.collect\(\) first"):
                 call()
 
 
@@ -267,7 +267,7 @@ def test_a_table_without_a_usable_column_predicts_the_class_shares(make, setting
         warnings.simplefilter("always")
         model = GenerativeClassifier(**settings).fit(X, LABELS)
     assert len(caught) == 1
-    assert str(caught[0].message).startswith("no column is left to learn from, so that the class shares are all")
+    assert str(caught[0].message).startswith("no column can be used, so every prediction is the class shares")
     assert "'a': every value is 1; 'b': every value is the same; 'id': an identifier" in str(caught[0].message)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

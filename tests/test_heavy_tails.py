@@ -113,7 +113,7 @@ def test_there_is_no_logistic_form():
     fitted = model().fit(X, y)
     with pytest.raises(suffit.InputError, match="no logistic form"):
         fitted.logistic_form()
-    with pytest.raises(suffit.InputError, match="to_sklearn: heavy tails"):
+    with pytest.raises(suffit.InputError, match="to_sklearn: with heavy tails"):
         fitted.to_sklearn()
 
 

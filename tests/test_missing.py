@@ -658,7 +658,7 @@ def test_C4_a_class_without_any_value_of_a_feature_is_as_the_warning_says():
     X[:, 1] = 1.0
     X[y == "bee", 1] = NaN
     model = BernoulliNB().fit(X, y)
-    with pytest.warns(MissingValuesWarning, match="the prior stands in there"):
+    with pytest.warns(MissingValuesWarning, match="the prior is used there"):
         model.predict(X)
     assert np.exp(model.feature_log_prob_)[1, 1] == 0.5
 
@@ -889,7 +889,7 @@ def test_C4_values_whose_squares_overflow_are_refused_in_rows_with_holes(make):
     X, y = normal_rows(30)
     X[:, 0] *= 1e160
     X[:, 2] = NaN
-    with pytest.raises(InputError, match=r"column 'x0': values so large that their \w+ overflow"):
+    with pytest.raises(InputError, match=r"column 'x0': values (of up to \S+ )?are so large that their \w+ overflow"):
         make().fit(X, y)
 
 
@@ -898,7 +898,7 @@ def test_C4_values_whose_squares_overflow_are_refused_by_independent_columns(mak
     X, y = normal_rows(30)
     X[:, 0] *= 1e160
     X[:, 2] = NaN
-    with pytest.raises(InputError, match=r"column 'x0': values so large that their \w+ overflow"):
+    with pytest.raises(InputError, match=r"column 'x0': values (of up to \S+ )?are so large that their \w+ overflow"):
         make().fit(X, y)
 
 
@@ -1022,7 +1022,7 @@ def test_C4_too_many_patterns_are_warned_of_and_answered_by_pairs(monkeypatch, t
     X, y = normal_rows(35, n=30_000, offset=1000.0)
     best = GDA(tie=tie).fit(X, y)
     monkeypatch.setattr(patterns, "ROOM", 20)
-    with pytest.warns(MissingValuesWarning, match="too many patterns of missing values to keep sums"):
+    with pytest.warns(MissingValuesWarning, match="too many patterns of missing values to keep the sums"):
         model = GDA(tie=tie).fit(X, y)
     assert "pair_n" in model._model.stats.sums
     np.testing.assert_allclose(model.means_, best.means_, atol=0.02)
@@ -1035,7 +1035,7 @@ def test_C4_too_much_work_is_warned_of_and_answered_by_pairs(monkeypatch, make):
     X, y = normal_rows(35, n=3000)
     best = make().fit(X, y)
     monkeypatch.setattr(completion_module, "MOST_WORK", 1e3)
-    with pytest.warns(MissingValuesWarning, match="complete each at every step of EM"):
+    with pytest.warns(MissingValuesWarning, match="missing values to run EM over them"):
         model = make().fit(X, y)
     p = model.predict_proba(X)
     assert "part_n" in model._model.stats.sums  # the sums are what they were, and can be added to

@@ -239,10 +239,10 @@ def correlated():
 
 def test_the_density_is_that_of_the_structure_that_explains_rows_best(correlated):
     model, table, y = correlated
-    assert model.selection_.density == "numbers joint"
+    assert model.selection_.density == "numeric joint"
     naive = GenerativeClassifier(structure="naive").fit(table, y)
     assert model.log_likelihood(table, y) > naive.log_likelihood(table, y) + 100
-    assert "numbers joint" in repr(model.selection_)
+    assert "numeric joint" in repr(model.selection_)
     joint = model.predict_joint_log_proba(table)
     np.testing.assert_allclose(model.score_samples(table), logsumexp(joint, axis=1), rtol=1e-12)
     at = np.searchsorted(model.classes_, y)
@@ -291,7 +291,7 @@ def test_a_pool_keeps_a_calibration_only_where_it_helps():
             kept.append(found.kept)
             if not found.kept:
                 assert found.log_loss_after >= found.log_loss_before
-                assert "not kept" in repr(found)
+                assert "not used" in repr(found)
                 np.testing.assert_allclose(model.predict_proba(X), plain.predict_proba(X), atol=1e-12)
             else:
                 assert found.log_loss_after < found.log_loss_before

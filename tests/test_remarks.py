@@ -141,7 +141,7 @@ def test_columns_that_bins_cannot_cut_are_named_in_one_warning():
     table = {c: rng.normal(size=200) for c in "abc"}
     caught = said_by(lambda: GenerativeClassifier(dict.fromkeys(table, "binned")).fit(table, np.arange(200) % 2))
     assert len(caught) == 1
-    assert "found no place to cut column 'a'; column 'b'; column 'c': " in str(caught[0].message)
+    assert "found no bin edges for column 'a'; column 'b'; column 'c': " in str(caught[0].message)
 
 
 def test_informative_missing_values_need_no_warning():
@@ -291,7 +291,7 @@ def test_numbers_and_dates_in_text_are_said_at_fit_with_the_way_out(make):
     assert [w.category for w in caught] == [TextColumnWarning]
     text = str(caught[0].message)
     assert "column 'price' looks like numbers: pd.to_numeric(X['price'], errors='coerce')" in text
-    assert "column 'age' looks like numbers (beside '?'): pd.to_numeric(X['age'], errors='coerce')" in text
+    assert "column 'age' looks like numbers (and also '?'): pd.to_numeric(X['age'], errors='coerce')" in text
     assert "column 'day' looks like dates: pd.to_datetime(X['day'])" in text
     wanted = {"price": "drop", "age": "categorical", "day": "categorical"}
     assert said_by(lambda: GenerativeClassifier(wanted).fit(make(table), y)) == []

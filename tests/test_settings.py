@@ -97,5 +97,5 @@ def test_no_rows_are_added_to_the_covariances_of_an_estimator(make):
     with pytest.raises(ValueError, match="needs all rows at once"):
         model.partial_fit(X, Y)
     for take_out in (model.loo_predict_proba, model.recalibrate):
-        with pytest.raises(ValueError, match="a row cannot be taken out"):
+        with pytest.raises(ValueError, match="rows cannot be removed"):
             take_out(X[:5], Y[:5])

@@ -334,7 +334,7 @@ def test_weights_are_routed_through_a_pipeline(name):
 
 
 def test_weights_are_refused_beside_a_covariance_estimator():
-    with pytest.raises(ValueError, match="covariance_estimator takes no sample_weight"):
+    with pytest.raises(ValueError, match="covariance_estimator does not support sample_weight"):
         make("LDA-estimator").fit(X, Y, sample_weight=np.ones(60))
 
 

@@ -275,8 +275,8 @@ LEFT = {
     "constant": ([3.5] * N, "every value is 3.5"),
     "constant word": (["x"] * N, "same"),
     "constant truth": ([True] * N, "every value is 1"),
-    "nothing": ([None] * N, "no value"),
-    "nan": ([float("nan")] * N, "no value"),
+    "nothing": ([None] * N, "all values are missing"),
+    "nan": ([float("nan")] * N, "all values are missing"),
     "dates": ([datetime.date(2020, 1, 1) + datetime.timedelta(i) for i in range(N)], "date or time"),
     "instants": ([datetime.datetime(2020, 1, 1, 1, i % 60) for i in range(N)], "date or time"),
     "times": ([datetime.time(i % 24) for i in range(N)], "date or time"),
@@ -298,7 +298,7 @@ def test_columns_that_say_nothing_are_left_out_with_a_reason(what, make):
     gist = reason_of(model, "odd").partition(" (")[0]
     assert all(text == f"columns dropped from the model: 'odd': {gist}" for text in said)
     assert families_of(model)[0] == DROPPED
-    assert [c.column for c in model.schema_.leave_one_out()] == ["odd"]
+    assert [c.column for c in model.schema_.dropped()] == ["odd"]
     assert model.get_feature_names_out().tolist() == ["num"]
     assert model.feature_names_in_.tolist() == ["odd", "num"]
     alone = Generative(structure="naive").fit({"num": TABLE["num"]}, Y)
@@ -335,10 +335,13 @@ def test_many_levels_that_come_back_are_levels():
 
 
 UNREADABLE = {
-    "lists": (lambda: pl.DataFrame({"odd": [[1, 2]] * N, "num": TABLE["num"]}), "lists or the like"),
-    "structs": (lambda: pl.DataFrame({"odd": [{"a": 1}] * N, "num": TABLE["num"]}), "lists or the like"),
-    "lists in a dict": (lambda: {"odd": [[1, 2]] * N, "num": TABLE["num"]}, "lists or the like"),
-    "lists in pandas": (lambda: pd.DataFrame({"odd": [[1, 2]] * N, "num": TABLE["num"]}), "lists or the like"),
+    "lists": (lambda: pl.DataFrame({"odd": [[1, 2]] * N, "num": TABLE["num"]}), "lists, dicts or other containers"),
+    "structs": (lambda: pl.DataFrame({"odd": [{"a": 1}] * N, "num": TABLE["num"]}), "lists, dicts or other containers"),
+    "lists in a dict": (lambda: {"odd": [[1, 2]] * N, "num": TABLE["num"]}, "lists, dicts or other containers"),
+    "lists in pandas": (
+        lambda: pd.DataFrame({"odd": [[1, 2]] * N, "num": TABLE["num"]}),
+        "lists, dicts or other containers",
+    ),
     "mixed": (lambda: {"odd": [1, "a", 2.5] * 100, "num": TABLE["num"]}, "mixes"),
     "mixed in pandas": (lambda: pd.DataFrame({"odd": [1, "a", 2.5] * 100, "num": TABLE["num"]}), "mixes"),
     "truths and numbers": (lambda: {"odd": [True, 2, 3] * 100, "num": TABLE["num"]}, "mixes"),
@@ -357,7 +360,7 @@ def test_nested_and_mixed_columns_are_refused_with_a_way_out(what):
     with pytest.raises(InputError, match="column 'odd'"):
         Generative({"odd": "categorical"}).fit(make(), Y)
     model = Generative({"odd": "drop"}).fit(make(), Y)
-    assert reason_of(model, "odd") == "as asked"
+    assert reason_of(model, "odd") == "set by the user"
     assert np.isfinite(model.predict_proba(make())).all()
 
 
@@ -419,7 +422,7 @@ def test_selectors_of_scikit_learn():
     assert families_of(model) == ["Gaussian", "Gaussian", "Bernoulli", "Categorical", "Gaussian"]
     assert ("count", "level", "num") in [b.columns for b in model._model.family.blocks]
     named = Generative({make_column_selector(pattern="^c"): "drop"}).fit(frame, Y)
-    assert [c.column for c in named.schema_.leave_one_out()] == ["count", "city"]
+    assert [c.column for c in named.schema_.dropped()] == ["count", "city"]
     again = pickle.loads(pickle.dumps(clone(model).fit(frame, Y)))
     np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
     by_function = Generative({(lambda t: [c for c in t.columns if c.startswith("c")]): "drop"}).fit(frame, Y)
@@ -716,14 +719,14 @@ def test_extra_columns_are_named_once():
     frame = pd.DataFrame(TABLE)
     model = Generative(FIXED).fit(frame, Y)
     more = frame.assign(extra=1, other="x")
-    with pytest.warns(UserWarning, match=r"fit has not seen: \['extra', 'other'\]; they are ignored") as caught:  # noqa: PT031
+    with pytest.warns(UserWarning, match=r"were not seen at fit: \['extra', 'other'\]; they are ignored") as caught:  # noqa: PT031
         p = model.predict_proba(more)
         model.predict(more)
         model.partial_fit(more, Y)
         model.forget(more, Y)
     assert len(caught) == 1
     np.testing.assert_array_equal(p, Generative(FIXED).fit(frame, Y).predict_proba(frame))
-    with pytest.warns(UserWarning, match="fit has not seen"):
+    with pytest.warns(UserWarning, match="were not seen at fit"):
         model.fit(frame, Y).predict(more)
 
 
@@ -888,7 +891,7 @@ def test_the_handle_for_a_row_of_a_table():
     model = Generative().fit(TABLE, Y)
     row = {k: v[1] for k, v in TABLE.items()}
     np.testing.assert_allclose(model.scorer()(row), model.predict_proba(some(TABLE, [1]))[0])
-    with pytest.raises(InputError, match="column 'num': numbers are needed"):
+    with pytest.raises(InputError, match="column 'num': expected numbers"):
         model.scorer()({**row, "num": "a"})
 
 
@@ -972,7 +975,7 @@ def test_new_levels_exactly():
     strict = Generative(structure="naive", unknown="error").fit(table, y)
     for make in (dict, pl.DataFrame, pd.DataFrame):
         with pytest.raises(
-            InputError, match="column 's': a category never seen in training, found 'c' in row 0; unknown="
+            InputError, match="column 's': a category never seen in training, found 'c' in row 0; use unknown="
         ):
             strict.predict_proba(make(new))
     p = strict.predict_proba({"s": [None], "t": ["k"]})
@@ -1403,13 +1406,13 @@ def test_a_column_of_levels_without_any_value_adds_nothing():
 def test_what_is_no_table_is_refused():
     numbers = np.array([1.0, 2.0, 4.0])
     y = ["a", "b", "a"]
-    with pytest.raises(InputError, match="column 'a' is there 2 times"):
+    with pytest.raises(InputError, match="column 'a' occurs 2 times"):
         Generative().fit(pd.DataFrame(np.c_[numbers, numbers], columns=["a", "a"]), y)
-    with pytest.raises(InputError, match="column '1' is there 2 times"):
+    with pytest.raises(InputError, match="column '1' occurs 2 times"):
         Generative().fit({1: numbers, "1": numbers}, y)
     with pytest.raises(InputError, match=r"different lengths: {'a': 3, 'b': 2}"):
         Generative().fit({"a": numbers, "b": numbers[:2]}, y)
-    with pytest.raises(InputError, match="column 'a': one value for each row"):
+    with pytest.raises(InputError, match="column 'a': expected one value for each row"):
         Generative().fit({"a": np.zeros((3, 2))}, y)
     for empty in (pl.DataFrame({"a": []}), pd.DataFrame({"a": []}), {"a": []}, np.empty((0, 2))):
         with pytest.raises(ValueError, match=r"0 sample\(s\)"):
@@ -1509,7 +1512,7 @@ def test_words_where_numbers_were_learned(make):
     make = arrow if make == "arrow" else make
     model = Generative().fit({k: TABLE[k] for k in ("num", "city")}, Y)
     for call in (lambda: model.predict(make(WORDS)), lambda: model.partial_fit(make(WORDS), ["ant", "bee"])):
-        with pytest.raises(InputError, match=r"column 'num': numbers are needed.*found categorical values"):
+        with pytest.raises(InputError, match=r"column 'num': expected numbers.*found categorical values"):
             call()
 
 
@@ -1521,7 +1524,7 @@ def test_words_where_numbers_were_learned(make):
 @pytest.mark.parametrize("make", [pl.DataFrame])
 def test_other_kinds_where_numbers_were_learned(values, make):
     model = Generative().fit({k: TABLE[k] for k in ("num", "city")}, Y)
-    with pytest.raises(InputError, match="column 'num': numbers are needed"):
+    with pytest.raises(InputError, match="column 'num': expected numbers"):
         model.predict(make({"num": values, "city": ["Bern", None]}))
 
 
@@ -1564,7 +1567,7 @@ def test_column_names_that_are_no_words():
     X = np.random.default_rng(0).normal(size=(N, 2))
     numbered = pd.DataFrame(X)
     model = Generative({1: "gaussian"}).fit(numbered, Y)
-    assert reason_of(model, "1") == "as asked"
+    assert reason_of(model, "1") == "set by the user"
     np.testing.assert_array_equal(model.predict_proba(numbered), model.predict_proba(numbered[[1, 0]]))
     two = pd.DataFrame(X, columns=pd.MultiIndex.from_tuples([("a", "x"), ("a", "y")]))
     model = Generative().fit(two, Y)

@@ -88,14 +88,14 @@ def deciding() -> None:
         left.annotate(f"a miss costs {miss}", at, (8, -14), textcoords="offset points", color=colour)
     left.set(xlabel="threshold on p(class 1 | x)", ylabel="mean cost of new rows", ylim=(0, 1.2))
     left.set_title("A false alarm costs 1: decide(X, cost) goes to the dots", fontsize=11)
-    prices = np.linspace(0.005, 0.495, 50)
-    decisions = [model.decide(X, reject=price) for price in prices]
+    costs = np.linspace(0.005, 0.495, 50)
+    decisions = [model.decide(X, reject=cost) for cost in costs]
     wrong = [(d.labels[~d.rejected] != y[~d.rejected]).mean() for d in decisions]
-    right.plot(prices, [d.rejected.mean() for d in decisions], color=GREY, label="share of rows rejected")
-    right.plot(prices, wrong, color=RED, label="errors among the rest")
-    right.plot(prices, prices, color="black", lw=0.8, ls=":", label="the price of a rejection")
+    right.plot(costs, [d.rejected.mean() for d in decisions], color=GREY, label="share of rows rejected")
+    right.plot(costs, wrong, color=RED, label="errors among the rest")
+    right.plot(costs, costs, color="black", lw=0.8, ls=":", label="the cost of a rejection")
     right.set(xlabel="reject", ylim=(0, 1))
-    right.set_title("decide(X, reject=…): errors stay below the price", fontsize=11)
+    right.set_title("decide(X, reject=…): errors stay below the cost", fontsize=11)
     right.legend(frameon=False)
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)

@@ -153,7 +153,34 @@ class Running(ABC):
 
 
 class Family(ABC):
-    """How a block of columns is distributed given the class."""
+    """How a block of columns is distributed given the class: the contract of a family.
+
+    A family is a frozen object with settings.  It must have ``collect`` and ``scorer``; everything else has a default.
+
+    Attributes
+    ----------
+    key : str
+        The name of the family.
+    statistic : tuple
+        What the sums mean: two models can be added where it is equal.  Smoothing is not part of it.
+    is_tuned : bool
+        Whether nothing is left to choose from data.
+    outlier_rate : float
+        The probability that the columns of a row carry no information about its class.
+    may_warn : bool
+        Whether solving may warn or refuse: a fit then solves at once.
+
+    See Also
+    --------
+    register : Makes a family known by its key.
+    Poisson : A family of independent columns, about ten lines.
+
+    Examples
+    --------
+    >>> from suffit import Poisson
+    >>> isinstance(Poisson(alpha=0.5), Family), Poisson.key
+    (True, 'poisson')
+    """
 
     key: ClassVar[str]
     outlier_rate: ClassVar[float] = 0.0  # the chance that the columns of a row say nothing of its class
@@ -256,8 +283,20 @@ _registry: dict[str, type[Family]] = {}
 
 
 def register(family: type[Family]) -> type[Family]:
-    """Class decorator: make a family known by its key, to names in settings and to the law tests.
+    """Class decorator: make a family known by its key, so that settings can name it.
 
+    Parameters
+    ----------
+    family : type
+        A subclass of :class:`Family` with a ``key``.
+
+    Returns
+    -------
+    type
+        The same class.
+
+    Examples
+    --------
     >>> sorted(families())[:4]
     ['bernoulli', 'beta', 'binned', 'categorical']
     """

@@ -109,15 +109,39 @@ def _table(labels: Sequence[Hashable], names: Sequence[str], weights: Array, int
 class LogisticForm:
     """Per class c: score_c(x) = x·Q_c·x + w_c·T(x) + b_c; the posterior is their softmax.
 
-    Where smoothing is 0 and an event has probability 0, ``weights`` hold the finite part of its logarithm and
-    ``impossible`` counts the events; scores are then the limit.
+    Made by ``logistic_form()`` of every estimator.
 
-    ``names`` says what the columns of T(x) are.  ``quadratic`` is None where the boundary between any two
-    classes is linear in T(x).
+    Attributes
+    ----------
+    names : tuple of str
+        What the columns of T(x) are.
+    weights : ndarray of shape (n_classes, p)
+        w_c about 0, to be read.
+    intercept : ndarray of shape (n_classes,)
+        b_c about 0.
+    statistic : callable
+        T, a function of rows.
+    quadratic : ndarray of shape (n_classes, p, p) or (n_classes, p), or None
+        Q_c; None where the boundary between any two classes is linear in T(x).
+    classes : tuple
+        The classes.
+    impossible : Impossible or None
+        Where smoothing is 0 and an event has probability 0, ``weights`` hold the finite part of its logarithm, and this
+        counts the events; scores are then the limit.
+    centred : Centred or None
+        The same form about a centre (T(x) = x − centre for columns that enter as they are), which ``scores`` uses: rows
+        far from 0 relative to their spread would cancel.
 
-    ``weights`` and ``intercept`` are about 0, to be read.  Rows far from 0 beside their spread would cancel there, so
-    ``centred`` has the same form about a centre (T(x) = x − centre for columns that enter as they are), and ``scores``
-    go by it where it is there.
+    See Also
+    --------
+    Explanation : The same sum for single rows, column by column.
+
+    Examples
+    --------
+    >>> from suffit import PoissonNB
+    >>> form = PoissonNB(alpha=0).fit([[1.0], [3.0], [4.0], [12.0]], ["few", "few", "many", "many"]).logistic_form()
+    >>> form.pair("many", "few").weights.round(3)  # log 8/2
+    array([1.386])
     """
 
     names: tuple[str, ...]
@@ -133,14 +157,44 @@ class LogisticForm:
     def about(
         cls, names: tuple[str, ...], centre: Array, weights: Array, intercept: Array, Q: Array | None = None
     ) -> LogisticForm:
-        """(x − m)·Q_c·(x − m) + w_c·(x − m) + b_c, and what it is about 0: w_c − 2Q_c·m and b_c − w_c·m + m·Q_c·m."""
+        """Return the form (x − m)·Q_c·(x − m) + w_c·(x − m) + b_c: about 0, w_c − 2Q_c·m and b_c − w_c·m + m·Q_c·m.
+
+        Parameters
+        ----------
+        names : tuple of str
+            The names of the columns.
+        centre : ndarray of shape (p,)
+            m.
+        weights : ndarray of shape (n_classes, p)
+            w_c.
+        intercept : ndarray of shape (n_classes,)
+            b_c.
+        Q : ndarray, optional
+            Q_c, as matrices or diagonals.
+
+        Returns
+        -------
+        LogisticForm
+            The form, with ``centred`` about m.
+        """
         Qm = np.zeros_like(weights) if Q is None else Q * centre if Q.ndim == 2 else Q @ centre
         at_0 = intercept - weights @ centre + Qm @ centre
         here = Centred(partial(_minus, centre), weights, intercept, centre)
         return cls(names, weights - 2 * Qm, at_0, _identity, Q, centred=here)
 
     def scores(self, X: NDArray[Any]) -> Array:
-        """One score per row and class."""
+        """Return one score per row and class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            The rows, as the model takes them.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            The scores.
+        """
         form = self.centred or self
         T = form.statistic(X)
         out: Array = T @ form.weights.T + form.intercept
@@ -152,11 +206,33 @@ class LogisticForm:
         return out
 
     def predict_log_proba(self, X: NDArray[Any]) -> Array:
-        """The softmax of the scores, in logs."""
+        """Return the softmax of the scores, in logs.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            The rows, as the model takes them.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            log p(class | x).
+        """
         return np.asarray(log_softmax(self.scores(X), axis=1))
 
     def pair(self, positive: Hashable, negative: Hashable) -> LogOdds:
-        """The log-odds of one class against another."""
+        """Return the log-odds of one class against another.
+
+        Parameters
+        ----------
+        positive, negative : label
+            The two classes.
+
+        Returns
+        -------
+        LogOdds
+            A callable of rows, with ``weights``, ``intercept`` and ``quadratic``.
+        """
         for label in (positive, negative):
             if label not in self.classes:
                 raise ValueError(f"no class {label!r}; the classes are {list(self.classes)}")
@@ -173,7 +249,18 @@ class LogisticForm:
         return LogOdds(positive, negative, w, w0, Q, self.statistic, zero, here, self.names)
 
     def to_power(self, power: float) -> LogisticForm:
-        """The scores times a number."""
+        """Return the form with all scores multiplied by a number.
+
+        Parameters
+        ----------
+        power : float
+            The number.
+
+        Returns
+        -------
+        LogisticForm
+            The new form.
+        """
         if power == 1.0:
             return self
         Q, here = None if self.quadratic is None else power * self.quadratic, self.centred
@@ -183,7 +270,20 @@ class LogisticForm:
         return replace(self, weights=w, intercept=b, quadratic=Q, centred=here)
 
     def named(self, classes: tuple[Hashable, ...], log_prior: Array) -> LogisticForm:
-        """The same form with the class labels and their log prior in the intercept."""
+        """Return the form with class labels, and their log prior in the intercept.
+
+        Parameters
+        ----------
+        classes : tuple
+            The labels.
+        log_prior : ndarray of shape (n_classes,)
+            log p(class).
+
+        Returns
+        -------
+        LogisticForm
+            The new form.
+        """
         here = self.centred
         if here is not None:
             here = replace(here, intercept=here.intercept + log_prior)

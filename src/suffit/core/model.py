@@ -26,10 +26,37 @@ FADED = 1e-100  # rows, categories and patterns that decay leaves with less weig
 
 @dataclass(frozen=True)
 class Model:
-    """How the columns are distributed given the class, as sums: what ``learn`` has added and ``forget`` taken.
+    """How the columns are distributed given the class, as sums; frozen: its methods return new models.
 
     Nothing smoothed is stored: ``solved`` adds the prior's pseudo-sums and returns a :class:`Solution`.
 
+    Parameters
+    ----------
+    family : Family
+        Which sums are kept, and how they are solved.
+    columns : sequence of str
+        The names of the columns.
+    counts : Stats
+        Rows of each class.
+    stats : Stats or BlockSums, optional
+        The sums of the family; None before any row.
+    pinned : frozenset
+        Classes that stay even without rows.
+
+    Attributes
+    ----------
+    classes : tuple
+        The labels, in canonical order.
+    sums : Stats or BlockSums
+        The sums; an error where nothing has been learned yet.
+
+    See Also
+    --------
+    Stats : The sums.
+    Family : How they are collected and solved.
+
+    Examples
+    --------
     >>> from suffit.families import Gaussian
     >>> from suffit.data.rows import Rows
     >>> X, rows = np.array([[1.0], [2.0], [4.0]]), Rows(Index.of("ab"), np.array([0, 0, 1], np.int32))

@@ -130,11 +130,33 @@ def is_rounding(left: Array, total: Array, least: float) -> NDArray[np.bool_]:
 class Stats:
     """Sums with labelled axes, closed under ``+``, ``−`` and ``*``.
 
-    ``origin`` (class, feature) is the point the moments are taken about.  It is bookkeeping, not a
-    statistic: when two Stats differ in it, the sums of one are shifted to the origin of the other.
-    ``noise`` is bookkeeping too: how large the sums were when rows were taken out, √Σ size² over all such times.  What
-    is left is known to a few ε of that; None where no row was ever taken out.
+    Parameters
+    ----------
+    layout : Layout
+        What the sums are called, and which axes they run along.
+    axes : mapping of str to Index
+        The labels of each axis.
+    sums : mapping of str to ndarray
+        The sums.
+    origin : ndarray of shape (class, feature), optional
+        The point the moments are taken about.  It is bookkeeping, not a statistic: when two Stats differ in it, the
+        sums of one are shifted to the origin of the other.
+    noise : ndarray, optional
+        Bookkeeping too: how large the sums were when rows were taken out, √Σ size² over all such times.  What is left
+        is known to a few ε of that; None where no row was ever taken out.
 
+    Attributes
+    ----------
+    layout, axes, sums, origin, noise
+        As above.
+
+    See Also
+    --------
+    Index : The labels of an axis.
+    Model : Sums together with their family.
+
+    Examples
+    --------
     >>> counts = layout("doctest-counts", {"n": ("class",)})
     >>> a = Stats(counts, {"class": Index.of(["x", "y"])}, {"n": np.array([2.0, 1.0])})
     >>> b = Stats(counts, {"class": Index.of(["z"])}, {"n": np.array([5.0])})

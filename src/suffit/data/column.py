@@ -28,9 +28,9 @@ REMEMBERED = 1 << 16  # rows of a column up to which what was read of it is kept
 READABLE = (NUMBER, INTEGER, BOOLEAN, CATEGORICAL)
 
 WAYS_OUT = {
-    NESTED: "it holds lists or the like: make columns of single values of it",
-    MIXED: "it mixes numbers, text or other values: convert it to one type",
-    DATE: "it holds dates or times: make numbers of it, such as the year, or the hour with VonMises(period=24)",
+    NESTED: "its cells hold lists, dicts or other containers; make one column for each value",
+    MIXED: "it mixes numbers with text or other values; convert it to one type",
+    DATE: "it holds dates or times; convert it to numbers, such as the year, or the hour with VonMises(period=24)",
 }
 
 DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
@@ -51,7 +51,7 @@ class Column(Protocol):
     """The values of one column."""
 
     def cells(self) -> NDArray[Any]:
-        """As they are."""
+        """The values as they are."""
 
     def kind(self) -> str:
         """What its values are."""
@@ -120,7 +120,6 @@ class ArrayColumn(Remembering):
         return numbers_of(self.values.tolist())
 
     def cells(self) -> NDArray[Any]:
-        """As they are."""
         return self.values
 
     def missing(self) -> NDArray[np.bool_]:
@@ -149,7 +148,6 @@ class SeriesColumn(Remembering):
 
     @cached_property
     def series(self) -> Any:
-        """As narwhals has it."""
         import narwhals as nw
 
         return nw.from_native(self.native, series_only=True)
@@ -162,11 +160,10 @@ class SeriesColumn(Remembering):
         return self.series.dtype in (nw.Object, nw.Unknown)
 
     def kind(self) -> str:
-        """By the type of the series; by its values where that says nothing."""
+        """By the type of the series; by its values where the type is generic (object)."""
         return self._once("kind", len(self.native), self._kind)  # type: ignore[no-any-return]
 
     def numbers(self) -> Array:
-        """As float64."""
         return self._once("numbers", len(self.native), self._numbers)  # type: ignore[no-any-return]
 
     def categories(self) -> tuple[list[Hashable], Codes]:
@@ -174,7 +171,6 @@ class SeriesColumn(Remembering):
         return self._once("categories", len(self.native), self._categories)  # type: ignore[no-any-return]
 
     def missing(self) -> NDArray[np.bool_]:
-        """Nulls, and NaN."""
         return self._once("missing", len(self.native), self._missing_cells)  # type: ignore[no-any-return]
 
     def _kind(self) -> str:
@@ -203,7 +199,6 @@ class SeriesColumn(Remembering):
         return np.asarray(self.series.cast(nw.Float64).to_numpy(), dtype=np.float64)
 
     def cells(self) -> NDArray[Any]:
-        """As the library gives them."""
         return np.asarray(self.series.to_numpy())
 
     def _categories(self) -> tuple[list[Hashable], Codes]:
@@ -211,7 +206,7 @@ class SeriesColumn(Remembering):
 
         native, series, dtype = self.native, self.series, self.series.dtype
         if dtype.is_nested():
-            raise TypeError("a category is a single value")
+            raise TypeError("a category must be a single value")
         if dtype.is_float():
             return ArrayColumn(self.numbers()).categories()
         if series.implementation.is_pandas_like():
@@ -260,7 +255,6 @@ class SeriesColumn(Remembering):
         return ChosenRows(self, np.asarray(which))
 
     def gathered(self, which: Any) -> SeriesColumn:
-        """A column of these rows alone."""
         return SeriesColumn(self.series[which if isinstance(which, slice) else np.asarray(which)].to_native())
 
 
@@ -279,27 +273,21 @@ class WordColumn(Remembering):
         return SeriesColumn(self.make())
 
     def kind(self) -> str:
-        """Categories, if there are any."""
         return EMPTY if self.words.null_count == len(self.words) else CATEGORICAL
 
     def numbers(self) -> Array:
-        """As float64."""
         return self.series.numbers()
 
     def cells(self) -> NDArray[Any]:
-        """As the library gives them."""
         return self.series.cells()
 
     def categories(self) -> tuple[list[Hashable], Codes]:
-        """In the order of first appearance."""
         return self._once("categories", len(self.words), lambda: _arrow_categories(self.words))  # type: ignore[no-any-return]
 
     def missing(self) -> NDArray[np.bool_]:
-        """Nulls."""
         return self._once("missing", len(self.words), lambda: np.asarray(self.categories()[1] < 0))  # type: ignore[no-any-return]
 
     def filled(self, missing: NDArray[np.bool_], values: NDArray[Any]) -> Any:
-        """A column of the library."""
         return self.series.filled(missing, values)
 
     def rows(self, which: Any) -> Column:
@@ -309,7 +297,6 @@ class WordColumn(Remembering):
         return ChosenRows(self, np.asarray(which))
 
     def gathered(self, which: Any) -> WordColumn:
-        """A column of these rows alone."""
         words = self.words[which] if isinstance(which, slice) else self.words.take(np.asarray(which))
         return WordColumn(words, lambda: self.make().iloc[which])
 
@@ -357,7 +344,6 @@ class ChosenRows:
 
     @cached_property
     def alone(self) -> SeriesColumn | WordColumn:
-        """The same as a column of its own."""
         return self.column.gathered(self.which)
 
     def kind(self) -> str:
@@ -368,11 +354,9 @@ class ChosenRows:
         return self.alone.kind() if self.column.mixes else self.column.kind()
 
     def numbers(self) -> Array:
-        """As float64."""
         return self.column.numbers()[self.which]
 
     def cells(self) -> NDArray[Any]:
-        """As the library gives them."""
         return self.alone.cells()
 
     def categories(self) -> tuple[list[Hashable], Codes]:
@@ -381,15 +365,12 @@ class ChosenRows:
         return values, codes[self.which]
 
     def missing(self) -> NDArray[np.bool_]:
-        """Nulls, and NaN."""
         return self.column.missing()[self.which]
 
     def filled(self, missing: NDArray[np.bool_], values: NDArray[Any]) -> Any:
-        """A column of the library."""
         return self.alone.filled(missing, values)
 
     def rows(self, which: Any) -> Column:
-        """Of the column's rows, fewer."""
         return ChosenRows(self.column, self.which[which])
 
 
@@ -402,17 +383,17 @@ def numbers_of(cells: list[Any]) -> Array:
 
 def _number(value: Any) -> float:
     if isinstance(value, DATES):  # some of NumPy's are numbers to Python
-        raise TypeError("a date or time is no number")
+        raise TypeError("a date or time is not a number")
     return float(value)
 
 
-def unreadable(name: str, kind: str, leave_out: str = "leave it out") -> InputError:
+def unreadable(name: str, kind: str, drop: str = "drop it") -> InputError:
     """The error for a column of values that no family has, with the ways out."""
-    return InputError(f"column {name!r}: {WAYS_OUT[kind]}, or {leave_out}")
+    return InputError(f"column {name!r}: {WAYS_OUT[kind]}, or {drop}")
 
 
 def kind_of(values: list[Any]) -> str:
-    """The one kind that all values are of, the missing ones left aside."""
+    """The one kind that all values are of, missing ones ignored."""
     kinds = {_kind(v) for v in values if not is_missing(v)}
     if kinds == {NUMBER, INTEGER}:
         return NUMBER

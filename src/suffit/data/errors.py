@@ -11,7 +11,19 @@ from numpy.typing import NDArray
 
 
 class InputError(ValueError):
-    """Input that a model cannot take; the message names the column, the value and the way out."""
+    """Input that a model cannot use; the message names the column, the value and what to do.  A ``ValueError``.
+
+    See Also
+    --------
+    DataWarning : Where input can be used, but something should be known about it.
+
+    Examples
+    --------
+    >>> import suffit
+    >>> suffit.PoissonNB().fit([[1.0], [-3.0]], ["a", "b"])
+    Traceback (most recent call last):
+    suffit.InputError: column 'x0': poisson needs x ≥ 0 (Negative values in data), found -3.0 in row 1; ...
+    """
 
     __module__ = "suffit"
 
@@ -19,12 +31,22 @@ class InputError(ValueError):
 class CellError(InputError):
     """What is wrong with one cell, by the number of its row."""
 
+    __module__, __qualname__ = "suffit", "InputError"  # as which users know it, in tracebacks
+
     def __init__(self, what: str, row: int, way_out: str) -> None:
         super().__init__(f"{what} in row {row}; {way_out}")
         self.what, self.row, self.way_out = what, row, way_out
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return CellError, (self.what, self.row, self.way_out)
+        return _cell_error, (self.what, self.row, self.way_out)
+
+
+CellError.__name__ = "InputError"  # as notebooks show it
+
+
+def _cell_error(what: str, row: int, way_out: str) -> CellError:
+    """For pickles, which find a class by its qualified name."""
+    return CellError(what, row, way_out)
 
 
 @contextmanager

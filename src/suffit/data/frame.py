@@ -20,7 +20,7 @@ from .errors import InputError
 from .matrices import is_sparse
 from .write import native_column
 
-WORDS = "scikit-learn's CountVectorizer makes word counts of texts: make_pipeline(CountVectorizer(), MultinomialNB())"
+WORDS = "for texts, count their words first: make_pipeline(CountVectorizer(), MultinomialNB())"
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def is_frame(X: Any) -> bool:
 def frame_names(X: Any) -> list[str]:
     """The column names of a data frame, which must hold its rows."""
     if type(X).__name__ == "LazyFrame":
-        raise TypeError("X is a lazy frame, which holds no rows yet; collect it first")
+        raise TypeError("X is a lazy frame without rows; call X.collect() first")
     return list(map(str, X.column_names if hasattr(X, "column_names") else X.columns))
 
 
@@ -153,7 +153,7 @@ def _from_native(X: Any) -> Frame:
     check_unique(frame_names(X))
     frame = nw.from_native(X)
     if isinstance(frame, nw.LazyFrame):
-        raise TypeError("X is a lazy frame, which holds no rows yet; collect it first")
+        raise TypeError("X is a lazy frame without rows; call X.collect() first")
     names = list(map(str, frame.columns))
     _check_size(len(frame), len(names))
     form = frame.implementation.name.lower()
@@ -201,7 +201,7 @@ def _from_dict(X: Mapping[Any, Any]) -> Frame:
         columns[name] = ArrayColumn(_one_column(values, name))
         lengths[name] = len(columns[name].values)  # type: ignore[attr-defined]
     if len(set(lengths.values())) > 1:
-        raise InputError(f"the columns have different lengths: {lengths}; a table has as many rows in each")
+        raise InputError(f"the columns have different lengths: {lengths}; every column needs one value for each row")
     n = next(iter(lengths.values()), 0)
     _check_size(n, len(names))
     return Frame(columns, n, Template("dict", {}))
@@ -210,13 +210,13 @@ def _from_dict(X: Mapping[Any, Any]) -> Frame:
 def _one_column(values: Any, name: str) -> NDArray[Any]:
     if isinstance(values, str | bytes | Mapping) or not np.iterable(values):
         raise InputError(
-            f"column {name!r}: a dict holds columns, with a list of values in each, found {values!r}; one row goes to "
-            "scorer(), or is a list of one value in each column"
+            f"column {name!r}: a dict must hold a list of values for each column, found {values!r}; for a single row "
+            "use lists of one value"
         )
     if isinstance(values, np.ma.MaskedArray):
         values = unmasked(values)
     if isinstance(values, np.ndarray) and values.ndim != 1:
-        raise InputError(f"column {name!r}: one value for each row is needed, found an array of shape {values.shape}")
+        raise InputError(f"column {name!r}: expected one value for each row, found an array of shape {values.shape}")
     if isinstance(values, np.ndarray):
         return values
     if hasattr(values, "to_pylist"):
@@ -243,11 +243,11 @@ def _from_array(X: Any) -> Frame:
         cells = np.array(X, dtype=object) if _is_grid(X) else np.asarray(X)
         X = cells
     if X.dtype.kind == "c":
-        raise ValueError("Complex data not supported: columns hold real numbers, categories or yes and no")
+        raise ValueError("Complex data not supported: columns must hold real numbers, categories or booleans")
     if X.ndim == 1 and len(X) and isinstance(X[0], str):
         raise InputError(
-            f"Expected 2D array, got 1D array instead: X is a list of texts, the first {str(X[0])!r}; {WORDS}, or make "
-            "X[:, None] of them, where they are categories"
+            f"Expected 2D array, got 1D array instead: X is a list of texts, the first {str(X[0])!r}; {WORDS}; or, "
+            "if they are categories, pass X[:, None]"
         )
     if X.ndim != 2:
         raise ValueError(
@@ -282,4 +282,4 @@ def check_unique(names: Sequence[str]) -> None:
     if len(set(names)) < len(names):
         times = Counter(names)
         double = [name for name, n in times.items() if n > 1]
-        raise InputError(f"column {double[0]!r} is there {times[double[0]]} times; give every column its own name")
+        raise InputError(f"column {double[0]!r} occurs {times[double[0]]} times; column names must be unique")

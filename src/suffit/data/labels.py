@@ -48,6 +48,24 @@ class Index:
     The order is that of the labels themselves, never that of arrival, so the same rows give the same
     sums whatever way they came.
 
+    Parameters
+    ----------
+    labels : tuple of hashable, or range
+        The labels, in canonical order; ``Index.of`` sorts them.
+
+    Attributes
+    ----------
+    labels : tuple of hashable, or range
+        The labels.
+    position : dict
+        Label → place on the axis.
+
+    See Also
+    --------
+    Stats : Sums along such axes.
+
+    Examples
+    --------
     >>> a, b = Index.of(["ham", "spam"]), Index.of(["eggs", "spam"])
     >>> a.union(b).labels
     ('eggs', 'ham', 'spam')

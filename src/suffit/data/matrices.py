@@ -81,12 +81,10 @@ class Coded:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Categories may be anything."""
         return np.dtype(object)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
         return self.codes.shape  # type: ignore[return-value]
 
     def __len__(self) -> int:

@@ -41,9 +41,9 @@ def as_numbers(X: Any, words_way_out: str) -> Any:
 def _check_rows(X: Any, words_way_out: str) -> None:
     """Refuse rows that are texts, or dicts and records, before they are taken for something else."""
     if getattr(getattr(X, "dtype", None), "names", None):
-        raise InputError("X is an array of records: make a table of it, pd.DataFrame(X)")
+        raise InputError("X is an array of records; convert it to a table: pd.DataFrame(X)")
     if isinstance(X, list | tuple) and X and isinstance(X[0], Mapping):
-        raise InputError("X is a list of dicts, one for each row: make a table of it, pd.DataFrame(X)")
+        raise InputError("X is a list of dicts, one for each row; convert it to a table: pd.DataFrame(X)")
     one = len(getattr(X, "shape", ())) == 1 if hasattr(X, "shape") else isinstance(X, list | tuple)
     if one and len(X) and isinstance(next(iter(X)), str):
         first = str(next(iter(X)))
@@ -117,14 +117,14 @@ def _check_cell(cell: Any, names: Sequence[str], k: int, words: bool, words_way_
         float(cell)
     except OverflowError:
         what, way = "numbers must fit into float64", "rescale or drop the column"
-        raise refuse(names, j, what, "one beyond 1.8e308", row, way) from None
+        raise refuse(names, j, what, "a number beyond 1.8e308", row, way) from None
     except (TypeError, ValueError):
         if not text:
             raise TypeError(
                 f"column {names[j]!r}: the argument must be a string or a real number, found "
-                f"{type(cell).__name__} in row {row}; make columns of single numbers of it, or drop it"
+                f"{type(cell).__name__} in row {row}; use one number per cell, or drop the column"
             ) from None
         words = False
     if text and not words:
-        what = "numbers are needed (could not convert string to float)"
+        what = "expected numbers (could not convert string to float)"
         raise refuse(names, j, what, repr(cell), row, words_way_out)

@@ -66,14 +66,14 @@ class Rows:
         return self.codes[start:stop], _ones[: stop - start]
 
     def with_positive_weight(self, most: int | None = None) -> NDArray[np.int64]:
-        """The rows that weigh anything; of more than ``most``, so many, of every class by its share."""
+        """Indices of the rows with positive weight; if more than ``most``, a stratified sample of that size."""
         if most is None or len(self) <= most or (sizes := self.sizes_with_weight()).sum() <= most:
             return np.arange(len(self)) if self.weights is None else np.flatnonzero(self.weights > 0)
         ends = np.floor(np.cumsum(sizes) * (most / int(sizes.sum())) + 0.5).astype(np.int64)
         return self.drawn(np.diff(ends, prepend=0))
 
     def sizes_with_weight(self) -> NDArray[np.int64]:
-        """How many rows of each class weigh anything."""
+        """How many rows of each class have positive weight."""
         from ..kernels.row_keys import count_with_weight
 
         if self.weights is None and self.sizes is not None:
@@ -103,7 +103,7 @@ class Rows:
         return replace(self, weights=freeze(np.where(which, 0.0, self.part(0, len(self))[1])))
 
     def one_of_each(self) -> Rows:
-        """What is left out at a time: a weight of 3 is three rows, of which one goes; less than 1 goes whole."""
+        """The weights that leave-one-out removes: 1 of a row of weight 3 (three rows), all of a weight below 1."""
         return self if self.weights is None else replace(self, weights=freeze(np.minimum(self.weights, 1.0)))
 
     def some(self, which: NDArray[np.int64]) -> Rows:

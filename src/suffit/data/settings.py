@@ -16,12 +16,12 @@ def number(value: Any, name: str, low: float = -np.inf, high: float = np.inf, ab
         x = math.nan
     if not (math.isfinite(x) and low <= x <= high and not (above_low and x == low)):
         span = "" if math.isinf(high) else f" in {'(' if above_low else '['}{low:g}, {high:g}]"
-        raise ValueError(f"{name}={value!r}: it must be a finite number{span}")
+        raise ValueError(f"{name}={value!r}: must be a finite number{span}")
     return x
 
 
 def integer(value: Any, name: str, low: int) -> int:
-    """A integer of at least ``low``."""
+    """An integer of at least ``low``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
-        raise ValueError(f"{name}={value!r}: it must be a integer of at least {low}")
+        raise ValueError(f"{name}={value!r}: must be an integer of at least {low}")
     return int(value)

@@ -14,8 +14,8 @@ from .column import Column
 FEW_CODES = 30  # integers as text, of no more distinct values than this, may be codes of categories
 SAMPLE_ROWS = 1_000  # rows that are looked at for unknown values
 VALUES = 300  # distinct values that are looked at for numbers and dates
-UNKNOWN = "categories that were not there at fit: "
-IGNORED = "; they are ignored like missing values: convert them"
+UNKNOWN = "categories that were not seen at fit: "
+IGNORED = "; they are treated as missing values; convert them to the known categories"
 MOSTLY = 0.9  # share of the distinct values that must be numbers, or dates
 MANY_UNKNOWN = 0.5  # share of a column's values that are unknown from which it is said,
 MANY_ALIKE = 0.1  # and where they are known values spelled otherwise
@@ -36,14 +36,14 @@ def way_out(name: str, values: Sequence[Hashable]) -> str:
     always are.
 
     >>> way_out("age", ["1.25", "3.5", "?"])
-    "column 'age' looks like numbers (beside '?'): pd.to_numeric(X['age'], errors='coerce')"
+    "column 'age' looks like numbers (and also '?'): pd.to_numeric(X['age'], errors='coerce')"
     """
     words = [v.strip() for v in values[:VALUES] if isinstance(v, str)]
     if len(words) < 2 or not any(c.isdigit() for word in words[:20] for c in word):
         return ""
     other = [word for word in words if not _NUMBER.fullmatch(word)]
     odd = [word for word in other if word.lower() not in _MISSING]
-    beside = f" (beside {', '.join(map(repr, sorted(set(other))[:3]))})" if other else ""
+    beside = f" (and also {', '.join(map(repr, sorted(set(other))[:3]))})" if other else ""
     if len(words) - len(other) >= 2 and len(odd) <= (1 - MOSTLY) * len(words):
         codes = len(words) <= FEW_CODES and all(_WHOLE.fullmatch(word) for word in words if word not in other)
         if codes and (odd or not other):
@@ -52,7 +52,7 @@ def way_out(name: str, values: Sequence[Hashable]) -> str:
         return f"column {name!r} looks like numbers{beside}: pd.to_numeric(X[{name!r}]{comma}, errors='coerce')"
     dates = [word for word in other if _DATE.fullmatch(word)]
     if len(dates) >= 2 and len(dates) >= MOSTLY * len([word for word in words if word.lower() not in _MISSING]):
-        return f"column {name!r} looks like dates: pd.to_datetime(X[{name!r}]), and numbers of it, such as the year"
+        return f"column {name!r} looks like dates: pd.to_datetime(X[{name!r}]), then numbers such as the year"
     return ""
 
 
@@ -84,7 +84,7 @@ def some_rows(n: int) -> NDArray[np.int64]:
 
 
 def unknown_values(name: str, column: Column, known: Collection[Hashable]) -> str:
-    """What to say of a column of which many values are unknown; "" where there are none, or few.
+    """The text of the warning for a column of which many values are unknown; "" where none or few are.
 
     Many: half of the values that are there; or a tenth, where the first of them is a known one in other letters, with
     other spaces or of another type; and more than one value, or one that is such.

@@ -48,7 +48,7 @@ def column_names(X: Any, n: int, prefix: str = "x") -> Sequence[str]:
 def read_labels(y: Any, who: str, way_out: str = "drop these rows") -> NDArray[Any]:
     """One label per row: finite, none missing, not the values of a regression."""
     if y is None:
-        raise ValueError(f"{who} requires y to be passed, but the target y is None: the labels of the rows")
+        raise ValueError(f"{who} requires y to be passed, but the target y is None; pass the labels of the rows")
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iubU":
         return y  # nothing can be missing
     given = y
@@ -74,18 +74,18 @@ def read_weight(sample_weight: Any, X: Matrix) -> Array | None:
         return None
     if isinstance(sample_weight, str | Mapping):
         raise InputError(
-            f"sample_weight: one number for each row is needed, found {sample_weight!r}; "
-            "sklearn.utils.class_weight.compute_sample_weight(…, y) makes them from class weights, and a uniform class "
-            "prior gives every class the same weight"
+            f"sample_weight: expected one number for each row, found {sample_weight!r}; for class weights use "
+            "sklearn.utils.class_weight.compute_sample_weight(…, y), or a uniform class prior to give every class the "
+            "same weight"
         )
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
     if (weight < 0).any():
         i = int(np.argmax(weight < 0))
         raise InputError(
-            f"sample_weight: found {weight[i]:g} in row {i}; weights are 0 or more, to take rows out use forget"
+            f"sample_weight: found {weight[i]:g} in row {i}; weights must be 0 or more; to remove rows use forget"
         )
     if len(weight) and not weight.any():
-        raise InputError("sample_weight: all weights are 0, so there is nothing to learn from")
+        raise InputError("sample_weight: all weights are 0; at least one row needs a positive weight")
     return weight
 
 
@@ -95,13 +95,13 @@ def prior_in_order(prior: Prior, classes: tuple[Hashable, ...]) -> Array | None:
         return None
     if isinstance(prior, str):
         if prior != "uniform":
-            raise ValueError(f"prior={prior!r}: give probabilities, or 'uniform'")
+            raise ValueError(f"prior={prior!r}: must be probabilities (by class, or in class order) or 'uniform'")
         return np.full(len(classes), 1 / len(classes))
     if isinstance(prior, Mapping):
         unknown, absent = [c for c in prior if c not in classes], [c for c in classes if c not in prior]
         if unknown or absent:
             what = f"unknown class {unknown[0]!r}" if unknown else f"class {absent[0]!r} is missing"
-            raise ValueError(f"prior: {what}; name every class once: the classes are {list(classes)}")
+            raise ValueError(f"prior: {what}; give one probability for each class: the classes are {list(classes)}")
         prior = [prior[c] for c in classes]
     p = np.array(prior, dtype=np.float64).reshape(-1)
     if len(p) != len(classes):

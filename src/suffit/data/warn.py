@@ -18,37 +18,123 @@ Key = tuple[type[Warning], str, str]
 
 
 class DataWarning(UserWarning):
-    """Anything that suffit says about the data; every other warning about them is one of these."""
+    """Base class of the warnings that suffit gives about data; filter by it to silence them all.
+
+    See Also
+    --------
+    DroppedColumnWarning, TextColumnWarning, UnknownCategoryWarning : About columns.
+    MissingValuesWarning, SingularClassWarning : About values.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import suffit
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", suffit.DataWarning)
+    ...     model = suffit.GaussianNB().fit([[0.0], [0.0], [1.0], [2.0]], [0, 0, 1, 1])
+    """
 
     __module__ = "suffit"
 
 
 class DroppedColumnWarning(DataWarning):
-    """Columns of a table that the model does not use; the message says which and why."""
+    """Columns of a table that the model does not use; the message says which and why.
+
+    See Also
+    --------
+    GenerativeClassifier : Gives this warning; ``columns={name: "drop"}`` avoids it.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import suffit
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", suffit.DroppedColumnWarning)
+    ...     model = suffit.GenerativeClassifier().fit({"x": [1.0, 2.0, 5.0], "when": [None] * 3}, [0, 0, 1])
+    """
 
     __module__ = "suffit"
 
 
 class TextColumnWarning(DataWarning):
-    """Columns of text that hold numbers or dates; the message says how to convert them."""
+    """Columns of text that hold numbers or dates; the message says how to convert them.
+
+    See Also
+    --------
+    GenerativeClassifier : Gives this warning; ``columns={name: "categorical"}`` avoids it.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import suffit
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", suffit.TextColumnWarning)
+    ...     model = suffit.GenerativeClassifier().fit({"x": [1.0, 2.0, 5.0]}, [0, 0, 1])
+    """
 
     __module__ = "suffit"
 
 
 class UnknownCategoryWarning(DataWarning):
-    """Many categories at prediction that no training row has; the message names the nearest known ones."""
+    """Many categories at prediction that were not seen at fit; the message names the nearest known ones.
+
+    See Also
+    --------
+    GenerativeClassifier, CategoricalNB : Give this warning.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import suffit
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", suffit.UnknownCategoryWarning)
+    ...     suffit.CategoricalNB().fit([["red"], ["blue"]], [0, 1]).predict([["Red"], ["Blue"]])
+    Traceback (most recent call last):
+    suffit.UnknownCategoryWarning: categories that were not seen at fit: ...
+    """
 
     __module__ = "suffit"
 
 
 class MissingValuesWarning(DataWarning):
-    """Something about missing values; the message names the column and the class."""
+    """Something about missing values; the message names the column and the class.
+
+    See Also
+    --------
+    GenerativeClassifier : ``missing="informative"`` makes missing values evidence.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import suffit
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", suffit.MissingValuesWarning)
+    ...     suffit.GaussianNB().fit([[float("nan"), 1.0], [1.0, 2.0], [2.0, 3.0]], ["a", "b", "b"])
+    Traceback (most recent call last):
+    suffit.MissingValuesWarning: column 'x0' is missing in every row of class 'a'...
+    """
 
     __module__ = "suffit"
 
 
 class SingularClassWarning(DataWarning):
-    """A class (or all of them) does not vary in some direction; the message names it and what was done."""
+    """A class, or all of them, has no variance in some direction; the message names it and what was done.
+
+    See Also
+    --------
+    GaussianDiscriminantAnalysis : ``tie`` and ``shrinkage`` avoid it.
+    GaussianNB : ``var_smoothing`` avoids it.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import suffit
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", suffit.SingularClassWarning)
+    ...     suffit.QDA().fit([[0.0], [0.0], [1.0], [2.0]], [0, 0, 1, 1])
+    Traceback (most recent call last):
+    suffit.SingularClassWarning: The covariance matrix of class 0 is not full rank ...
+    """
 
     __module__ = "suffit"
 

@@ -36,10 +36,51 @@ class CategoricalNB(SmoothedNB):
     alpha : float, "loo" or "evidence", default 1.0
         P(category | class) = (rows at the category + α)/(rows + α·categories).  "loo" and "evidence" choose it as in
         :class:`BernoulliNB`.
-    force_alpha, fit_prior, class_prior, prior_smoothing, calibrate
-        As in :class:`BernoulliNB`.
+    force_alpha : bool, default True
+        False raises α to at least 1e-10.
+    fit_prior : bool, default True
+        Whether the class prior is the class shares; otherwise it is uniform.
+    class_prior : array-like or dict, optional
+        The class prior, instead.
+    prior_smoothing : float, default 0
+        Added to every class count before the shares are taken.
     min_categories : int or array-like of shape (n_features,), optional
-        The least number of categories a column of integers has.
+        The least number of categories of a column of integers.
+    calibrate : {"temperature", "isotonic"} or None, default None
+        Calibrate the probabilities at ``fit``, on leave-one-out scores: see ``calibration_``.  After batches, call
+        ``recalibrate``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (n_classes,)
+        Rows (total weight) of each class.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        log p(class).
+    categories_ : list of ndarray
+        The categories of each column.
+    n_categories_ : ndarray of shape (n_features_in_,)
+        Number of categories of each column.
+    category_count_ : list of ndarray of shape (n_classes, n_categories)
+        Rows at each category in each class, one table per column.
+    feature_log_prob_ : list of ndarray of shape (n_classes, n_categories)
+        log P(category | class), one table per column.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, where X was a table with names.
+    n_parameters_ : int
+        Number of free parameters.
+    selection_ : Tuning or None
+        What was tried to tune settings, and what was taken.
+    calibration_ : Calibration or None
+        The calibration of the probabilities, and what it does to leave-one-out scores.
+
+    See Also
+    --------
+    GenerativeClassifier : Tables with numbers, too.
+    Binned : Numeric columns in bins.
 
     Examples
     --------
@@ -47,7 +88,6 @@ class CategoricalNB(SmoothedNB):
     >>> model = CategoricalNB().fit(X, ["no", "no", "yes", "yes"])
     >>> model.categories_[0].tolist(), model.predict([["blue", "XXL"]]).tolist()
     (['blue', 'green', 'red'], ['yes'])
-
     """
 
     _accept_sparse = False

@@ -40,13 +40,31 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         Class prior at prediction.  Posteriors of other classifiers than suffit's are taken to hold under the class
         shares of the rows given to ``fit``.
     reject : float, optional
-        What it costs to decide nothing.
+        The cost of deciding nothing.
     threshold : float or dict, optional
         Instead of costs: the least posterior for ``classes_[1]`` of two, or of every class.
     novelty : float, optional
         Rows whose ``novelty`` is at least this are rejected; for estimators of suffit.
     reject_label : object, default None
         The label of rejected rows.  For scikit-learn's metrics choose one of the labels' kind, such as −1 or "?".
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    estimator_ : classifier
+        The fitted clone of ``estimator``.
+    class_share_ : ndarray of shape (n_classes,)
+        The share of each class in the rows given to ``fit``.
+    n_features_in_ : int
+        Number of columns, where the estimator has it.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, where the estimator has them.
+
+    See Also
+    --------
+    Decisions : What ``decide`` returns.
+    mean_cost : The mean cost of decisions, as a score.
 
     Examples
     --------
@@ -55,7 +73,6 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
     >>> careful = Decision(GaussianNB(), cost={"sick": {"well": 20}, "well": {"sick": 1}}).fit(X, y)
     >>> careful.predict([[1.0], [2.0]]).tolist(), careful.estimator_.predict([[1.0], [2.0]]).tolist()
     (['well', 'sick'], ['well', 'well'])
-
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"estimator": [HasMethods(["fit", "predict_proba"])]}
@@ -82,9 +99,22 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
     # --- fitting
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
-        """Fit a clone of the estimator; the settings are checked against its classes.
+        """Change this object: fit a clone of the estimator, and check the settings against its classes.
 
-        Further metadata go to the estimator's ``fit``, by scikit-learn's routing where that is enabled.
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels of any kind.
+        sample_weight : array-like of shape (n_samples,), optional
+            Passed to the estimator, and used for the class shares.
+        **params : dict
+            Further metadata for the estimator's ``fit``, by scikit-learn's routing where that is enabled.
+
+        Returns
+        -------
+        self : object
+            This estimator.
         """
         self._validate_params()
         labels = read_labels(y, type(self).__name__)
@@ -108,7 +138,13 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         return params if sample_weight is None else {**params, "sample_weight": sample_weight}
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Metadata of ``fit`` go to the estimator; weights are for the class shares, too."""
+        """Metadata of ``fit`` go to the estimator; weights are also used for the class shares.
+
+        Returns
+        -------
+        MetadataRouter
+            The routing of scikit-learn.
+        """
         router = MetadataRouter(owner=self).add_self_request(self)
         return router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
 
@@ -157,38 +193,68 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         if share is None:
             raise InputError(
                 f"Decision(prior=…): the class shares behind the posteriors of {type(estimator).__name__} are not "
-                "known; call fit, with the estimator in a FrozenEstimator to leave it as it is"
+                "known; call fit (with a FrozenEstimator, if the estimator is fitted already)"
             )
         absent = (share == 0) & (prior > 0)
         if absent.any():
             c = self.classes_.tolist()[np.argmax(absent)]
             raise InputError(
-                f"Decision(prior=…): fit was given no rows of class {c!r}, so its posteriors cannot be weighted anew"
+                f"Decision(prior=…): fit was given no rows of class {c!r}, so its posteriors cannot be reweighted"
             )
         return estimator, prior
 
     # --- predicting
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The decision of least expected cost for each row; ``reject_label`` where that is to reject."""
+        """Return the decision of least expected cost for each row; ``reject_label`` for rejected rows.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels decided.
+        """
         return self.decide(X).labels
 
     def decide(self, X: Any) -> Decisions:
-        """Decisions with their expected cost."""
+        """Return the decisions with their expected cost.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        Decisions
+            ``labels``, ``expected_cost`` and ``rejected``.
+        """
         rule = self._rule()
         estimator, prior = self._under_prior()
         unlike = None
         if rule.novelty is not None:
             if not hasattr(estimator, "novelty"):
                 raise InputError(
-                    f"Decision(novelty=…): {type(estimator).__name__} has no novelty; put an estimator of suffit "
-                    "inside (in a pipeline: Decision around the last step)"
+                    f"Decision(novelty=…): {type(estimator).__name__} has no novelty method; use an estimator of "
+                    "suffit (in a pipeline: Decision around the last step)"
                 )
             unlike = estimator.novelty(X) >= rule.novelty
         return rule(self._posterior(X, estimator, prior), unlike)
 
     def predict_proba(self, X: Any) -> Array:
-        """The posteriors that decisions rest on: the estimator's, under ``prior`` where one is given."""
+        """Return the posteriors that decisions are based on: the estimator's, under ``prior`` where one is given.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            p(class | x), columns in the order of ``classes_``.
+        """
         return self._posterior(X, *self._under_prior())
 
     def _posterior(self, X: Any, estimator: Any, prior: Array | None) -> Array:
@@ -196,11 +262,23 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         return p if prior is None else reweighted(p, self.class_share_, prior)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Minus the mean cost of the decisions, under the costs of this object: higher is better.
+        """Return minus the mean cost of the decisions, under the costs of this object: higher is better.
 
-        To compare settings that differ in what things cost, score them all by
-        ``make_scorer(mean_cost, greater_is_better=False, cost=…, reject=…)``; and so where rows are rejected by
-        ``novelty`` or ``threshold`` alone, which do not say what that costs.
+        To compare settings that differ in their costs, or where rows are rejected by ``novelty`` or ``threshold`` alone
+        (which have no cost), score them all by ``make_scorer(mean_cost, greater_is_better=False, cost=…, reject=…)``.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels of any kind.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            Minus the mean cost.
         """
         by_place = self.cost is not None and not isinstance(self.cost, Mapping)
         decided = self.decide(X)
@@ -237,5 +315,5 @@ def _shares(classes: NDArray[Any], labels: NDArray[Any], weight: Array | None) -
     counts = dict(zip(seen, np.bincount(codes, weights=weight, minlength=len(seen)), strict=True))
     rows = np.array([counts.get(c, 0.0) for c in classes.tolist()], dtype=np.float64)
     if not rows.any():
-        raise InputError(f"Decision: no row of fit has a class that the estimator knows; it knows {classes.tolist()}")
+        raise InputError(f"Decision: none of the classes in y is known to the estimator, which has {classes.tolist()}")
     return np.asarray(rows / rows.sum())

@@ -52,7 +52,17 @@ class GaussianEstimator(GenerativeEstimator):
         return self._cast(self._fitted.prior)  # type: ignore[no-any-return]
 
     def decision_function(self, X: Any) -> Array:
-        """log p(x, class) up to a constant per row; for two classes their difference, the log-odds of the second."""
+        """Return log p(x, class) up to a constant per row; for two classes the log-odds of the second.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Scores whose largest is the class predicted.
+        """
         X = self._read_X_known(X)
         scores = self._solved.scores(X) if self._fitted.calibration is None else self.predict_log_proba(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
@@ -70,20 +80,48 @@ class GaussianDiscriminantAnalysis(GaussianEstimator):
     tie : float in [0, 1] or "loo", default 0
         0: a covariance for each class (quadratic boundary).  1: one shared by all (linear boundary).  Between, the
         scatter of each class and that of all are mixed, Σ_c = ((1−t)·S_c + t·S)/((1−t)·n_c + t·N) (Friedman's RDA).
-        "loo": as far as explains the classes of rows left out best.
+        "loo": the tie with the least leave-one-out log-loss.
     shrinkage : float in [0, 1], "ledoit-wolf", "oas", "loo" or None, default None
-        Towards a multiple of the identity by a number, or by the amount the data of each class call for, on
-        standardised columns (full covariances only).  "loo": the number that explains the classes of rows left out
-        best.  ``selection_`` shows what was tried; the rows of ``fit`` (of the first batch) decide.
+        Towards a multiple of the identity by a number, or by an amount estimated from the data of each class on
+        standardised columns (full covariances only).  "loo": the number with the least leave-one-out log-loss.  The
+        rows of ``fit`` (of the first batch) decide, and ``selection_`` shows what was tried.
     denominator : {"mle", "unbiased"}, default "mle"
         Whether scatter is divided by n or by n − 1 (shared: N − number of classes).
     priors : array-like, dict or "uniform", optional
         Class prior; by default the class shares.
     prior_smoothing : float, default 0
-        Added to every class count before the shares are taken.
+        Added to every class count before the shares are taken (1: Laplace).
     calibrate : {"temperature", "isotonic"} or None, default None
-        Fit a calibration of the probabilities on rows left out, at ``fit``: see ``calibration_``.  Batches need
+        Calibrate the probabilities at ``fit``, on leave-one-out scores: see ``calibration_``.  After batches, call
         ``recalibrate``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (n_classes,)
+        Rows (total weight) of each class.
+    means_ : ndarray of shape (n_classes, n_features_in_)
+        Mean of each class.
+    priors_ : ndarray of shape (n_classes,)
+        p(class).
+    covariance_ : ndarray of shape (n_classes, n_features_in_, n_features_in_) or (n_features_in_, n_features_in_)
+        Σ of each class, or the one shared by all.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, where X was a table with names.
+    n_parameters_ : int
+        Number of free parameters.
+    selection_ : Tuning or None
+        What was tried to tune settings, and what was taken.
+    calibration_ : Calibration or None
+        The calibration of the probabilities, and what it does to leave-one-out scores.
+
+    See Also
+    --------
+    LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis : The same under scikit-learn's names.
+    GaussianNB : Independent columns.
 
     Examples
     --------
@@ -94,7 +132,6 @@ class GaussianDiscriminantAnalysis(GaussianEstimator):
     0 314
     0.5 314
     1 132
-
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -137,11 +174,11 @@ class GaussianDiscriminantAnalysis(GaussianEstimator):
         if isinstance(tie, str):
             raise ValueError(
                 f"tie='loo' needs covariance='full' or 'auto', got covariance={self.covariance!r}; use a number: 0 for "
-                "each class's own, 1 for one shared by all"
+                "a covariance for each class, 1 for one shared by all"
             )
         if isinstance(shrinkage, str):
             raise ValueError(
-                f"shrinkage={shrinkage!r} chooses how much of the correlations to keep and needs covariance='full', "
+                f"shrinkage={shrinkage!r} needs covariance='full', "
                 f"got covariance={self.covariance!r}; use a number, or None"
             )
         return Gaussian(
@@ -200,13 +237,27 @@ class WithCovarianceEstimator(GaussianEstimator):
     _total: Array | None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add up the sums of these rows, forgetting everything learned before."""
+        """Change this estimator: learn these rows, and forget everything learned before.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels of any kind.
+        sample_weight : array-like of shape (n_samples,), optional
+            A weight of 2 counts the row twice.
+
+        Returns
+        -------
+        self : object
+            This estimator.
+        """
         if self.covariance_estimator is None:
             with self._unchanged_on_error(anew=True):
                 self._total = None
                 return super().fit(X, y, sample_weight)
         if sample_weight is not None:
-            raise ValueError("covariance_estimator takes no sample_weight; leave one of the two out")
+            raise ValueError("covariance_estimator does not support sample_weight; use one of the two")
         with self._unchanged_on_error(anew=True):
             self._take_settings()
             data, labels, rows = self._read(X, y, None, self._read_X)
@@ -223,8 +274,8 @@ class WithCovarianceEstimator(GaussianEstimator):
     def _check_rows_can_go(self) -> None:
         if self._setting("covariance_estimator") is not None:
             raise ValueError(
-                "with covariance_estimator a row cannot be taken out of the model: leave-one-out, cross_val and "
-                "calibrate need shrinkage instead"
+                "with covariance_estimator rows cannot be removed from the model, as leave-one-out, cross_val and "
+                "calibrate would need; use shrinkage instead"
             )
 
     def __sklearn_tags__(self) -> Any:
@@ -233,7 +284,23 @@ class WithCovarianceEstimator(GaussianEstimator):
         return tags
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Add the sums of a batch.  Any batches, in any order, equal one ``fit`` on all their rows."""
+        """Change this estimator: learn one more batch.  Any batches, in any order, equal one ``fit`` on all their rows.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels of any kind.
+        classes : array-like, optional
+            Not needed; declares classes that may come later, and must then name all of them.
+        sample_weight : array-like of shape (n_samples,), optional
+            A weight of 2 counts the row twice.
+
+        Returns
+        -------
+        self : object
+            This estimator.
+        """
         learned_with = self._setting("covariance_estimator") if "_fit" in self.__dict__ else None
         if self.covariance_estimator is not None or learned_with is not None:
             raise ValueError("covariance_estimator needs all rows at once: use fit, or shrinkage instead")

@@ -37,21 +37,63 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     Parameters
     ----------
     solver : {"svd", "lsqr", "eigen"}, default "svd"
+        See above; "svd" does not take ``shrinkage``, "lsqr" has no ``transform``.
     shrinkage : "auto", "loo" or float in [0, 1], optional
-        Not with "svd".  "auto" is Ledoit–Wolf on standardised columns, "loo" the amount that explains the classes of
-        rows left out best.
+        Not with "svd".  "auto" is Ledoit–Wolf on standardised columns, "loo" the amount with the least leave-one-out
+        log-loss.
     priors : array-like, dict or "uniform", optional
+        Class prior; by default the class shares.
     n_components : int, optional
         Dimensions that ``transform`` keeps.
     store_covariance : bool, default False
         Whether "svd" has ``covariance_`` too.
     tol : float, default 1e-4
-        Directions with a standard deviation below it, in standardised columns, do not count ("svd").
+        Directions with a standard deviation below it, in standardised columns, are dropped ("svd").
     covariance_estimator : object with ``fit`` and ``covariance_``, optional
+        Estimates the covariances instead, as scikit-learn's classes do; needs all rows at once.
     prior_smoothing : float, default 0
+        Added to every class count before the shares are taken (1: Laplace).
     calibrate : {"temperature", "isotonic"} or None, default None
-        Fit a calibration of the probabilities on rows left out, at ``fit``: see ``calibration_``.  Batches need
+        Calibrate the probabilities at ``fit``, on leave-one-out scores: see ``calibration_``.  After batches, call
         ``recalibrate``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (n_classes,)
+        Rows (total weight) of each class.
+    means_ : ndarray of shape (n_classes, n_features_in_)
+        Mean of each class.
+    priors_ : ndarray of shape (n_classes,)
+        p(class).
+    coef_ : ndarray of shape (1, n_features_in_) or (n_classes, n_features_in_)
+        Weights of the linear boundary.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Its intercepts.
+    covariance_ : ndarray of shape (n_features_in_, n_features_in_)
+        The shared Σ ("svd": with ``store_covariance`` only).
+    xbar_ : ndarray of shape (n_features_in_,)
+        The mean of the class means under the prior ("svd" only).
+    scalings_ : ndarray of shape (n_features_in_, n_directions)
+        Directions that separate the classes, scaled to unit variance within classes (not "lsqr").
+    explained_variance_ratio_ : ndarray of shape (n_directions,)
+        Share of the between-class variance along each direction.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, where X was a table with names.
+    n_parameters_ : int
+        Number of free parameters.
+    selection_ : Tuning or None
+        What was tried to tune settings, and what was taken.
+    calibration_ : Calibration or None
+        The calibration of the probabilities, and what it does to leave-one-out scores.
+
+    See Also
+    --------
+    QuadraticDiscriminantAnalysis : A covariance for each class.
+    GaussianDiscriminantAnalysis : Covariances between own and shared, and their tuning.
 
     Examples
     --------
@@ -60,7 +102,6 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     >>> lda = LinearDiscriminantAnalysis().fit(X, y)
     >>> lda.score(X, y), lda.transform(X).shape
     (0.98, (150, 2))
-
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -152,7 +193,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def covariance_(self) -> Array:
         """The shared Σ ("svd": with ``store_covariance`` only)."""
         if self._setting("solver") == "svd" and not self._setting("store_covariance"):
-            raise AttributeError("covariance_ is there with store_covariance=True, or another solver")
+            raise AttributeError("covariance_ needs store_covariance=True, or another solver")
         if self._stores_by_prior():  # as scikit-learn has it: not the one that predictions use
             family: Any = self._model.family
             family = replace(family, pool=tuple(self._fitted.prior.tolist()))
@@ -198,7 +239,17 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return self._cast(b[1:] - b[:1] if len(b) == 2 else b)
 
     def decision_function(self, X: Any) -> Array:
-        """X·coef_ᵀ + intercept_, computed about the middle of the means; log-probabilities under ``calibrate``."""
+        """Return X·coef_ᵀ + intercept_, computed about the middle of the means; log-probabilities under ``calibrate``.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Scores whose largest is the class predicted; for two classes the log-odds of the second.
+        """
         if self._fitted.calibration is not None:
             return super().decision_function(X)
         X = self._read_X_known(X)
@@ -275,7 +326,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     @property
     def scalings_(self) -> Array:
-        """Directions that tell the classes apart, scaled to unit within-class variance."""
+        """Directions that separate the classes, scaled to unit within-class variance."""
         return self._cast(self._directions()[0])  # type: ignore[no-any-return]
 
     @property
@@ -284,9 +335,18 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return self._directions()[1]  # type: ignore[no-any-return]
 
     def transform(self, X: Any) -> Array:
-        """Project on the directions that tell the classes apart.
+        """Return the rows projected on the directions that separate the classes.
 
-        Missing values are taken as what the model expects them to be, given the rest of the row.
+        Missing values are replaced by their conditional means, given the rest of the row.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            The coordinates along the directions.
         """
         if self._setting("solver") == "lsqr":
             raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")

@@ -37,8 +37,39 @@ class GaussianNB(GenerativeEstimator):
     prior_smoothing : float, default 0
         Added to every class count before the shares are taken (1: Laplace).
     calibrate : {"temperature", "isotonic"} or None, default None
-        Fit a calibration of the probabilities on rows left out, at ``fit``: see ``calibration_``.  Batches need
+        Calibrate the probabilities at ``fit``, on leave-one-out scores: see ``calibration_``.  After batches, call
         ``recalibrate``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (n_classes,)
+        Rows (total weight) of each class.
+    class_prior_ : ndarray of shape (n_classes,)
+        p(class).
+    theta_ : ndarray of shape (n_classes, n_features_in_)
+        Mean of each column in each class.
+    var_ : ndarray of shape (n_classes, n_features_in_)
+        Variance of each column in each class, smoothing included.
+    epsilon_ : ndarray of shape (n_features_in_,) or float
+        What was added to the variances: one number per column, or one for all with ``floor="largest"``.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, where X was a table with names.
+    n_parameters_ : int
+        Number of free parameters.
+    selection_ : Tuning or None
+        What was tried to tune settings, and what was taken.
+    calibration_ : Calibration or None
+        The calibration of the probabilities, and what it does to leave-one-out scores.
+
+    See Also
+    --------
+    NaiveBayes : Other families than the Gaussian.
+    GaussianDiscriminantAnalysis : Columns that are correlated given the class.
+    GenerativeClassifier : Tables with columns of several kinds.
 
     Examples
     --------
@@ -47,7 +78,6 @@ class GaussianNB(GenerativeEstimator):
     >>> model = GaussianNB().fit(X, y)
     >>> model.predict(X[:3]), model.theta_[0].round(3)
     (array([0, 0, 0]), array([5.006, 3.428, 1.462, 0.246]))
-
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -127,24 +157,55 @@ class GaussianNB(GenerativeEstimator):
 
 
 class BernoulliNB(SmoothedNB):
-    """Bernoulli naive Bayes: each feature present or absent, both evidence.
+    """Bernoulli naive Bayes: each feature is present or absent, and both are evidence.
 
     Parameters
     ----------
     alpha : float, array-like of shape (n_features,), "loo" or "evidence", default 1.0
         φ = (present + α)/(rows + 2α); α = 0 is maximum likelihood, predictions then being the limit α → 0.
-        "loo": the α that explains the classes of rows left out best, chosen from the rows of ``fit`` (of the first
-        batch) and kept.  "evidence": the α under which the counts are most probable, from the sums whatever they are.
-        ``selection_`` shows what was tried.
+        "loo": the α with the least leave-one-out log-loss on the rows of ``fit`` (of the first batch), which is kept.
+        "evidence": the α under which the counts are most probable, chosen again whenever the sums change.
     force_alpha : bool, default True
         False raises α to at least 1e-10.
     binarize : float or None, default 0.0
         A value above it is present; None where columns hold 0 and 1 already.
-    fit_prior, class_prior, prior_smoothing
-        The class prior: class shares (smoothed), uniform where ``fit_prior=False``, or as given.
+    fit_prior : bool, default True
+        Whether the class prior is the class shares; otherwise it is uniform.
+    class_prior : array-like or dict, optional
+        The class prior, instead.
+    prior_smoothing : float, default 0
+        Added to every class count before the shares are taken.
     calibrate : {"temperature", "isotonic"} or None, default None
-        Fit a calibration of the probabilities on rows left out, at ``fit``: see ``calibration_``.  Batches need
+        Calibrate the probabilities at ``fit``, on leave-one-out scores: see ``calibration_``.  After batches, call
         ``recalibrate``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (n_classes,)
+        Rows (total weight) of each class.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        log p(class).
+    feature_count_ : ndarray of shape (n_classes, n_features_in_)
+        Sum of each column in each class.
+    feature_log_prob_ : ndarray of shape (n_classes, n_features_in_)
+        log φ, the log-probability of presence.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, where X was a table with names.
+    n_parameters_ : int
+        Number of free parameters.
+    selection_ : Tuning or None
+        What was tried to tune settings, and what was taken.
+    calibration_ : Calibration or None
+        The calibration of the probabilities, and what it does to leave-one-out scores.
+
+    See Also
+    --------
+    MultinomialNB : Counts of words instead of their presence.
+    NaiveBayes : Other families.
 
     Examples
     --------
@@ -152,7 +213,6 @@ class BernoulliNB(SmoothedNB):
     >>> np.exp(BernoulliNB().fit(X, ["a", "a", "b"]).feature_log_prob_).round(3)
     array([[0.75 , 0.5  ],
            [0.333, 0.667]])
-
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -195,15 +255,50 @@ class BernoulliNB(SmoothedNB):
 class PoissonNB(SmoothedNB):
     """Poisson naive Bayes: counts of events, a rate for each class and column.
 
-    Fractional counts are taken too (rates, weighted counts); negative ones are refused.
+    Fractional counts are allowed (rates, weighted counts); negative ones are an error.
 
     Parameters
     ----------
     alpha : float or "loo", default 1.0
-        How many pseudo-rows, at the column's mean over all classes, smooth each class; 0 is maximum likelihood; "loo"
-        chooses as in :class:`BernoulliNB`.
-    fit_prior, class_prior, prior_smoothing, calibrate
-        As in :class:`BernoulliNB`.
+        Number of pseudo-rows, at the column's mean over all classes, that smooth each class; 0 is maximum likelihood;
+        "loo" chooses it as in :class:`BernoulliNB`.
+    fit_prior : bool, default True
+        Whether the class prior is the class shares; otherwise it is uniform.
+    class_prior : array-like or dict, optional
+        The class prior, instead.
+    prior_smoothing : float, default 0
+        Added to every class count before the shares are taken.
+    calibrate : {"temperature", "isotonic"} or None, default None
+        Calibrate the probabilities at ``fit``, on leave-one-out scores: see ``calibration_``.  After batches, call
+        ``recalibrate``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (n_classes,)
+        Rows (total weight) of each class.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        log p(class).
+    feature_count_ : ndarray of shape (n_classes, n_features_in_)
+        Sum of each column in each class.
+    rate_ : ndarray of shape (n_classes, n_features_in_)
+        Expected count of each column in each class, smoothing included.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, where X was a table with names.
+    n_parameters_ : int
+        Number of free parameters.
+    selection_ : Tuning or None
+        What was tried to tune settings, and what was taken.
+    calibration_ : Calibration or None
+        The calibration of the probabilities, and what it does to leave-one-out scores.
+
+    See Also
+    --------
+    NaiveBayes : Other families, such as "geometric".
+    MultinomialNB : Counts of words, whose total is no evidence.
 
     Examples
     --------
@@ -211,7 +306,6 @@ class PoissonNB(SmoothedNB):
     >>> PoissonNB().fit(X, [0, 0, 1, 1]).rate_.round(2)
     array([[1.42, 3.  ],
            [5.08, 1.  ]])
-
     """
 
     def __init__(
@@ -264,10 +358,34 @@ class NaiveBayes(GenerativeEstimator):
     priors : array-like, dict or "uniform", optional
         Class prior; by default the class shares.
     prior_smoothing : float, default 0
-        Added to every class count before the shares are taken.
+        Added to every class count before the shares are taken (1: Laplace).
     calibrate : {"temperature", "isotonic"} or None, default None
-        Fit a calibration of the probabilities on rows left out, at ``fit``: see ``calibration_``.  Batches need
+        Calibrate the probabilities at ``fit``, on leave-one-out scores: see ``calibration_``.  After batches, call
         ``recalibrate``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (n_classes,)
+        Rows (total weight) of each class.
+    family_ : Family
+        The family with what it has chosen from the rows, such as the edges of :class:`Binned`.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, where X was a table with names.
+    n_parameters_ : int
+        Number of free parameters.
+    selection_ : Tuning or None
+        What was tried to tune settings, and what was taken.
+    calibration_ : Calibration or None
+        The calibration of the probabilities, and what it does to leave-one-out scores.
+
+    See Also
+    --------
+    GaussianNB, BernoulliNB, PoissonNB : The same under scikit-learn's names.
+    GenerativeClassifier : A family for each column.
 
     Examples
     --------
@@ -276,7 +394,6 @@ class NaiveBayes(GenerativeEstimator):
     >>> y = np.repeat(["small", "large"], 50)
     >>> NaiveBayes("gamma").fit(X, y).score(X, y)
     0.88
-
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -306,7 +423,7 @@ class NaiveBayes(GenerativeEstimator):
             family = made(smoothing=1e-9) if issubclass(made, Gaussian) else made()
         if not isinstance(family, Elementwise | Binned):
             raise ValueError(
-                f"NaiveBayes takes a family of independent columns, got {family!r}; for categories use CategoricalNB, "
+                f"NaiveBayes needs a family of independent columns, got {family!r}; for categories use CategoricalNB, "
                 "for words MultinomialNB, for joint columns GaussianDiscriminantAnalysis"
             )
         return family

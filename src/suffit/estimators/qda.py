@@ -29,19 +29,54 @@ class QuadraticDiscriminantAnalysis(WithCovarianceEstimator):
     solver : {"svd", "eigen"}, default "svd"
         The same exact solve of the same sums; "eigen" takes ``shrinkage``.
     shrinkage : "auto", "loo" or float in [0, 1], optional
-        "loo": the amount that explains the classes of rows left out best.
+        "auto" is Ledoit–Wolf on standardised columns, "loo" the amount with the least leave-one-out log-loss.
     priors : array-like, dict or "uniform", optional
+        Class prior; by default the class shares.
     reg_param : float in [0, 1], default 0
         Σ_c becomes (1 − r)·Σ_c + r·I.
     store_covariance : bool, default False
         Whether there is ``covariance_``.
     tol : float, default 1e-4
-        Kept for scikit-learn's sake; a class is singular here where a Cholesky factor says so.
+        Accepted for compatibility and not used; a class is singular where its Cholesky factor does not exist.
     covariance_estimator : object with ``fit`` and ``covariance_``, optional
+        Estimates the covariances instead, as scikit-learn's classes do; needs all rows at once.
     prior_smoothing : float, default 0
+        Added to every class count before the shares are taken (1: Laplace).
     calibrate : {"temperature", "isotonic"} or None, default None
-        Fit a calibration of the probabilities on rows left out, at ``fit``: see ``calibration_``.  Batches need
+        Calibrate the probabilities at ``fit``, on leave-one-out scores: see ``calibration_``.  After batches, call
         ``recalibrate``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (n_classes,)
+        Rows (total weight) of each class.
+    means_ : ndarray of shape (n_classes, n_features_in_)
+        Mean of each class.
+    priors_ : ndarray of shape (n_classes,)
+        p(class).
+    covariance_ : ndarray of shape (n_classes, n_features_in_, n_features_in_)
+        Σ of each class (with ``store_covariance`` only).
+    rotations_ : list of ndarray of shape (n_features_in_, n_axes)
+        Principal axes of each class, by falling variance.
+    scalings_ : list of ndarray of shape (n_axes,)
+        Variances along the principal axes.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, where X was a table with names.
+    n_parameters_ : int
+        Number of free parameters.
+    selection_ : Tuning or None
+        What was tried to tune settings, and what was taken.
+    calibration_ : Calibration or None
+        The calibration of the probabilities, and what it does to leave-one-out scores.
+
+    See Also
+    --------
+    LinearDiscriminantAnalysis : One covariance for all classes.
+    GaussianDiscriminantAnalysis : Covariances between own and shared, and their tuning.
 
     Examples
     --------
@@ -49,7 +84,6 @@ class QuadraticDiscriminantAnalysis(WithCovarianceEstimator):
     >>> X, y = load_iris(return_X_y=True)
     >>> QuadraticDiscriminantAnalysis().fit(X, y).score(X, y)
     0.98
-
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -101,7 +135,7 @@ class QuadraticDiscriminantAnalysis(WithCovarianceEstimator):
     def covariance_(self) -> list[Array]:
         """Σ of each class (with ``store_covariance`` only)."""
         if not self._setting("store_covariance"):
-            raise AttributeError("covariance_ is there with store_covariance=True")
+            raise AttributeError("covariance_ needs store_covariance=True")
         return [self._cast(c) for c in self._scorer().covariances()]
 
     def _axes(self) -> list[tuple[Array, Array]]:

@@ -41,15 +41,15 @@ from .fitted import Fitted
 from .predicting import generator
 
 FEW_FIRST = 40  # rows of a first batch below which no structure is chosen by them, as later rows could not undo it
-KEEP_TEXT = "; or say that it holds categories: columns={name: 'categorical'}"
+KEEP_TEXT = "; if it holds categories, set columns={name: 'categorical'}"
 CONVERGED = ("columns", "structure", "criterion", "select", "missing", "unknown")  # what the first rows settle
 
 
 class GenerativeClassifier(GenerativeEstimator):
-    """A generative classifier for tables as they are: numbers, categories, yes and no, and missing values.
+    """A generative classifier for tables: numbers, categories, booleans, and missing values.
 
-    Every column gets a family of its own, chosen from its values or set by hand, and blocks of columns are independent
-    of each other given the class.  Missing values are left out exactly, at fit and at prediction.
+    Every column gets a family of its own, chosen from its values or set by the user, and blocks of columns are
+    independent of each other given the class.  Missing values are marginalised exactly, at fit and at prediction.
 
     Parameters
     ----------
@@ -58,42 +58,65 @@ class GenerativeClassifier(GenerativeEstimator):
         MultivariateGaussian(), "hour": VonMises(period=24), "id": "drop"}``.  Keys are column names, tuples of names
         (a joint block), or selectors: a function of the table such as scikit-learn's ``make_column_selector``, or a
         selector of narwhals (which cannot be a key of a dict: give a list of pairs, ``[(selector, family), …]``).
-        Values are family objects, their names, "auto" or "drop".  Columns not named are "auto".  ``schema_`` shows what
-        was chosen, and why.  The ``schema_`` of another model is used as it is, blocks, bins and powers included, so
-        that models of parts of a table can be merged; ``criterion``, ``structure``, ``missing`` and ``unknown`` are
-        then its own.
+        Values are family objects, their names, "auto" or "drop".  Columns not named are "auto".  The ``schema_`` of
+        another model is used as it is, blocks, bins and weights included, so that models of parts of a table can be
+        merged; ``criterion``, ``structure``, ``missing`` and ``unknown`` are then its own.
     structure : {"auto", "naive"}, default "auto"
         How columns depend on each other given the class.  "naive": not at all, beyond the joint blocks of ``columns``.
         "auto" (where ``columns`` is "auto" too): several structures are compared by leave-one-out loss, and the best
-        are pooled, p(c | x) = (1 − ε) q + ε p(c) with q ∝ p(c) Π_m p_m(x | c)^β_m: weights β take back their
-        over-confidence, and ε is the outlier rate, the chance that the columns of a row say nothing of its class;
-        ``selection_`` shows them, and the log-loss to expect on new rows.  Densities, draws and imputation are those of
-        the structure with the best leave-one-out density, ``selection_.density``.
-        In ``partial_fit`` the first batch decides, if it has forty rows or more; else it is "naive".
+        are pooled, p(c | x) = (1 − ε) q + ε p(c) with q ∝ p(c) Π_m p_m(x | c)^β_m: the weights β correct their
+        over-confidence, and ε is the outlier rate, the probability that the columns of a row carry no information about
+        its class.  Densities, draws and imputation are those of the structure with the best leave-one-out density,
+        ``selection_.density``.  In ``partial_fit`` the first batch decides, if it has forty rows or more; else it is
+        "naive".
     criterion : {"bic", "loo"}, default "bic"
-        What decides between the families of a column of numbers (Gaussian, log-normal, gamma; of integers
-        Gaussian, Poisson, categories).  "bic": their log-likelihood given the class less ½·log(rows) for each
-        parameter, which the sums of each family tell.  "loo": the log-likelihood of each row given its class under the
-        sums of all other rows, which needs the rows and has no price.  Both look at the rows of ``fit``, or of the
-        first batch, at most 20,000 of them; the reasons in ``schema_`` say which decided.
+        What decides between the families of a numeric column (Gaussian, log-normal, gamma; for integers Gaussian,
+        Poisson, categories).  "bic": their log-likelihood given the class minus ½·log(rows) for each parameter, a
+        function of the sums.  "loo": the log-likelihood of each row given its class under the sums of all other rows,
+        without a penalty.  Both use the rows of ``fit``, or of the first batch, at most 20,000 of them.
     select : {"loo"} or None, default None
         "loo": columns whose removal lowers the leave-one-out loss of the (naive) model are dropped, one by one.
         ``schema_`` names them, and ``selection_`` shows the steps.
     missing : {"ignore", "informative"}, default "ignore"
-        Whether a missing value is left out, or is evidence too (a yes-or-no column of its own for every column).
+        Whether a missing value is marginalised, or is evidence too (one more binary column for every column).
     unknown : {"ignore", "novel", "error"}, default "ignore"
-        What becomes of a category never seen in training: ignored like a missing value (with a warning where many of a
-        column's values are), given the prior's share in every class, or refused.  Predictions go by what it was at
-        ``fit``.
+        What to do with a category never seen in training: treat it as missing (with a warning where many of a column's
+        values are), give it the prior's share in every class, or raise an error.
     missing_target : {"error", "drop"}, default "error"
         What to do with rows whose label is missing.
     priors : array-like, dict or "uniform", optional
         Class prior; by default the class shares.
     prior_smoothing : float, default 0
-        Added to every class count before the shares are taken.
+        Added to every class count before the shares are taken (1: Laplace).
     calibrate : {"temperature", "isotonic"} or None, default None
-        Fit a calibration of the probabilities on rows left out, at ``fit``: see ``calibration_``.  Batches need
+        Calibrate the probabilities at ``fit``, on leave-one-out scores: see ``calibration_``.  After batches, call
         ``recalibrate``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (n_classes,)
+        Rows (total weight) of each class.
+    schema_ : Schema
+        The kind and the family of every column, and why it was chosen.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, where X was a table with names.
+    n_parameters_ : int
+        Number of free parameters.
+    selection_ : Selection, Tuning or None
+        The structures (or columns) that were tried, the weights of the pool, the outlier rate, and the log-loss to
+        expect on new rows.
+    calibration_ : Calibration or None
+        The calibration of the probabilities, and what it does to leave-one-out scores.
+
+    See Also
+    --------
+    NaiveBayes : One family for all columns.
+    CategoricalNB : Columns of categories only.
+    GaussianDiscriminantAnalysis : Jointly normal columns only.
 
     Examples
     --------
@@ -107,7 +130,6 @@ class GenerativeClassifier(GenerativeEstimator):
     city    categorical  Categorical()             3 categories
     >>> model.predict({"height": [1.60, 1.95], "smoker": [None, None], "city": ["Bern", "Chur"]}).tolist()
     ['a', 'b']
-
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -199,7 +221,7 @@ class GenerativeClassifier(GenerativeEstimator):
             y = as_objects(cells.to_list() if hasattr(cells, "to_list") else list(cells))
         kept = ~ArrayColumn(y).missing()
         if not kept.any():
-            raise InputError("every label is missing: there is nothing to learn from")
+            raise InputError("every label is missing; at least one row needs a label")
         return read_labels(as_objects(y[kept].tolist()) if y.dtype.kind == "O" else y[kept], who), kept
 
     def _read_X(self, X: Any) -> TableRows:
@@ -225,7 +247,7 @@ class GenerativeClassifier(GenerativeEstimator):
             said += [unknown_values(c, sampled.columns[c], k) for c, k in each if c in sampled.columns]
         things = [text for text in said if text]
         if things:
-            warn_once(UnknownCategoryWarning, UNKNOWN, things, f"{IGNORED}, or refuse them with unknown='error'")
+            warn_once(UnknownCategoryWarning, UNKNOWN, things, f"{IGNORED}, or set unknown='error' to refuse them")
 
     def _named(self, frame: Frame) -> Frame:
         """A table with the names of the model: columns without names are taken by their place."""
@@ -240,7 +262,7 @@ class GenerativeClassifier(GenerativeEstimator):
         if len(frame.columns) != self.n_features_in_:
             raise ValueError(
                 f"X has {len(frame.columns)} features, but {type(self).__name__} is expecting {self.n_features_in_} "
-                "features as input; columns without names must be all there, in order"
+                "features as input; columns without names must be complete and in order"
             )
 
     def _say_columns(self, frame: Frame) -> None:
@@ -257,19 +279,25 @@ class GenerativeClassifier(GenerativeEstimator):
             warn_once(DataWarning, f"columns missing from X: {absent[:10]}; treated as missing values")
         if extra and not self.__dict__.get("_said_extra"):
             self._said_extra = True
-            warn_once(DataWarning, f"columns of X that fit has not seen: {extra[:10]}; they are ignored")
+            warn_once(DataWarning, f"columns of X that were not seen at fit: {extra[:10]}; they are ignored")
 
     # --- learning
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Choose a family for every column and add up the sums of these rows, forgetting everything learned before.
+        """Change this estimator: choose a family for every column, learn these rows, forget all learned before.
 
         Parameters
         ----------
-        X : data frame (pandas, polars, Arrow …), dict of columns, or 2-d array
+        X : data frame, dict of columns or array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
+            Labels of any kind.
         sample_weight : array-like of shape (n_samples,), optional
+            A weight of 2 counts the row twice.
 
+        Returns
+        -------
+        self : object
+            This estimator.
         """
         with self._unchanged_on_error(anew=True):
             self._take_settings()
@@ -358,15 +386,15 @@ class GenerativeClassifier(GenerativeEstimator):
     def _say_few(self, n: int) -> None:
         warn_once(
             DataWarning,
-            f"a first batch of {n} rows is too small to choose a structure by: columns are taken as independent given "
-            f"the class, for all batches; begin with {FEW_FIRST} rows or more, or set structure='naive'",
+            f"a first batch of {n} rows is too small to choose a structure: columns are taken as independent given "
+            f"the class, in all batches; start with {FEW_FIRST} rows or more, or set structure='naive'",
         )
 
     def _warn_dropped(self) -> None:
         """Name the columns that were dropped, and text that may have been meant as numbers; in words that stay the same
         from one part of a table to the next.
         """
-        odd = [c for c in self._seen.leave_one_out() if not c.hint and not c.reason.startswith((AS_ASKED, CONSTANT))]
+        odd = [c for c in self._seen.dropped() if not c.hint and not c.reason.startswith((AS_ASKED, CONSTANT))]
         if odd and self._seen.used:  # else it has been said that none is left
             things = [f"{c.column!r}: {c.reason.partition(' (')[0]}" for c in odd]
             warn_once(DroppedColumnWarning, "columns dropped from the model: ", things)
@@ -375,10 +403,25 @@ class GenerativeClassifier(GenerativeEstimator):
             warn_once(TextColumnWarning, "text taken as categories, or dropped as identifiers: ", hints, KEEP_TEXT)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Add the sums of a batch.  The first one decides on families and structure; later ones are read as it was.
+        """Change this estimator: learn one more batch.  The first one fixes families and structure for all later ones.
 
-        So it had better be large, with rows of all classes: under forty rows no structure is chosen, and columns are
+        So it should be large, with rows of all classes: under forty rows no structure is chosen, and columns are
         independent given the class.  New classes and categories may come at any time.
+
+        Parameters
+        ----------
+        X : data frame, dict of columns or array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels of any kind.
+        classes : array-like, optional
+            Not needed; declares classes that may come later, and must then name all of them.
+        sample_weight : array-like of shape (n_samples,), optional
+            A weight of 2 counts the row twice.
+
+        Returns
+        -------
+        self : object
+            This estimator.
         """
         with self._unchanged_on_error():
             self._take_settings()
@@ -399,8 +442,8 @@ class GenerativeClassifier(GenerativeEstimator):
             now = getattr(self, name)
             if now is not was and now != was:
                 raise InputError(
-                    f"{name} has changed from {was!r} to {now!r}, and the first rows have settled it; set it back, or "
-                    "use fit to begin anew"
+                    f"{name} has changed from {was!r} to {now!r} since the first batch, which fixed it; set it back, "
+                    "or use fit to start again"
                 )
 
     def _read(self, X: Any, y: Any, sample_weight: Any, read_X: Any) -> tuple[Any, NDArray[Any], Rows]:
@@ -410,7 +453,7 @@ class GenerativeClassifier(GenerativeEstimator):
 
     def _check_mergeable(self, other: GenerativeEstimator) -> None:
         if not isinstance(other, GenerativeClassifier):
-            raise InputError(f"a GenerativeClassifier merges with its like, not with {type(other).__name__}")
+            raise InputError(f"a GenerativeClassifier can only be merged with another one, got {type(other).__name__}")
         mine, theirs = self._plain.keys(), other._plain.keys()
         for name in self._names_in:
             if name in other._names_in and mine.get(name) != theirs.get(name):
@@ -430,7 +473,7 @@ class GenerativeClassifier(GenerativeEstimator):
 
     @property
     def selection_(self) -> Selection | Tuning | None:
-        """The structures (or columns) that were tried on rows left out, and what was taken; None where none were.
+        """The structures (or columns) that were compared by leave-one-out, and what was taken; None where none were.
 
         Where both were, the structures, with the columns in ``selection_.columns``.
         """
@@ -438,9 +481,18 @@ class GenerativeClassifier(GenerativeEstimator):
         return self._selection
 
     def predict_joint_log_proba(self, X: Any) -> Array:
-        """log p(x, class) under the density, ``selection_.density``, as in ``score_samples``.
+        """Return log p(x, class) under the density, ``selection_.density``, as in ``score_samples``.
 
-        Where structures are pooled, ``predict_proba`` is that of the pool, which is no density.
+        Where structures are pooled, ``predict_proba`` is that of the pool, which is not a density.
+
+        Parameters
+        ----------
+        X : data frame, dict of columns or array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
         """
         return self._density_solution().log_joint(self._read_X_known(X))
 
@@ -449,16 +501,30 @@ class GenerativeClassifier(GenerativeEstimator):
             return ""
         pool = ", ".join(f"{name} (weight {weight:.2g})" for name, _, weight in self._selection.pool)
         return (
-            f"posteriors are those of a pool: {pool or 'none, the class shares'}; parameters, log-likelihood and means "
-            f"are those of the density: {self._selection.density}"
+            f"posteriors are those of a pool: {pool or 'none (class shares only)'}; parameters, log-likelihood and "
+            f"means are those of the density: {self._selection.density}"
         )
 
     def loo_predict_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
-        """p(class | x) of learned rows, each under the model without it: honest scores, with no rows held out.
+        """Return p(class | x) of learned rows, each under the model without it: honest scores, with no rows held out.
 
-        Exact, but for a pool of structures with missing values in joint columns: these lose what the row has added to
-        the sums of pairs, to the first order (docs/tuning.md has the error); a refit for each row would take as long as
-        all of them.
+        Exact, except for a pool of structures with missing values in joint columns: there the effect of a row on the
+        sums of pairs is removed to the first order (docs/tuning.md has the error), since exact scores would need a
+        refit per row.
+
+        Parameters
+        ----------
+        X : data frame, dict of columns or array-like of shape (n_samples, n_features)
+            Rows that were learned.
+        y : array-like of shape (n_samples,)
+            Labels of any kind.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights that the rows had.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
         """
         return super().loo_predict_proba(X, y, sample_weight)
 
@@ -487,18 +553,45 @@ class GenerativeClassifier(GenerativeEstimator):
         return self._seen.used, np.array([at[name] for name in self._seen.owners], np.int64)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """The columns that the model uses."""
+        """Return the names of the columns that the model uses.
+
+        Parameters
+        ----------
+        input_features : object, optional
+            Ignored; for compatibility with scikit-learn.
+
+        Returns
+        -------
+        ndarray of str
+            The names, in the order of the table.
+        """
         self._fitted  # noqa: B018
         return np.array(self._seen.used, dtype=object)
 
     # --- backwards
 
     def sample(self, n: int = 1, y: Any = None, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
-        """Draw ``n`` rows, as a table like the one fitted: from the class ``y``, from n classes, or from the prior.
+        """Draw ``n`` rows, as a table like the one fitted.
 
-        Returns the table and the labels.  Columns that the model leaves out are not in it.  Integer columns have
-        integers: where the family is one of continuous numbers, the nearest to what was drawn.  Under
-        ``missing="informative"`` the rows have missing values, as often as those that were learned.
+        Dropped columns are not in it.  Integer columns have integers: where the family is continuous, the nearest to
+        what was drawn.  Under ``missing="informative"`` the rows have missing values, as often as those that were
+        learned.
+
+        Parameters
+        ----------
+        n : int, default 1
+            Number of rows.
+        y : label or array-like of shape (n,), optional
+            The class of all rows, or of each; by default classes are drawn from the prior.
+        random_state : int, RandomState, Generator or None, default None
+            Source of random numbers.
+
+        Returns
+        -------
+        table : of the kind that was fitted
+            The rows.
+        labels : ndarray of shape (n,)
+            Their classes.
         """
         parts, labels = super().sample(n, y, random_state)
         columns = self._columns(parts, drawn=True)
@@ -508,14 +601,26 @@ class GenerativeClassifier(GenerativeEstimator):
         return self._template.make(columns), labels
 
     def impute(self, X: Any, y: Any = None, how: str = "mean", random_state: Any = None) -> Any:
-        """The table with its missing values filled: what is missing, given the rest of the row (and its class, where
-        given).
+        """Return the table with its missing values filled in, given the rest of the row (and its class, where given).
 
-        ``how="mean"``: numbers by their conditional mean, categories by the most probable, mixed over the posterior of
-        the class.  ``how="draw"``: one draw from the posterior of the missing values, integers in integer columns.
+        Parameters
+        ----------
+        X : data frame, dict of columns or array-like of shape (n_samples, n_features)
+        y : label or array-like of shape (n_samples,), optional
+            The class of all rows, or of each; by default the posterior is used.
+        how : {"mean", "draw"}, default "mean"
+            "mean": numbers by their conditional mean, categories by the most probable, over the posterior of the class.
+            "draw": one draw from the distribution of the missing values, integers in integer columns.
+        random_state : int, RandomState, Generator or None, default None
+            Source of random numbers.
+
+        Returns
+        -------
+        table : of the kind that was given
+            The table without missing values in the columns that the model uses.
         """
         if how not in ("mean", "draw"):
-            raise ValueError(f"impute: how={how!r}: 'mean' or 'draw'")
+            raise ValueError(f"impute: how={how!r}: must be 'mean' or 'draw'")
         data = self._read_X_known(X)
         posterior = self._solved.posterior(data) if y is None else self._one_hot(y, data.shape[0], "impute")
         scorer = self._density_solution().scorer
@@ -559,9 +664,19 @@ class GenerativeClassifier(GenerativeEstimator):
         return np.asarray(scorer.scores(mask)[0] + scorer.log_base(mask)[0])
 
     def profile(self, y: Any = None) -> Any:
-        """The most typical values of each class (or of the classes ``y``), as a table with the class first.
+        """Return the most typical values of each class, as a table with the class first.
 
         Means of numbers, the most probable of categories.
+
+        Parameters
+        ----------
+        y : label or array-like, optional
+            The classes; by default all.
+
+        Returns
+        -------
+        table : of the kind that was fitted, or a dict for arrays
+            One row for each class.
         """
         known = self._model.classes
         classes = list(known) if y is None else [y] if np.ndim(y) == 0 or y in known else list(y)
@@ -578,9 +693,14 @@ class GenerativeClassifier(GenerativeEstimator):
         return replace(self._template, form=form, types=types).make(columns)
 
     def scorer(self) -> OneRow:  # type: ignore[override]
-        """A handle for one row at a time: ``scorer()(row)`` gives p(class | row) under the model as it is now.
+        """Return a handle for one row at a time: ``scorer()(row)`` gives p(class | row) under the model as it is now.
 
-        A row is a dict of values by column (those not there are missing), or all values in the order of the columns.
+        A row is a dict of values by column (absent ones are missing), or all values in the order of the columns.
+
+        Returns
+        -------
+        OneRow
+            A callable that takes a row and returns an array of shape (n_classes,).
         """
         fitted = self._fitted
         return OneRow(fitted, self._seen, self._names_in)

@@ -33,13 +33,50 @@ class MultinomialNB(SmoothedNB):
     alpha : float, array-like of shape (n_features,), "loo" or "evidence", default 1.0
         φ_w = (occurrences of w + α)/(all words of the class + α·vocabulary).  "loo" and "evidence" choose it as in
         :class:`BernoulliNB`.
-    force_alpha, fit_prior, class_prior, prior_smoothing, calibrate
-        As in :class:`BernoulliNB`.
+    force_alpha : bool, default True
+        False raises α to at least 1e-10.
+    fit_prior : bool, default True
+        Whether the class prior is the class shares; otherwise it is uniform.
+    class_prior : array-like or dict, optional
+        The class prior, instead.
+    prior_smoothing : float, default 0
+        Added to every class count before the shares are taken.
     input : {"counts", "sequences"}, default "counts"
         What X holds: a matrix of word counts (dense or sparse), or documents as sequences of word ids.  With sequences
-        the vocabulary is 0 … the largest id seen: it grows with new ids, and shrinks when ``forget`` takes the last
-        document with the largest out.  Ids beyond it at prediction are left out.  The counts take 8 bytes for each
-        word and class, and may be 2²⁵ at most.
+        the vocabulary is 0 … the largest id seen: it grows with new ids, and shrinks when ``forget`` removes the last
+        document with the largest.  Larger ids at prediction are ignored.  The counts take 8 bytes for each word and
+        class, and may be 2²⁵ at most.
+    calibrate : {"temperature", "isotonic"} or None, default None
+        Calibrate the probabilities at ``fit``, on leave-one-out scores: see ``calibration_``.  After batches, call
+        ``recalibrate``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (n_classes,)
+        Rows (total weight) of each class.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        log p(class).
+    feature_count_ : ndarray of shape (n_classes, n_features_in_)
+        Occurrences of each word in each class.
+    feature_log_prob_ : ndarray of shape (n_classes, n_features_in_)
+        log φ of every word.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, where X was a table with names.
+    n_parameters_ : int
+        Number of free parameters.
+    selection_ : Tuning or None
+        What was tried to tune settings, and what was taken.
+    calibration_ : Calibration or None
+        The calibration of the probabilities, and what it does to leave-one-out scores.
+
+    See Also
+    --------
+    ComplementNB : Each class scored against the words of all others.
+    BernoulliNB : Presence of words instead of their counts.
 
     Examples
     --------
@@ -47,7 +84,6 @@ class MultinomialNB(SmoothedNB):
     >>> model = MultinomialNB(input="sequences").fit(documents, ["ham", "spam", "spam"])
     >>> model.predict([[0, 1, 99], [3]])
     array(['ham', 'spam'], dtype='<U4')
-
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -115,7 +151,7 @@ class MultinomialNB(SmoothedNB):
             if data.shape[1] * classes > MOST_COUNTS:
                 raise InputError(
                     f"word ids up to {data.shape[1] - 1} and {classes} classes make {data.shape[1] * classes} counts, "
-                    f"and at most {MOST_COUNTS} are kept; number the words from 0 on without gaps, or hash them into "
+                    f"but at most {MOST_COUNTS} are kept; number the words from 0 without gaps, or hash them into "
                     "fewer ids (id % 2**20)"
                 )
         return data, labels, rows
@@ -124,7 +160,24 @@ class MultinomialNB(SmoothedNB):
         super()._remember_columns(data if self._grows else X, data)
 
     def sample(self, n: int = 1, y: Any = None, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
-        """Draw ``n`` documents: word counts, or sequences of word ids where the model takes those."""
+        """Draw ``n`` documents: word counts, or sequences of word ids where ``input="sequences"``.
+
+        Parameters
+        ----------
+        n : int, default 1
+            Number of documents.
+        y : label or array-like of shape (n,), optional
+            The class of all documents, or of each; by default classes are drawn from the prior.
+        random_state : int, RandomState, Generator or None, default None
+            Source of random numbers.
+
+        Returns
+        -------
+        documents : ndarray of shape (n, n_features_in_), or list of ndarray
+            The documents.
+        labels : ndarray of shape (n,)
+            Their classes.
+        """
         counts, labels = super().sample(n, y, random_state)
         if not self._grows:
             return counts, labels
@@ -144,24 +197,69 @@ class MultinomialNB(SmoothedNB):
 
 
 class ComplementNB(MultinomialNB):
-    """Complement naive Bayes: each class scored against the words of all others; steadier on uneven classes.
+    """Complement naive Bayes: each class is scored against the words of all others; more stable with uneven classes.
 
     The complement weights are a decision rule, not a density: ``score_samples``, ``log_likelihood`` and ``sample`` use
-    the multinomial model of the same counts, and the class prior takes no part in predictions.
+    the multinomial model of the same counts, and predictions do not use the class prior.
 
     Parameters
     ----------
-    alpha, force_alpha, fit_prior, class_prior, input, prior_smoothing, calibrate
-        As in :class:`MultinomialNB`.
+    alpha : float, array-like of shape (n_features,), "loo" or "evidence", default 1.0
+        φ_w = (occurrences of w + α)/(all words of the class + α·vocabulary).  "loo" and "evidence" choose it as in
+        :class:`BernoulliNB`.
+    force_alpha : bool, default True
+        False raises α to at least 1e-10.
+    fit_prior : bool, default True
+        Whether the class prior is the class shares; otherwise it is uniform.
+    class_prior : array-like or dict, optional
+        The class prior, instead.
+    prior_smoothing : float, default 0
+        Added to every class count before the shares are taken.
     norm : bool, default False
         Whether the weights of each class are normalised.
+    input : {"counts", "sequences"}, default "counts"
+        What X holds: a matrix of word counts (dense or sparse), or documents as sequences of word ids.  With sequences
+        the vocabulary is 0 … the largest id seen: it grows with new ids, and shrinks when ``forget`` removes the last
+        document with the largest.  Larger ids at prediction are ignored.  The counts take 8 bytes for each word and
+        class, and may be 2²⁵ at most.
+    calibrate : {"temperature", "isotonic"} or None, default None
+        Calibrate the probabilities at ``fit``, on leave-one-out scores: see ``calibration_``.  After batches, call
+        ``recalibrate``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_count_ : ndarray of shape (n_classes,)
+        Rows (total weight) of each class.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        log p(class).
+    feature_count_ : ndarray of shape (n_classes, n_features_in_)
+        Occurrences of each word in each class.
+    feature_log_prob_ : ndarray of shape (n_classes, n_features_in_)
+        The weight of every word in the decision rule.
+    feature_all_ : ndarray of shape (n_features_in_,)
+        Occurrences of each word in all classes.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, where X was a table with names.
+    n_parameters_ : int
+        Number of free parameters.
+    selection_ : Tuning or None
+        What was tried to tune settings, and what was taken.
+    calibration_ : Calibration or None
+        The calibration of the probabilities, and what it does to leave-one-out scores.
+
+    See Also
+    --------
+    MultinomialNB : The density of the same counts.
 
     Examples
     --------
     >>> X = np.array([[2, 1, 0], [0, 1, 3]])
     >>> ComplementNB().fit(X, ["a", "b"]).predict([[1, 0, 0]])
     array(['a'], dtype='<U1')
-
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -203,7 +301,17 @@ class ComplementNB(MultinomialNB):
         return Solution(solution.classes, log_prior(self._fitted.prior), scorer, solution.columns)
 
     def predict_joint_log_proba(self, X: Any) -> Array:
-        """The scores of the rule, whose softmax is ``predict_proba``; no joint density (see ``score_samples``)."""
+        """Return the scores of the rule, whose softmax is ``predict_proba``; not a density (see ``score_samples``).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or list of documents
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The scores, columns in the order of ``classes_``.
+        """
         return super().predict_joint_log_proba(X)
 
     @property
@@ -231,7 +339,7 @@ def word_counts(documents: Any, at_least: int = 0) -> Matrix:
            [0., 1., 0.]])
     """
     if is_sparse(documents) or isinstance(documents, str) or not hasattr(documents, "__len__"):
-        raise InputError("input='sequences' takes a list of documents, each a sequence of word ids")
+        raise InputError("input='sequences' needs a list of documents, each a sequence of word ids")
     if len(documents) == 0:
         raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required: no documents")
     parts = []
@@ -242,7 +350,7 @@ def word_counts(documents: Any, at_least: int = 0) -> Matrix:
         if ids.size and (ids.min() < 0 or ids.max() >= MOST_WORDS):
             odd = ids.min() if ids.min() < 0 else ids.max()
             raise InputError(
-                f"document {i}: word ids lie from 0 to {MOST_WORDS - 1}, found {odd}; number the words anew"
+                f"document {i}: word ids must be from 0 to {MOST_WORDS - 1}, found {odd}; renumber the words"
             )
         parts.append(ids.astype(np.int64))
     indptr = np.concatenate([[0], np.cumsum([len(part) for part in parts])])

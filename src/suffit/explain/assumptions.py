@@ -19,11 +19,11 @@ from ..data.rows import encode
 from ..data.validate import read_labels
 from .terms import html_table
 
-CATEGORY = 0.05  # of the tests, after Holm's correction for their number
+SIGNIFICANT = 0.05  # of the tests, after Holm's correction for their number
 SMALL = 50  # rows up to which Shapiro and Wilk's test is used
 SKEWED, HEAVY = 0.5, 1.0  # skewness and excess kurtosis that a Gaussian model feels
 DEPENDENT = 0.3  # correlation within classes that naive Bayes feels
-MANY = 1 / 3  # share of the columns beyond which Gaussian models are not spoken for
+MANY = 1 / 3  # share of the columns beyond which Gaussian models are not recommended
 ROWS_PER_COLUMN = 5  # of the smallest class, for covariances of its own
 SHOWN = 8
 MOST_ALIKE = 1e12  # condition of a correlation matrix from which on it counts as singular
@@ -46,7 +46,7 @@ class Normality:
     @property
     def matters(self) -> bool:
         """Surely not normal, and far enough from it to matter."""
-        return self.p < CATEGORY and (abs(self.skewness) > SKEWED or abs(self.kurtosis) > HEAVY)
+        return self.p < SIGNIFICANT and (abs(self.skewness) > SKEWED or abs(self.kurtosis) > HEAVY)
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class BoxM:
     @property
     def equal(self) -> bool:
         """Whether there is no evidence against one covariance for all classes."""
-        return self.p_f >= CATEGORY
+        return self.p_f >= SIGNIFICANT
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Dependence:
     @property
     def matters(self) -> bool:
         """Surely there, and strong enough to matter."""
-        return self.p < CATEGORY and abs(self.correlation) >= DEPENDENT
+        return self.p < SIGNIFICANT and abs(self.correlation) >= DEPENDENT
 
 
 def holm(p: Array) -> Array:
@@ -123,19 +123,53 @@ def box_m(covariances: Array, n: Array) -> BoxM:
 
 @dataclass(frozen=True)
 class Assumptions:
-    """What the tests found, and in words which model that favours."""
+    """What the tests of :func:`check_assumptions` found, and in words which model that favours.
+
+    Attributes
+    ----------
+    normality : tuple of Normality
+        A test for each column in each class.
+    covariances : BoxM or None
+        Box's test of equal covariances; None where it could not be made.
+    why_no_covariances : str
+        Why it could not be made.
+    dependence : tuple of Dependence
+        The strongest correlation of each pair of columns, within a class or within all.
+    dropped : tuple of str
+        Columns that were not tested.
+    rows : dict
+        Number of rows of each class.
+    n_columns : int
+        Number of columns tested.
+    why_dropped : tuple of str
+        Why each of ``dropped`` was not tested.
+    favours : str
+        In words, the model that fits what was found.
+
+    See Also
+    --------
+    check_assumptions : Makes these tests.
+    GenerativeClassifier : Chooses families and structure by leave-one-out instead.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> check_assumptions(X, y).covariances.equal
+    False
+    """
 
     normality: tuple[Normality, ...]
     covariances: BoxM | None
     why_no_covariances: str
     dependence: tuple[Dependence, ...]
-    leave_one_out: tuple[str, ...]  # columns that were not looked at
+    dropped: tuple[str, ...]  # columns that were not tested
     rows: dict[Hashable, int]
     n_columns: int
     why_dropped: tuple[str, ...] = ()  # of each of these
 
     @property
-    def may_warn_for(self) -> str:
+    def favours(self) -> str:
         """In words, the model that fits what was found."""
         odd = sorted({t.column for t in self.normality if t.matters})
         if len(odd) > MANY * self.n_columns:
@@ -143,7 +177,7 @@ class Assumptions:
         return self._gaussian() + ("" if not odd else " But " + self._not_normal(odd))
 
     def _gaussian(self) -> str:
-        """The Gaussian model that the correlations and covariances speak for."""
+        """The Gaussian model that the correlations and covariances favour."""
         tied = any(d.matters for d in self.dependence)
         equal = self.covariances is not None and self.covariances.equal
         if not tied:
@@ -154,8 +188,8 @@ class Assumptions:
         few = min(self.rows.values()) < ROWS_PER_COLUMN * self.n_columns
         if self.covariances is None and not few:
             return (
-                f"linear or shrunk discriminant analysis: columns correlated, and {self.why_no_covariances}. LDA, or "
-                "GDA(tie=…, shrinkage=…)."
+                "linear or shrunk discriminant analysis: columns correlated, equal covariances not tested "
+                f"({self.why_no_covariances}). LDA, or GDA(tie=…, shrinkage=…)."
             )
         if few:
             return (
@@ -190,14 +224,14 @@ class Assumptions:
         for d in self.dependence[: min(SHOWN, max(len(tied), 1))]:
             where = "" if d.label is None else f" in {d.label}"
             lines.append(f"  {d.first}, {d.second}{where}: {d.correlation:+.2f}, p {_small(d.p)}")
-        if self.leave_one_out:
-            each = zip(self.leave_one_out[:SHOWN], self.why_dropped, strict=False)
-            more = f" and {len(self.leave_one_out) - SHOWN} more" if len(self.leave_one_out) > SHOWN else ""
-            lines.append(f"not looked at: {', '.join(f'{name} ({why})' for name, why in each)}{more}")
+        if self.dropped:
+            each = zip(self.dropped[:SHOWN], self.why_dropped, strict=False)
+            more = f" and {len(self.dropped) - SHOWN} more" if len(self.dropped) > SHOWN else ""
+            lines.append(f"not tested: {', '.join(f'{name} ({why})' for name, why in each)}{more}")
         return lines
 
     def __repr__(self) -> str:
-        return "\n".join([*self._lines(), f"this favours {self.may_warn_for}"])
+        return "\n".join([*self._lines(), f"this favours {self.favours}"])
 
     def _repr_html_(self) -> str:
         rows = [
@@ -206,7 +240,7 @@ class Assumptions:
         ]
         table = html_table(["column", "class", "rows", "skewness", "excess kurtosis", "p"], rows)
         lines = "<br>".join(escape(line) for line in self._lines() if not line.startswith("  "))
-        return f"<p>{lines}<br><b>this favours {escape(self.may_warn_for)}</b></p>{table}"
+        return f"<p>{lines}<br><b>this favours {escape(self.favours)}</b></p>{table}"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -218,15 +252,29 @@ def _small(p: float) -> str:
 
 
 def check_assumptions(X: Any, y: Any) -> Assumptions:
-    """Normality by class and column, Box's M, correlations within classes, and which model that favours.
+    """Test normality by class and column, equal covariances (Box's M) and correlations within classes.
 
-    Each kind of test is corrected for how many there are.  With many rows any departure shows; what is called clear is
-    also large enough to matter (skewness beyond 0.5 or excess kurtosis beyond 1; correlation beyond 0.3).  Missing
-    values are left out; Box's M takes the rows that have none.
+    Each kind of test is corrected for the number of tests (Holm).  With many rows any departure is significant; what is
+    called clear is also large enough to matter (skewness beyond 0.5 or excess kurtosis beyond 1; correlation beyond
+    0.3). Missing values are ignored; Box's M uses the complete rows.
 
+    Parameters
+    ----------
+    X : data frame, dict of columns or array-like of shape (n_samples, n_features)
+        The rows; columns that are not numeric or take at most two values are not tested.
+    y : array-like of shape (n_samples,)
+        Their labels.
+
+    Returns
+    -------
+    Assumptions
+        The tests, and in words which model they favour.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> print(check_assumptions(X, y).may_warn_for)
+    >>> print(check_assumptions(X, y).favours)
     quadratic discriminant analysis: columns correlated, with covariances that differ. QDA, or GDA(tie=…). But x3 is ...
     """
     frame = read_frame(X)
@@ -235,7 +283,7 @@ def check_assumptions(X: Any, y: Any) -> Assumptions:
         raise ValueError(f"check_assumptions: X has {frame.n_rows} rows and y {len(codes)} labels; they must match")
     names, numbers, why = _numeric(frame)
     if not names:
-        raise InputError("check_assumptions: no column holds numbers that vary; there is nothing to test")
+        raise InputError("check_assumptions: no numeric column takes more than two values, so there is nothing to test")
     groups = [numbers[codes == c] for c in range(len(labels))]
     rows = {label: len(g) for label, g in zip(labels, groups, strict=True)}
     return Assumptions(
@@ -245,20 +293,22 @@ def check_assumptions(X: Any, y: Any) -> Assumptions:
 
 
 def _numeric(frame: Frame) -> tuple[list[str], Array, dict[str, str]]:
-    """The columns of numbers that take more than two values; and why the others are left out."""
+    """The columns of numbers that take more than two values; and why the others are not tested."""
     names, columns, why = [], [], {}
     for name, column in frame.columns.items():
         numeric = column.kind() in (NUMBER, INTEGER, EMPTY)
         x = column.numbers() if numeric and column.kind() != EMPTY else np.zeros(0)
         if np.isinf(x).any():
             i = int(np.argmax(np.isinf(x)))
-            raise InputError(f"column {name!r}: found {x[i]} in row {i}; replace it by a finite number, or by NaN")
+            raise InputError(
+                f"column {name!r}: found {x[i]} in row {i}; replace it by a finite number, or by NaN for missing"
+            )
         distinct = len(np.unique(x[~np.isnan(x)]))
         if distinct > 2:
             names.append(name)
             columns.append(x)
         else:
-            why[name] = ("no value", "constant", "two values")[distinct] if numeric else "no numbers"
+            why[name] = ("all missing", "constant", "two values")[distinct] if numeric else "not numeric"
     return names, np.column_stack(columns) if columns else np.zeros((frame.n_rows, 0)), why
 
 
@@ -284,7 +334,7 @@ def _equal_covariances(
 ) -> tuple[BoxM | None, str]:
     """Box's test, or why there is none."""
     if len(groups) < 2:
-        return None, "there is one class"
+        return None, "there is only one class"
     whole = [g[~np.isnan(g).any(axis=1)] for g in groups]
     n = np.array([len(g) for g in whole])
     p = whole[0].shape[1]
@@ -326,9 +376,9 @@ def _dependence(groups: list[Array], labels: Sequence[Hashable], names: Sequence
     found += [_correlations(z, m, 1) for z, m in zip(centred, there, strict=True)]
     r, p = (np.stack([f[k][i, j] for f in found]) for k in (0, 1))  # (K + 1, pairs)
     p = holm(p.reshape(-1)).reshape(p.shape)
-    best = np.argmax(np.where(p < CATEGORY, np.abs(r), -1.0), axis=0)  # all classes, where nothing is sure
+    best = np.argmax(np.where(p < SIGNIFICANT, np.abs(r), -1.0), axis=0)  # all classes, where nothing is sure
     at = np.arange(len(i))
-    order: NDArray[np.int64] = np.lexsort([-np.abs(r[best, at]), p[best, at] >= CATEGORY])
+    order: NDArray[np.int64] = np.lexsort([-np.abs(r[best, at]), p[best, at] >= SIGNIFICANT])
     return tuple(
         Dependence(names[i[k]], names[j[k]], whose[best[k]], float(r[best[k], k]), float(p[best[k], k])) for k in order
     )

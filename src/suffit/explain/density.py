@@ -14,12 +14,27 @@ _RANK = 1e-10  # eigenvalues (of the correlations) below this share of the large
 
 
 def normal_logpdf(x: ArrayLike, mean: ArrayLike = 0.0, cov: ArrayLike = 1.0) -> Array:
-    """log N(x; mean, Σ) of every row of x, by a Cholesky factor: no inverse, and no determinant to over- or underflow.
+    """Return log N(x; mean, Σ) of every row of x, by a Cholesky factor: no inverse or determinant that could overflow.
 
-    Σ may be a number (one column, or the same variance for all), a vector of variances, or a matrix.  A singular Σ
-    has its density on the plane it spans; points off the plane have density 0.  A Σ that is not symmetric or not
-    positive semi-definite is refused.
+    A singular Σ has its density on the plane it spans; points off the plane have density 0.
 
+    Parameters
+    ----------
+    x : array-like of shape (n,) or (n, p)
+        The rows.
+    mean : float or array-like of shape (p,), default 0
+        The mean.
+    cov : float or array-like of shape (p,) or (p, p), default 1
+        Σ: a number (one column, or the same variance for all), a vector of variances, or a matrix, which must be
+        symmetric and positive semi-definite.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The log-densities.
+
+    Examples
+    --------
     >>> normal_logpdf([[0.0, 0.0], [1.0, 1.0]], [0, 0], [[1, 0.5], [0.5, 1]]).round(4)
     array([-1.694 , -2.3607])
     >>> normal_logpdf([0.0], cov=[[1, 0.2], [0.3, 1]])
@@ -71,14 +86,14 @@ def _matrix(sigma: Array, p: int) -> Array:
     if sigma.ndim < 2:
         if not (sigma >= 0).all():
             raise InputError(
-                f"cov is not positive semi-definite: found variance {sigma.min():g}; variances are 0 or more"
+                f"cov is not positive semi-definite: found variance {sigma.min():g}; variances must be 0 or more"
             )
         return np.diag(np.broadcast_to(sigma, (p,)))
     if sigma.ndim != 2 or sigma.shape[0] != sigma.shape[1]:
         raise InputError(f"cov must be a number, a vector of variances or a square matrix, got shape {sigma.shape}")
     if not np.isfinite(sigma).all():
         i, j = (int(v) for v in np.argwhere(~np.isfinite(sigma))[0])
-        raise InputError(f"cov[{i}, {j}] is {sigma[i, j]}; a covariance is finite")
+        raise InputError(f"cov[{i}, {j}] is {sigma[i, j]}; covariances must be finite")
     gap = np.abs(sigma - sigma.T)
     size = np.sqrt(np.outer(np.abs(np.diagonal(sigma)), np.abs(np.diagonal(sigma))))
     if (gap > _SYMMETRY * np.maximum(size, np.abs(sigma))).any():

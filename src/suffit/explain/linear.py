@@ -16,7 +16,7 @@ from ..data.errors import InputError
 from ..families.gaussian.student_t import HeavyScorer
 from ..families.product import ProductScorer
 
-WAY_OUT = "logistic_form() has the weights of every model, and .statistic(X) the columns they are on"
+WAY_OUT = "logistic_form() gives the weights of any model, and its .statistic(X) the columns they apply to"
 
 
 def linear_weights(solution: Solution, columns: Sequence[str], owners: NDArray[np.int64] | None) -> tuple[Array, Array]:
@@ -25,12 +25,13 @@ def linear_weights(solution: Solution, columns: Sequence[str], owners: NDArray[n
     blocks = scorer.scorers if isinstance(scorer, ProductScorer) else [scorer]
     if any(isinstance(s, HeavyScorer) for s in blocks):
         raise InputError(
-            "to_sklearn: heavy tails (freedom) are linear in no function of the columns, and have no logistic_form(); "
+            "to_sklearn: with heavy tails (freedom) the log-odds are not linear in any function of the columns, and "
+            "there is no logistic_form(); "
             "set freedom=inf"
         )
     form = solution.logistic_form()
     if form.impossible is not None:
-        raise InputError(f"to_sklearn: smoothing is 0 and some events have probability 0; set alpha above 0; {WAY_OUT}")
+        raise InputError(f"to_sklearn: some events have probability 0 because alpha is 0; set alpha above 0; {WAY_OUT}")
     if not isinstance(solution.scorer, ProductScorer):
         return _checked(form, columns), form.intercept
     K, out = len(solution.classes), np.zeros((len(solution.classes), len(columns)))
@@ -40,7 +41,7 @@ def linear_weights(solution: Solution, columns: Sequence[str], owners: NDArray[n
         for w, name in zip(own.T, block.columns, strict=True):
             j = next(whose)
             if block.power and name != columns[j]:
-                raise InputError(f"to_sklearn: the model uses {name!r}, which is no column of the table; {WAY_OUT}")
+                raise InputError(f"to_sklearn: the model uses {name!r}, which is not a column of the table; {WAY_OUT}")
             out[:, j] += block.power * w
     return out, form.intercept
 
@@ -65,7 +66,7 @@ def _checked(form: LogisticForm, columns: Sequence[str]) -> Array:
 
 
 def in_table(weights: Array, columns: Sequence[str], table: Sequence[str]) -> Array:
-    """Weights for all columns of the table: 0 for those that the model leaves out."""
+    """Weights for all columns of the table: 0 for those that the model does not use."""
     if len(columns) == len(table):
         return weights
     place = {name: j for j, name in enumerate(columns)}

@@ -212,13 +212,16 @@ def plot_selection(selection: Any, ax: Any = None) -> Any:
     'alpha'
     """
     if selection is None:
-        raise ValueError("plot_selection: nothing was chosen; set alpha, tie, shrinkage, select or structure to be")
+        raise ValueError(
+            "plot_selection: no setting was tuned; use alpha='loo', tie='loo', shrinkage='loo', select='loo' or "
+            "structure='auto'"
+        )
     ax = _own_axes(ax)
     if not hasattr(selection, "criterion"):  # structures of a table
         names = [f"{t.name}: {t.settings}" if t.settings else t.name for t in selection.tried]
         pooled = {(name, settings) for name, settings, _ in selection.pool}
         marked = [(t.name, t.settings) in pooled for t in selection.tried]
-        return _bars(ax, names, [t.loss for t in selection.tried], marked, "log-loss of rows left out, tempered")
+        return _bars(ax, names, [t.loss for t in selection.tried], marked, "leave-one-out log-loss, calibrated")
     tried = selection.tried
     names = [k for k in selection.taken.settings if len({str(t.settings[k]) for t in tried}) > 1]
     numbers = all(isinstance(t.settings[k], int | float) for t in tried for k in names)
@@ -296,7 +299,7 @@ def plot_calibration(calibration: Any, ax: Any = None) -> Any:
     >>> from suffit import GaussianNB
     >>> model = GaussianNB(calibrate="temperature").fit([[0.0], [1.0], [0.5], [2.0]], [0, 0, 1, 1])
     >>> plot_calibration(model.calibration_).get_ylabel()
-    'share that is right'
+    'share predicted correctly'
     """
     if calibration is None:
         raise ValueError("plot_calibration: the model is not calibrated; set calibrate='temperature' or 'isotonic'")
@@ -314,7 +317,7 @@ def plot_calibration(calibration: Any, ax: Any = None) -> Any:
     ax.set_xlim(max(low - 0.03, 0.0), 1.02)
     ax.set_ylim(-0.02, 1.02)
     ax.set_xlabel("probability of the most probable class")
-    ax.set_ylabel("share that is right")
+    ax.set_ylabel("share predicted correctly")
     ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2, markerscale=0.6)
     ax.spines[["top", "right"]].set_visible(False)
     return ax

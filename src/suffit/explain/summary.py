@@ -1,4 +1,4 @@
-"""A fitted model on one page: classes, fit to the rows it learned, and how well each column tells classes apart.
+"""A fitted model on one page: classes, fit to the rows it learned, and how well each column separates the classes.
 
 Both come from sums.  The log-likelihood is Σ_c t_c·Θ_c − n_c·A_c, where log h(x) is 0 (else it needs the rows).  How
 well column j separates two classes is what it is expected to add to the log-odds of the true one,
@@ -146,7 +146,7 @@ Between = Callable[[int, int], Array]  # of two classes a, b: E_a[part_j] − E_
 @singledispatch
 def separation(scorer: Any, stats: Any) -> Between:
     """How far every column of the model separates two classes, as a function of these."""
-    raise NotImplementedError(f"{type(scorer).__name__} does not say how its columns separate classes")
+    raise NotImplementedError(f"{type(scorer).__name__} does not define how its columns separate classes")
 
 
 @separation.register
@@ -291,10 +291,54 @@ def separations(scorer: Any, stats: Any, prior: Array, owners: NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """What a fitted model is: classes, parameters, fit, and how well each column tells the classes apart.
+    """A fitted model on one page: classes, parameters, fit, and how well each column separates the classes.
 
-    ``log_likelihood`` is None where it takes the rows: ``summary(X, y)``; ``by_class`` where it is known for all
-    classes together only.
+    Made by ``summary()`` of every estimator.
+
+    Attributes
+    ----------
+    model : str
+        The class of the estimator.
+    classes : tuple
+        The classes.
+    prior : ndarray of shape (n_classes,)
+        The class prior.
+    rows : ndarray of shape (n_classes,)
+        Rows (total weight) of each class.
+    n_parameters : int
+        Number of free parameters.
+    log_likelihood : float or None
+        Σ log p(x, y); None where it needs the rows: ``summary(X, y)``.
+    by_class : ndarray of shape (n_classes,) or None
+        The same for each class; None where it is known for all classes together only.
+    of : str
+        Which rows the log-likelihood is of.
+    n : float
+        Their total weight.
+    columns : sequence of str
+        The names of the columns.
+    separation : ndarray of shape (p,)
+        What each column is expected to add to the log-odds of the true class against another.
+    centres : ndarray of shape (n_classes, p) or None
+        Class means, where the columns have them.
+    form : str
+        The kind of table that was learned.
+    pool : str
+        The pool of structures, where posteriors are those of a pool.
+    aic, bic : float or None
+        2·parameters − 2·log-likelihood, and log(rows)·parameters − 2·log-likelihood.
+
+    See Also
+    --------
+    Explanation : What each column adds for single rows.
+    check_assumptions : Whether Gaussian models fit.
+
+    Examples
+    --------
+    >>> from suffit import GaussianNB
+    >>> model = GaussianNB().fit([[1.0], [2.0], [6.0], [7.0]], ["low", "low", "high", "high"])
+    >>> model.summary().separation.round(2).tolist()
+    [50.0]
     """
 
     model: str
@@ -325,9 +369,12 @@ class Summary:
         return float(np.log(self.n)) * self.n_parameters - 2.0 * self.log_likelihood
 
     def to_frame(self) -> Any:
-        """A data frame of the columns: how far each separates the classes, and its mean in each class.
+        """Return a data frame of the columns: how far each separates the classes, and its mean in each class.
 
-        Of the library the rows came from; for plain arrays pandas where it is installed, else a dict of arrays.
+        Returns
+        -------
+        data frame
+            Of the library the rows came from; for plain arrays pandas where it is installed, else a dict of arrays.
         """
         out: dict[str, NDArray[Any]] = {"column": np.array(list(map(str, self.columns)), dtype=object)}
         out["separation"] = self.separation
@@ -353,7 +400,7 @@ class Summary:
 
     def _fit(self) -> str:
         if self.log_likelihood is None:
-            return "log-likelihood, AIC and BIC take the rows: summary(X, y)"
+            return "log-likelihood, AIC and BIC need the rows: call summary(X, y)"
         return f"log-likelihood {self.log_likelihood:.2f}, AIC {self.aic:.2f}, BIC {self.bic:.2f} of {self.of}"
 
     def _what(self) -> str:
@@ -371,7 +418,7 @@ class Summary:
             *_aligned(first, self._class_rows()),
         ]
         lines += ["", *_aligned(second, self._column_rows())]
-        return "\n".join([*lines, f"… and {more} columns more"] if more > 0 else lines)
+        return "\n".join([*lines, f"… and {more} more columns"] if more > 0 else lines)
 
     def _repr_html_(self) -> str:
         first, second = self._heads()

@@ -24,7 +24,7 @@ from ..kernels.runtime.threads import row_blocks
 AT_ONCE = 1 << 20  # terms of so many cells are made together
 DRAWN_IN = 16  # times that a row too far out is drawn in, as predictions have it
 SHOWN_ROWS, SHOWN_COLUMNS = 10, 8  # of the table in a notebook
-REST = {"spread": "how wide the classes are", "zeros": "a row of zeros"}  # what belongs to no column, in words
+REST = {"spread": "spread of the classes", "zeros": "a row of zeros"}  # what belongs to no column, in words
 OUTLIER_RATE = "the chance of an outlier"
 CALIBRATION = "the isotonic calibration"
 CERTAIN = 1e6  # odds beyond this are said as "more than"
@@ -35,10 +35,48 @@ SAID = 0.005  # log-odds that show in two digits
 class Explanation:
     """log p(a | x)/p(b | x) = prior + Σ_j what column j adds (+ rest + outliers + calibration), for every row.
 
-    ``rest`` belongs to no column: how wide the classes are (joint columns with a covariance for each class), or what a
-    row of zeros would say (sparse rows).  ``outlier_term`` takes back what cannot be known of a row that may be an
-    outlier (models of whole tables).  ``calibration`` is what isotonic maps make of all this.  A missing value adds 0.
+    Made by ``explain(X)`` of every estimator.  A missing value adds 0.
 
+    Attributes
+    ----------
+    labels : tuple
+        The classes.
+    first, second : ndarray of shape (n,)
+        Codes of the classes a and b of each row: the most probable two, or those asked for.
+    probability : ndarray of shape (n, 2)
+        p(a | x) and p(b | x), among all classes.
+    prior : ndarray of shape (n,)
+        The log-odds of the prior.
+    rest : ndarray of shape (n,)
+        What belongs to no column: the spread of the classes (joint columns with a covariance for each class), or the
+        evidence of a row of zeros (sparse rows).
+    parts : ndarray or sparse array of shape (n, p)
+        What each column adds.
+    outlier_term : ndarray of shape (n,)
+        The effect of the outlier rate: evidence for either class is bounded, since the row may be an outlier.
+    calibration : ndarray of shape (n,)
+        The effect of isotonic maps.
+    total : ndarray of shape (n,)
+        The log-odds, the sum of all these.
+    columns : sequence of str
+        The names of the columns.
+    rest_name : str
+        "spread" or "zeros".
+    outlier_rate : float
+        The probability that the columns of a row carry no information about its class.
+    data : object
+        The rows, to show their values.
+    form : str
+        The kind of table that they came in.
+    table : data frame
+        The same as ``to_frame()``.
+
+    See Also
+    --------
+    Summary : How well each column separates the classes, over all rows.
+
+    Examples
+    --------
     >>> from suffit import GaussianNB
     >>> model = GaussianNB().fit([[1.0, 5.0], [2.0, 4.0], [6.0, 5.0], [7.0, 4.0]], ["low", "low", "high", "high"])
     >>> explanation = model.explain([[1.5, 4.5]])
@@ -58,7 +96,7 @@ class Explanation:
     total: Array  # (n,)
     columns: Sequence[str]
     rest_name: str
-    outlier_rate: float  # the chance that a row is one, of which its columns say nothing
+    outlier_rate: float  # the probability that a row is one
     data: Any = field(repr=False)  # the rows, to show their values
     form: str = field(repr=False)  # the kind of table that they came in
 
@@ -66,10 +104,17 @@ class Explanation:
         return len(self.total)
 
     def to_frame(self, columns: Sequence[str] | None = None) -> Any:
-        """A data frame, a row for every row: for, against, prior, rest (where there is any), columns, total.
+        """Return a data frame with one row for each row explained: for, against, prior, rest, columns, total.
 
-        Of the library the rows came from; for plain arrays pandas where it is installed, else a dict of arrays.  Sparse
-        rows have the columns that add anything in any row; ``columns`` names those wanted.
+        Parameters
+        ----------
+        columns : sequence of str, optional
+            The columns to show; by default all, or for sparse rows those that add anything in any row.
+
+        Returns
+        -------
+        data frame
+            Of the library the rows came from; for plain arrays pandas where it is installed, else a dict of arrays.
         """
         places = self._places(columns)
         taken = {str(self.columns[j]) for j in places}
@@ -98,13 +143,23 @@ class Explanation:
 
     @property
     def table(self) -> Any:
-        """``to_frame()``."""
+        """The same as ``to_frame()``."""
         return self.to_frame()
 
     def terms(self, row: int = 0, n: int | None = None) -> list[tuple[str, float]]:
-        """The prior, the rest and the columns of one row, the weightiest first; beyond ``n``, all others as one.
+        """Return the terms of one row: prior, rest and columns, largest first, then outlier rate and calibration.
 
-        What an outlier rate and isotonic maps make of their sum comes last.
+        Parameters
+        ----------
+        row : int, default 0
+            Which row.
+        n : int, optional
+            How many to show; the others are added up as one.
+
+        Returns
+        -------
+        list of (str, float)
+            What each term is, and what it adds to the log-odds.
         """
         i = self._row(row)
         held = [(OUTLIER_RATE, float(self.outlier_term[i]))] if self.outlier_term.any() else []
@@ -127,7 +182,20 @@ class Explanation:
         return [*found[:n], (f"{len(others)} others", float(np.sum([v for _, v in others])))]
 
     def why(self, row: int = 0, n: int = 5) -> str:
-        """The ``n`` things that decided about one row, in words, what all others add, and what holds it back."""
+        """Return in words the ``n`` largest terms of one row, the sum of all others, and what limits the evidence.
+
+        Parameters
+        ----------
+        row : int, default 0
+            Which row.
+        n : int, default 5
+            How many terms to show.
+
+        Returns
+        -------
+        str
+            Several lines, to be printed.
+        """
         i = self._row(row)
         a, b = str(self.labels[self.first[i]]), str(self.labels[self.second[i]])
         total = self.total[i]
@@ -135,17 +203,17 @@ class Explanation:
         which = f"{better} rather than {worse}" if abs(total) >= SAID else f"{a} or {b}"
         lines = [f"{which}: {_odds(abs(total))} (log-odds {total:+.2f} for {a})"]
         for name, value in self._evidence(row, n):
-            says = f"favours {a if value > 0 else b}" if abs(value) >= SAID else "says nothing"
+            says = f"favours {a if value > 0 else b}" if abs(value) >= SAID else "favours neither"
             lines.append(f"  {value:+8.2f}  {name} {says if not name.endswith(' others') else 'together'}")
         return "\n".join(lines + self._held(i, better))
 
     def _held(self, i: int, better: str) -> list[str]:
-        """One line for what an outlier rate and isotonic maps make of the evidence, where they change it."""
+        """One line for the effect of outlier rate and isotonic maps on the evidence, where there is any."""
         before, total = self._before(i), float(self.total[i])
         if not abs(total - before) >= SAID and not np.isnan(before):
             return []
         turned, raised = before * total < 0, abs(total) > abs(before)
-        verb = f"turned to {better}," if turned else "raised to" if raised else "held to"
+        verb = f"turned to {better}," if turned else "raised to" if raised else "limited to"
         causes = []
         if self.outlier_rate and not (abs(self.outlier_term[i]) < SAID and np.isfinite(before)):
             beside = turned or raised or self.probability[i].sum() < 2 * self.outlier_rate
@@ -155,7 +223,20 @@ class Explanation:
         return [f"  {verb} {_odds(abs(total))}: {', and '.join(causes)}"]
 
     def plot(self, row: int = 0, n: int = 12) -> Any:
-        """A waterfall of one row: a bar for the prior and for each of the ``n`` weightiest terms (needs matplotlib)."""
+        """Draw a waterfall of one row: a bar for the prior and for each of the ``n`` largest terms (needs matplotlib).
+
+        Parameters
+        ----------
+        row : int, default 0
+            Which row.
+        n : int, default 12
+            How many terms to show.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
         from .plots import waterfall
 
         i = self._row(row)
@@ -258,12 +339,12 @@ def pair_of(classes: Any, labels: tuple[Hashable, ...], who: str = "explain") ->
     """The codes of the two classes asked for."""
     pair = classes.tolist() if isinstance(classes, np.ndarray) else classes
     if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
-        raise ValueError(f"{who}: classes={classes!r}: give two labels, (a, b), of {list(labels)}")
+        raise ValueError(f"{who}: classes={classes!r}: must be two labels, (a, b), of {list(labels)}")
     for label in pair:
         if label not in labels:
             raise ValueError(f"{who}: no class {label!r}; the classes are {list(labels)}")
     if pair[0] == pair[1]:
-        raise ValueError(f"{who}: classes={classes!r}: two different classes are needed")
+        raise ValueError(f"{who}: classes={classes!r}: must be two different classes")
     return labels.index(pair[0]), labels.index(pair[1])
 
 
@@ -281,7 +362,7 @@ def explain_rows(
     ``calibrated`` gives the posterior, where maps come after that of the solution.
     """
     if len(solution.classes) < 2:
-        raise ValueError(f"explain: the model has one class, {solution.classes[0]!r}, and nothing to decide")
+        raise ValueError(f"explain: the model has only one class, {solution.classes[0]!r}; two are needed to compare")
     wanted = None if classes is None else pair_of(classes, solution.classes)
     scores = solution.scores(X)
     posterior = with_outliers(softmax(scores, axis=1), solution.log_prior, solution.outlier_rate)

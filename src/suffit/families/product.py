@@ -26,7 +26,7 @@ from ..kernels.runtime.threads import SMALL_MATRIX, one_blas_thread, row_blocks
 ROWS_AT_ONCE = 1 << 16  # rows of a table that are made matrices together,
 CELLS_AT_ONCE = 1 << 21  # fewer of a wide one,
 FEWEST_ROWS = 1 << 10  # and never fewer than these: each column has a cost of its own
-LIKE_THE_FIRST = "fit the second like the first, with GenerativeClassifier(columns=first.schema_)"  # the way to merge
+LIKE_THE_FIRST = "to merge, fit the second model with GenerativeClassifier(columns=first.schema_)"
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,6 @@ class Product(Family):
 
     @property
     def may_warn(self) -> bool:  # type: ignore[override]
-        """Whether any block does."""
         return any(b.family.may_warn for b in self.blocks)
 
     @property
@@ -79,7 +78,7 @@ class Product(Family):
         return replace(self, blocks=tuple(replace(b, family=f) for b, f in zip(self.blocks, families, strict=True)))
 
     def tuned(self, X: Any, rows: Rows, columns: Sequence[str]) -> Product:
-        """Every block settled, on some rows where there are very many."""
+        """Every block tuned, on some rows where there are very many."""
         families = [b.family for b in self.blocks]
         untuned = [i for i, family in enumerate(families) if not (i in X.known or family.is_tuned)]
         if not untuned:
@@ -91,19 +90,18 @@ class Product(Family):
         return self._with(families)
 
     def tuned_as(self, other: Family) -> Product:
-        """Every block settled as the other's."""
+        """Every block tuned as the other's."""
         if not isinstance(other, Product) or len(other.blocks) != len(self.blocks):
             return self
         return self._with([a.family.tuned_as(b.family) for a, b in zip(self.blocks, other.blocks, strict=True)])
 
     def difference(self, other: Family, columns: Sequence[str]) -> str:
-        """The first block that differs."""
         if isinstance(other, Product):
             for a, b in zip(self.blocks, other.blocks, strict=False):
                 if a.columns != b.columns:
                     x, y = next((x, y) for x, y in zip_longest(a.columns, b.columns) if x != y)
-                    said = [f"{name!r}" if name is not None else "none more" for name in (x, y)]
-                    return f"a block has {said[0]} in one, where it has {said[1]} in the other; {LIKE_THE_FIRST}"
+                    said = [f"{name!r}" if name is not None else "no further column" for name in (x, y)]
+                    return f"a block has {said[0]} in one model and {said[1]} in the other; {LIKE_THE_FIRST}"
                 if a.family.statistic != b.family.statistic:
                     return f"{a.family.difference(b.family, a.columns)}; or {LIKE_THE_FIRST}"
         return super().difference(other, columns)
@@ -125,12 +123,10 @@ class Product(Family):
         return total
 
     def without_rounding(self, before: BlockSums, after: BlockSums) -> BlockSums:
-        """Every block."""
         parts = zip(self.blocks, before.parts, after.parts, strict=True)
         return BlockSums(tuple(b.family.without_rounding(was, now) for b, was, now in parts))
 
     def check_forgotten(self, before: BlockSums, after: BlockSums, columns: Sequence[str]) -> None:  # type: ignore[override]
-        """Every block."""
         for b, was, now in zip(self.blocks, before.parts, after.parts, strict=True):
             b.family.check_forgotten(was, now, b.columns)
 
@@ -213,7 +209,6 @@ class ProductScorer(Scorer):
 
     @property
     def n_parameters(self) -> int:  # type: ignore[override]
-        """Those of all blocks."""
         return sum(s.n_parameters for s in self.scorers)
 
     def blocks(self, X: Any) -> list[tuple[int, int]]:
@@ -261,7 +256,6 @@ class ProductScorer(Scorer):
 
     @property
     def limited(self) -> bool:  # type: ignore[override]
-        """Whether a block is."""
         return bool(self._limited)
 
     def impossible_rows(self, X: Any, start: int, stop: int, out: Array) -> None:
@@ -298,24 +292,19 @@ class ProductScorer(Scorer):
         return Terms(columns, rest, never)
 
     def check_cells(self, x: Any, rows: NDArray[np.int64], columns: Sequence[str]) -> None:
-        """Every block."""
         for (scorer, part), block in zip(self._each(x), self.blocks_of, strict=True):
             scorer.check_cells(part, rows, block.columns)
 
     def drawn_in(self, X: Any) -> Any:
-        """Every block on its own."""
         return BlockRows(tuple(s.drawn_in(part) for s, part in self._each(X)))
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> Any:
-        """A matrix for every block."""
         return BlockRows(tuple(s.sample(codes, rng) for s in self.scorers))
 
     def filled(self, X: Any, posterior: Array) -> Any:
-        """Every block, given the class."""
         return BlockRows(tuple(s.filled(part, posterior) for s, part in self._each(X)))
 
     def drawn(self, X: Any, codes: Codes, rng: np.random.Generator) -> Any:
-        """Every block, given the class."""
         return BlockRows(tuple(s.drawn(part, codes, rng) for s, part in self._each(X)))
 
     def logistic_form(self) -> LogisticForm:

@@ -58,7 +58,7 @@ def clear_equal(n: Array, x: Array, xx: Array, origin: Array, noise: Array) -> t
 def cleared_columns(stats: Stats) -> Stats:
     """Moments of whatever layout, about its value in every column of a class that does not vary any more, and 0.
 
-    Where the squares of all classes are together, a column is settled once it varies in none.
+    Where the squares of all classes are together, a column is done once it varies in none.
     """
     if stats.noise is None:
         return stats
@@ -155,8 +155,8 @@ def say_few_digits(few: Flags, of: str, after: Stats, columns: Sequence[str]) ->
         c, j = (int(v) for v in np.argwhere(few)[0])
         warn_once(
             SingularClassWarning,
-            f"forget: what was forgotten was so much larger than the rest of class {after.axes[CLASS].labels[c]!r} in "
-            f"column {columns[j]!r} that few digits of its {of} are left; fit again where that matters",
+            f"forget: the forgotten values of class {after.axes[CLASS].labels[c]!r} in column {columns[j]!r} were so "
+            f"much larger than the others that few digits of its {of} are left; fit again if that matters",
         )
 
 

@@ -1,7 +1,7 @@
-"""Settings chosen by the data: by the log-loss of rows left out, or by the evidence.
+"""Settings tuned from data: by the leave-one-out log-loss, or by the evidence.
 
 Leave-one-out needs the rows: every one is scored by the sums of all the others, under each setting tried, and the
-setting with the least −log p(class | x) is taken.  (A weight of 3 is three rows, of which one is left out.)  The
+setting with the least −log p(class | x) is taken.  (A weight of 3 is three rows, of which one is removed.)  The
 evidence, log p(counts | α), needs only the sums, and so follows them wherever they are merged, updated or forgotten
 from.
 """
@@ -36,7 +36,7 @@ SHRINKAGES = (0.0, 0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 1.0)
 
 @dataclass(frozen=True)
 class Trial:
-    """One setting, and its log-loss on rows left out (or minus its log-evidence)."""
+    """One setting, and its leave-one-out log-loss (or minus its log-evidence)."""
 
     settings: dict[str, Any]
     loss: float
@@ -70,18 +70,18 @@ def check_alpha(family: Any, evidence: bool) -> None:
         ways = (LOO, EVIDENCE) if evidence else (LOO,)
         if family.alpha not in (*ways, TEMPERED):
             others = " or ".join(map(repr, ways))
-            why = "" if evidence or family.alpha != EVIDENCE else ": only counts have their evidence in closed form"
+            why = "" if evidence or family.alpha != EVIDENCE else "; the evidence is available for counts only"
             raise ValueError(
-                f"{type(family).__name__}(alpha={family.alpha!r}): a number of at least 0, or {others}{why}"
+                f"{type(family).__name__}(alpha={family.alpha!r}): must be a number of at least 0, or {others}{why}"
             )
         return
     least(family, "alpha", family.alpha, 0.0)
 
 
 def loo_loss_of(left: LooScores, rows: Rows, counts: Array, tempered: bool = False, prior: bool = True) -> float:
-    """Mean −log p(y | x) of rows left out, under the shares of the classes; ∞ where something is singular.
+    """Mean leave-one-out −log p(y | x), under the shares of the classes; ∞ where something is singular.
 
-    A row that is the only one of its class says nothing: no setting could know it.  ``tempered``: under the power of
+    A row that is the only one of its class does not count: no setting could know it.  ``tempered``: under the power of
     p(x | c) and the outlier rate with the least loss.  ``prior=False``: for a rule that takes no prior.
     """
     if not tempered:
@@ -94,7 +94,7 @@ def loo_loss_of(left: LooScores, rows: Rows, counts: Array, tempered: bool = Fal
 
 
 def loo_losses(left: LooScores, rows: Rows, counts: Array, prior: bool = True) -> tuple[Array, Array]:
-    """−log p(y | x) of each row left out that says something, and its weight; ``prior``: whether classes have one."""
+    """Leave-one-out −log p(y | x) of each row that counts, and its weight; ``prior``: whether classes have one."""
     n, codes, weights = _without(rows, counts)
     with np.errstate(divide="ignore", invalid="ignore"):
         joint = left.log_density + np.log(n if prior else (n > 0).astype(np.float64))
@@ -123,12 +123,12 @@ def _without(rows: Rows, counts: Array) -> tuple[Array, Codes, Array]:
 
 
 def _tells(n: Array, codes: Codes, weights: Array) -> NDArray[np.bool_]:
-    """Which rows say something: they weigh, and their class has others."""
+    """Which rows count: those with weight whose class has other rows."""
     tells = (n[np.arange(len(codes)), codes] > 0) & (weights > 0)
     if not tells.any():
         raise InputError(
-            f"leave-one-out needs a class with at least two rows, found n_samples={len(codes)}, each of another class; "
-            "set the value by hand"
+            f"leave-one-out needs a class with at least two rows, got n_samples={len(codes)}, one in each class; "
+            "set the parameter to a number"
         )
     return np.asarray(tells)
 
@@ -139,8 +139,8 @@ def check_classes(rows: Rows) -> None:
     if np.count_nonzero(counts) < 2:
         found = rows.classes.labels[int(np.argmax(counts))]
         raise InputError(
-            "leave-one-out compares settings by how well they tell classes apart, and all rows are of one class "
-            f"({found!r}); begin with rows of two classes or more, or set the value by hand"
+            "leave-one-out compares settings by how well they separate the classes, but all rows belong to one class "
+            f"({found!r}); start with rows of at least two classes, or set the parameter to a number"
         )
 
 
@@ -181,7 +181,7 @@ class SmoothedFamily(Family):
         raise NotImplementedError
 
     def evidence_of(self, stats: Any) -> Callable[[float], float]:
-        """The same for any α."""
+        """``log_evidence`` of these sums as a function of α."""
         return lambda alpha: self.log_evidence(stats, alpha)
 
     def solvable(self, stats: Any) -> Any:
@@ -193,16 +193,15 @@ class SmoothedFamily(Family):
 
     @property
     def alpha_is_open(self) -> bool:
-        """Whether α waits to be chosen by leaving out rows."""
+        """Whether α is still to be chosen by leave-one-out."""
         return isinstance(self.alpha, str) and self.alpha in (LOO, TEMPERED)
 
     @property
     def is_tuned(self) -> bool:
-        """Whether α is."""
         return type(self).tuned is SmoothedFamily.tuned and not self.alpha_is_open
 
     def tuned(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
-        """With the α that explains the classes of rows left out best, where that is asked for."""
+        """With the α of the least leave-one-out log-loss, where that is asked for."""
         if not self.alpha_is_open:
             return self
         check_classes(rows)
@@ -271,8 +270,8 @@ def tuned_covariance(family: Any, X: Matrix, rows: Rows, stats: Any) -> Any:
     taken = min(trials, key=lambda t: (round(t.loss, 9), -t.settings["tie"], -amount(t.settings["shrinkage"])))
     if not np.isfinite(taken.loss):
         raise InputError(
-            "no tie and shrinkage that was tried leaves the covariances without a row invertible; set shrinkage to a "
-            "number, or to 'loo'"
+            "the covariances are singular without one row, for every tie and shrinkage that was tried; set shrinkage "
+            "to a number above 0, or to 'loo'"
         )
     return replace(family, **taken.settings, tuning=Tuning(LOO_LOSS, tuple(trials), taken))
 

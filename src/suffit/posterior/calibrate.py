@@ -1,4 +1,4 @@
-"""Probabilities that mean what they say: a power or a monotone map, fitted on rows left out; and how to tell.
+"""Calibrated probabilities: a power or a monotone map, fitted on leave-one-out scores; and calibration errors.
 
 Naive models are over-confident: columns that say the same thing are counted twice.  On the scores that rows have under
 the model without them, ``temperature`` finds the power β of the evidence and the outlier rate ε with the least
@@ -6,9 +6,9 @@ log-loss,
 
     p(c | x) = (1 − ε) q(c | x) + ε p(c),   q(c | x) ∝ p(c) p(x | c)^β,
 
-which leaves the prior as it is (a row with nothing to say keeps it); ε is the chance that a row is an exception, whose
-columns say nothing of its class, without which a few hopeless rows would decide about the confidence of all.
-``isotonic`` finds the monotone map of each class's probability nearest to what came true; a row with nothing to say
+which leaves the prior as it is (a row without evidence keeps it); ε is the probability that the columns of a row carry
+no information about its class, without which a few hopeless rows would determine the confidence of all.
+``isotonic`` finds the monotone map of each class's probability nearest to what came true; a row without evidence
 keeps the prior here, too.  No row is held out, nothing is fitted anew; joint columns with missing values, which have no
 closed form, are scored without a row by one step from what all rows led to, to the first order.
 """
@@ -93,7 +93,7 @@ def _bins(confidence: Array) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What a calibration does to rows left out; *after* is of rows that it was not fitted on."""
+    """What a calibration does to leave-one-out scores; *after* is of rows that it was not fitted on."""
 
     log_loss_before: float
     log_loss_after: float
@@ -103,7 +103,7 @@ class Report:
 
 @dataclass(eq=False, repr=False)
 class Trial:
-    """Rows left out that a calibration is fitted on: how it does is worked out when it is asked for, and then known."""
+    """Leave-one-out scores that a calibration is fitted on; its report is made when first asked for."""
 
     method: str
     scores: Array  # (n, K)
@@ -159,7 +159,7 @@ class Trial:
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """A power of the evidence and an outlier rate, or a monotone map for each class; and what it does to rows left out.
+    """A power of the evidence and an outlier rate, or a monotone map for each class; and its effect in leave-one-out.
 
     ``before`` and ``after`` are how sure and how often right the model is in each bin of confidence; every figure named
     *after* is of rows that the calibration was not fitted on.
@@ -221,7 +221,7 @@ class Calibration:
         return self._under(self.mapped(solution.under(self.log_prior).posterior(X)), solution.log_prior)
 
     def loo_posterior(self, left: LooRows) -> Array:
-        """The same for rows left out, each under the prior without it."""
+        """The same for leave-one-out scores, each under the prior without its row."""
         if not self.maps:
             return left.posterior(self.power, self.outlier_rate)
         plain = replace(left, log_prior=np.where(np.isneginf(left.log_prior), -np.inf, self.log_prior))
@@ -236,25 +236,25 @@ class Calibration:
         return np.asarray(np.divide(P, total, out=np.exp(log_prior) * np.ones_like(P), where=total > 0))
 
     def __repr__(self) -> str:
-        how = "a monotone map of each class"
+        how = "a monotone map for each class"
         if self.method == "temperature":
             how = f"p(c) p(x|c)^{self.power:.3g}, outlier rate {self.outlier_rate:.2g}"
         if not self.kept:
-            how = "not kept, as it does not help"
+            how = "not used, because it does not lower the log-loss"
         return (
-            f"{self.method}: {how}, from {self.rows} rows left out\n"
+            f"{self.method}: {how}, from {self.rows} leave-one-out rows\n"
             f"log-loss {self.log_loss_before:.4f} → {self.log_loss_after:.4f}, "
             f"calibration error {self.ece_before:.4f} → {self.ece_after:.4f}"
         )
 
 
 def calibrated(method: str, without: LooRows, prior: Array) -> Calibration:
-    """Fit a calibration on rows left out, for a model with this log prior."""
+    """Fit a calibration on leave-one-out scores, for a model with this log prior."""
     codes, weights = without.rows.as_rows().part(0, len(without.rows))
     tells = np.flatnonzero((weights > 0) & np.isfinite(without.log_prior[np.arange(len(codes)), codes]))
     if not len(tells):
         raise InputError(
-            f"calibrate={method!r} needs a class with at least two rows, got n_samples={len(codes)}, each of another "
+            f"calibrate={method!r} needs a class with at least two rows, got n_samples={len(codes)}, one in each "
             "class; fit without calibrate"
         )
     rows = bounded(without.left)[tells], without.log_prior[tells], codes[tells], weights[tells]
@@ -281,7 +281,7 @@ def _maps(P: Array, codes: Codes, weights: Array) -> Maps:
 
 
 def _mapped(P: Array, maps: Maps, log_prior: Array) -> Array:
-    """Through the maps, and summing to 1 again; rows that say nothing, as those without values do, keep the prior."""
+    """Through the maps, and summing to 1 again; rows without evidence, such as those without values, keep the prior."""
     if len(maps) == 1:
         second = np.interp(P[:, 1], *maps[0])
         out = np.stack([1 - second, second], axis=1)

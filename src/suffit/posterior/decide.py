@@ -20,11 +20,24 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Decisions:
-    """What was decided: ``labels``, their ``expected_cost``, and which rows are ``rejected``.
+    """What was decided.  Unpacks as ``labels, expected_cost``.
 
-    Unpacks as ``labels, expected_cost``.  A rejected row has ``reject_label`` for a label; its expected cost is that of
-    rejecting, or NaN where no ``reject`` cost was given.
+    Attributes
+    ----------
+    labels : ndarray of shape (n_samples,)
+        The class decided for each row; ``reject_label`` for rejected rows.
+    expected_cost : ndarray of shape (n_samples,)
+        The expected cost of each decision; of a rejected row the cost of rejecting, or NaN where none was given.
+    rejected : ndarray of bool of shape (n_samples,)
+        Which rows are rejected.
 
+    See Also
+    --------
+    Decision : Decisions inside scikit-learn's tools.
+    mean_cost : The mean cost of decisions, once the true labels are known.
+
+    Examples
+    --------
     >>> rule = Rule.read(["ham", "spam"], cost={"ham": {"spam": 10}, "spam": {"ham": 1}}, reject=0.5)
     >>> labels, cost = rule(np.array([[0.02, 0.98], [0.3, 0.7], [0.8, 0.2]]))
     >>> labels.tolist(), cost.tolist()
@@ -50,7 +63,7 @@ class Decisions:
 def cost_matrix(cost: Any, classes: Sequence[Hashable]) -> Array:
     """Costs as an array, cost[true, decided], rows and columns in class order; None is 1 for every error.
 
-    By label: ``{true: {decided: cost}}``, with every pair of different classes; what is right costs 0 unless said.
+    By label: ``{true: {decided: cost}}``, for every pair of different classes; a correct decision costs 0 unless given.
 
     >>> cost_matrix({"ham": {"spam": 10}, "spam": {"ham": 1}}, ["ham", "spam"])
     array([[ 0., 10.],
@@ -64,10 +77,10 @@ def cost_matrix(cost: Any, classes: Sequence[Hashable]) -> Array:
     try:
         C = np.array(cost, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"cost={cost!r}: a square array of numbers, or {{true: {{decided: cost}}}}") from None
+        raise ValueError(f"cost={cost!r}: must be a square array of numbers, or {{true: {{decided: cost}}}}") from None
     if C.shape != (k, k):
         raise ValueError(
-            f"cost has shape {C.shape}, and there are {k} classes: it must be ({k}, {k}), cost[true, decided] in the "
+            f"cost has shape {C.shape}, but there are {k} classes: it must be ({k}, {k}), cost[true, decided] in the "
             f"order {list(classes)}, or {{true: {{decided: cost}}}}"
         )
     _check_finite(C, classes)
@@ -81,17 +94,17 @@ def _by_label(cost: Mapping[Any, Any], classes: Sequence[Hashable]) -> Array:
     said = np.eye(len(classes), dtype=bool)
     for true, row in cost.items():
         if not isinstance(row, Mapping):
-            raise ValueError(f"cost[{true!r}] is {row!r}; by label it must be {{decided: cost}}")
+            raise ValueError(f"cost[{true!r}] is {row!r}; it must be a dict {{decided: cost}}")
         for label in (true, *row):
             if label not in position:
-                raise ValueError(f"cost names {label!r}, which is no class; the classes are {list(classes)}")
+                raise ValueError(f"cost names {label!r}, which is not a class; the classes are {list(classes)}")
         for decided, value in row.items():
             C[position[true], position[decided]] = number(value, f"cost[{true!r}][{decided!r}]")
             said[position[true], position[decided]] = True
     if not said.all():
         true, decided = (classes[int(i)] for i in np.argwhere(~said)[0])
         raise ValueError(
-            f"cost[{true!r}][{decided!r}] is missing: what it costs to decide {decided!r} where {true!r} is true"
+            f"cost[{true!r}][{decided!r}] is missing: the cost of deciding {decided!r} when {true!r} is true"
         )
     _check_finite(C, classes)
     return C
@@ -101,8 +114,8 @@ def _check_finite(C: Array, classes: Sequence[Hashable]) -> None:
     if not np.isfinite(C).all():
         true, decided = (int(i) for i in np.argwhere(~np.isfinite(C))[0])
         raise ValueError(
-            f"cost: found {C[true, decided]} for deciding {classes[decided]!r} where {classes[true]!r} is true; costs "
-            "are finite numbers (a gain is a negative one)"
+            f"cost: found {C[true, decided]} for deciding {classes[decided]!r} when {classes[true]!r} is true; costs "
+            "must be finite numbers (negative for a gain)"
         )
 
 
@@ -114,7 +127,7 @@ def check_reject_label(label: Any, classes: Sequence[Hashable]) -> None:
         hash(label)
     except TypeError:
         raise ValueError(
-            f"reject_label={label!r}: it must be a single value that can be a label, such as None, -1 or '?'"
+            f"reject_label={label!r}: must be a single value that can be a label, such as None, -1 or '?'"
         ) from None
     if (label is not None and is_missing(label)) or label in classes:
         raise ValueError(f"reject_label={label!r} is NaN, or one of the classes {list(classes)}; choose another")
@@ -139,20 +152,20 @@ class Threshold:
             t = number(threshold, "threshold", 0.0, 1.0)
             if k != 2:
                 raise ValueError(
-                    f"threshold={threshold!r} is for two classes, and there are {k}; give {{label: t}} for every "
+                    f"threshold={threshold!r} is for two classes, but there are {k}; give {{label: t}} for every "
                     "class, or reject=1 − t to reject rows whose most probable class has a posterior below t"
                 )
             return cls(np.array([1.0 - t, t]), 1)
         unknown = [c for c in threshold if c not in classes]
         if unknown:
-            raise ValueError(f"threshold names {unknown[0]!r}, which is no class; the classes are {list(classes)}")
+            raise ValueError(f"threshold names {unknown[0]!r}, which is not a class; the classes are {list(classes)}")
         if k == 2 and len(threshold) == 1:
             ((label, t),) = threshold.items()
             t, i = number(t, f"threshold[{label!r}]", 0.0, 1.0), list(classes).index(label)
             return cls(np.array([t, 1.0 - t] if i == 0 else [1.0 - t, t]), i)
         missing = [c for c in classes if c not in threshold]
         if missing:
-            raise ValueError(f"threshold has nothing for class {missing[0]!r}; name every class")
+            raise ValueError(f"threshold[{missing[0]!r}] is missing; give a threshold for every class")
         return cls(np.array([number(threshold[c], f"threshold[{c!r}]", 0.0, 1.0, above_low=True) for c in classes]))
 
     @property
@@ -216,7 +229,7 @@ class Rule:
         return rule
 
     def _warn_if_never_rejected(self) -> None:
-        """Say so where some way of deciding always costs less than ``reject``, in expectation.
+        """Warn where some decision always costs less than ``reject``, in expectation.
 
         The least expected cost is at most max_c cost[c, d] for any one decision d, and max_c mean_d cost[c, d].
         """
@@ -290,11 +303,34 @@ def mean_cost(
     labels: Any = None,
     sample_weight: Any = None,
 ) -> float:
-    """What decisions cost on average: Σ w·cost[true, decided] / Σ w, and ``reject`` for a rejected row.
+    """Return the mean cost of decisions, Σ w·cost[true, decided] / Σ w, with ``reject`` for a rejected row.
 
-    ``labels`` are the classes that rows and columns of a cost array stand for; by default those that occur, sorted.
     As a score for searches: ``make_scorer(mean_cost, greater_is_better=False, cost=…)``.
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        The true labels.
+    y_pred : array-like of shape (n_samples,)
+        The decisions; None or ``reject_label`` where a row is rejected.
+    cost : array-like of shape (n_classes, n_classes) or dict, optional
+        ``cost[true, decided]`` in the order of ``labels``, or ``{true: {decided: cost}}``; by default 1 for an error.
+    reject : float, optional
+        The cost of a rejected row.
+    reject_label : object, default None
+        The label of rejected rows.
+    labels : array-like of shape (n_classes,), optional
+        The classes that rows and columns of a cost array stand for; by default those that occur, sorted.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        The mean cost.
+
+    Examples
+    --------
     >>> cost = {"ham": {"spam": 9}, "spam": {"ham": 1}}
     >>> mean_cost(["ham", "ham", "spam"], ["ham", "spam", None], cost=cost, reject=3)
     4.0
@@ -308,7 +344,7 @@ def mean_cost(
     check_reject_label(reject_label, ())
     rejected = np.array([d is None or d == reject_label for d in decided])
     if rejected.any() and reject is None:
-        raise ValueError(f"mean_cost: {rejected.sum()} rows are rejected; give reject=…, what that costs")
+        raise ValueError(f"mean_cost: {rejected.sum()} rows are rejected; set reject=…, the cost of a rejection")
     used = [*true, *(d for d, r in zip(decided, rejected, strict=True) if not r)]
     known = Index.of(used) if labels is None else Index(tuple(np.asarray(labels, dtype=object).tolist()))
     if labels is None and isinstance(cost, Mapping):

@@ -83,7 +83,7 @@ class Draws:
 def novelties(draws: Draws, density: Array, with_missing: Rows, missing: Flags, told: Callable[[int], Array]) -> Array:
     """The novelty of rows of this density, of which the rows ``with_missing`` have ``missing values``.
 
-    ``told(row)`` is what the missing values of a row say of each class, where they are evidence.
+    ``told(row)`` is the log-evidence of the missing values of a row for each class, where they are evidence.
     """
     out = np.empty(len(density))
     complete = np.setdiff1d(np.arange(len(density)), with_missing)

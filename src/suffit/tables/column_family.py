@@ -1,4 +1,4 @@
-"""Which family each column of a table gets: as asked, or what its values speak for; and why."""
+"""Which family each column of a table gets: set by the user, or chosen from its values; and why."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ FEW_CATEGORIES = 30  # integers of no more distinct values than this may be cate
 LARGEST_COUNT = 1_000  # integers up to this may be counts of events
 EXACT = 2.0**53  # integers from here on may be alike as float64
 OWN_VALUE = 0.5  # a column of categories with more distinct values than this share of its rows names the rows
-SURELY = 10.0  # by how much a family's log-likelihood, less its price, must exceed the Gaussian's
+SURELY = 10.0  # by how much a family's BIC must exceed the Gaussian's
 
-DROP, AS_ASKED, CONSTANT = "drop", "as asked", "every value is"
-NO_COLUMN = "no column is left to learn from, so that the class shares are all there is to predict: "
+DROP, AS_ASKED, CONSTANT = "drop", "set by the user", "every value is"
+NO_COLUMN = "no column can be used, so every prediction is the class shares: "
 IDENTIFIER = "an identifier rather than a feature"
 
 AS_BINARY, AS_CATEGORIES, POISSON, GAUSSIAN = Bernoulli(), Categorical(), Poisson(), Gaussian(prior_rows=PRIOR_ROWS)
@@ -49,7 +49,7 @@ RIVALS: dict[str, Elementwise] = {"log-normal": LogNormal(prior_rows=PRIOR_ROWS)
 
 SHOWN = {id(f): shown(f) for f in (AS_BINARY, *CANDIDATES.values(), *RIVALS.values())}
 
-Verdict: TypeAlias = tuple[Family | None, str]  # a family, or None for a column that is left out; and why
+Verdict: TypeAlias = tuple[Family | None, str]  # a family, or None for a column that is dropped; and why
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ def read_wishes(wanted: Any, frame: Frame, native: Any) -> list[Wish]:
     pairs = list(wanted.items()) if isinstance(wanted, Mapping) else wanted
     if not isinstance(pairs, list) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
         raise ValueError(
-            f"The 'columns' parameter is {wanted!r}: 'auto', a dict of column names (or selectors) and families, a "
-            "list of such pairs, or the schema_ of another model"
+            f"The 'columns' parameter is {wanted!r}: must be 'auto', a dict of column names (or selectors) and "
+            "families, a list of such pairs, or the schema_ of another model"
         )
     wishes = []
     for key, family in pairs:
@@ -78,14 +78,14 @@ def read_wishes(wanted: Any, frame: Frame, native: Any) -> list[Wish]:
             family_named(family)
         elif not isinstance(family, Family | str):
             raise ValueError(
-                f"columns[{key!r}] = {family!r}: a family object such as Gaussian(), its name, 'auto' or 'drop'"
+                f"columns[{key!r}] = {family!r}: must be a family object such as Gaussian(), its name, 'auto' or 'drop'"
             )
         wishes.append(Wish(names, family, joint and not (isinstance(family, str) and family in ("auto", DROP))))
     seen: set[str] = set()
     for wish in wishes:
         for name in wish.columns:
             if name in seen:
-                raise ValueError(f"columns: {name!r} is named more than once; each column belongs to one block")
+                raise ValueError(f"columns: {name!r} is named more than once; name each column once")
             seen.add(name)
     return wishes
 
@@ -117,7 +117,7 @@ def choose(
     unknown: str = "ignore",
     criterion: str = BIC,
 ) -> Schema:
-    """A family for every column: the user's wish, or what its values speak for."""
+    """A family for every column: set by the user, or chosen from its values."""
     if isinstance(wanted, Schema):
         return wanted
     wishes = read_wishes(wanted, frame, native)
@@ -126,7 +126,10 @@ def choose(
     few = frame if whole else frame.rows(look)
     by_name = {name: wish for wish in wishes for name in wish.columns}
     if frame.n_rows == 1 and not all(name in by_name and by_name[name].family != "auto" for name in frame.names):
-        raise InputError("one sample (n_samples=1) of one class is not enough to tell what its columns are")
+        raise InputError(
+            "one sample (n_samples=1) is not enough to choose families for the columns; give more rows, or set "
+            "columns={name: family}"
+        )
     looked = ColumnSample(frame, rows, few, rows if whole else rows.some(look))
     kinds = {name: column.kind() for name, column in few.columns.items()}
     found: dict[str, Verdict | Numbers] = {}
@@ -166,7 +169,7 @@ def choose(
     specs.sort(key=lambda spec: min(spec.columns))  # so that models of tables in another order can be merged
     if not specs:  # a block of no columns has sums and scores, too: those of nothing
         why = [f"{c.column!r}: {c.reason.partition(' (')[0]}" for c in choices]
-        warn_once(DataWarning, NO_COLUMN, why, "; columns={name: family} sets a family by hand")
+        warn_once(DataWarning, NO_COLUMN, why, "; set a family with columns={name: family}")
         specs.append(BlockSpec(Gaussian(tie=1.0), (), "numbers"))
     elif missing == "informative":
         used = tuple(sorted(c.column for c in choices if c.family != DROPPED))
@@ -210,10 +213,10 @@ def _wished(family: Family | str, name: str, kind: str) -> Family:
 
 
 def _dropped(name: str) -> str:
-    return f"leave it out with columns={{{name!r}: 'drop'}}"
+    return f"drop it with columns={{{name!r}: 'drop'}}"
 
 
-# --- what the values speak for
+# --- choosing from the values
 
 
 @dataclass(frozen=True)
@@ -253,12 +256,12 @@ class ColumnSample:
         return self.rows.with_positive_weight()
 
     def column(self, name: str, kind: str) -> Verdict | Numbers:
-        """The family that the values of one column speak for, and why; or the numbers that families are tried on."""
+        """The family chosen from the values of one column, and why; or the numbers that families are tried on."""
         whole = self.frame.columns[name]
         if kind == EMPTY and whole.missing().all():
-            return None, "no value is there"
+            return None, "all values are missing"
         if kind == DATE:
-            return None, "a date or time: make numbers of it, such as the year, or the hour with VonMises(period=24)"
+            return None, "a date or time; convert it to numbers, such as the year, or the hour with VonMises(period=24)"
         if kind not in READABLE and kind != EMPTY:
             raise unreadable(name, kind, _dropped(name))
         if kind in (CATEGORICAL, EMPTY) and whole.kind() == CATEGORICAL:
@@ -277,7 +280,7 @@ class ColumnSample:
         if math.isinf(low) or math.isinf(high):
             check_finite(every[:, None], [name])
         if math.isnan(low):  # in no row that weighs anything
-            return None, "no value is there"
+            return None, "all values are missing"
         if low == high:
             return self._equal(name, kind, low)
         if whole and _running(every, low, high, self.rows):
@@ -287,7 +290,7 @@ class ColumnSample:
         if whole and low == 0.0 and high == 1.0:
             return AS_BINARY, "only 0 and 1"
         if not whole and low <= 0:
-            return GAUSSIAN, "numbers"
+            return GAUSSIAN, "continuous, with values of 0 or below"
         if self.few is not self.frame:
             x = self.few.columns[name].numbers()
             seen = _range(x)
@@ -476,9 +479,9 @@ def log_factorials(X: Array, places: NDArray[np.int64], rows: Rows) -> Array:
 def _of_categories(
     X: Array, places: NDArray[np.int64], low: Array, high: Array, rows: Rows
 ) -> Iterator[tuple[int, float]]:
-    """How many different numbers the columns at these places have, in these ranges, 0 for many; and of each
+    """The number of distinct values of the columns at these places, in these ranges, 0 for many; and their fit.
 
-    Σ_cv N_cv·log (N_cv + 1)/(N_c + categories).
+    That is Σ_cv N_cv·log (N_cv + 1)/(N_c + categories).
     """
     categories, value = np.empty(len(places), np.int64), np.empty(len(places))
     ranges, part = (freeze(places), freeze(low), freeze(high)), rows.part(0, len(rows))

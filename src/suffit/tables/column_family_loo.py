@@ -1,8 +1,8 @@
-"""Families of one column compared on rows left out: each row by log p(x_i | y_i) under the sums without it.
+"""Families of one column compared by leave-one-out: each row by log p(x_i | y_i) under the sums without it.
 
 Leave-one-out needs the rows.  The other criterion, BIC, is a function of the sums alone (those of x, x², log x, log x!
 and the counts of each class), and charges ½·log(rows) for each parameter; here a parameter that does not help costs
-what it costs on rows left out, and there is no price.
+what it costs in leave-one-out, and there is no penalty.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Compared:
     weights: Array
 
     def total(self, name: str) -> float:
-        """Σ w log p(x | y) of rows left out."""
+        """Σ w log p(x | y), leave-one-out."""
         return float(self.weights @ self.each[name])
 
     def surely(self, name: str, default: str, least: float) -> bool:
@@ -49,7 +49,7 @@ class Compared:
 
 
 def compared(x: Array, rows: Rows, families: Mapping[str, Family], whole: bool) -> Compared:
-    """Families of a column (NaN where missing) on rows left out; of ``whole`` numbers by the probability of each.
+    """Families of a column (NaN where missing) by leave-one-out; of ``whole`` numbers by the probability of each.
 
     A row tells when its class has another value without it; of numbers, two different ones: from fewer no spread can be
     learned.  No row says more than 100 nats against a family: a single one would else decide.

@@ -85,7 +85,7 @@ class Held:
         return np.asarray(np.log(n / n.sum(axis=1, keepdims=True)))
 
     def _telling(self) -> Rows:
-        """The rows with the weights they are compared by: none for the only row of a class."""
+        """The rows with the weights they are compared by: 0 for the only row of a class."""
         codes, weights = self.rows.part(0, len(self.rows))
         one = (self.rows if self.whole else self.rows.one_of_each()).part(0, len(self.rows))[1]
         others = without(self.rows.counts()[codes], one) > 0

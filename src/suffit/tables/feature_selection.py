@@ -1,4 +1,4 @@
-"""Selective naive Bayes: columns that make rows left out harder to tell are left out of the model, one by one."""
+"""Selective naive Bayes: columns whose removal lowers the leave-one-out log-loss are dropped, one by one."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ Places = NDArray[np.int64]
 MOST_NUMBERS = 1 << 24  # scores that are kept at once: columns × rows × classes; of more rows, some
 DECIDES = -1e4  # scores are no lower: enough to decide, and sums of them lose no digits
 DIGITS = 9  # of a log-loss; columns that differ by less are the same, and the first of them goes
-REASON = "as asked: rows left out are told better without it"
+REASON = "set by the user (select='loo'): the leave-one-out log-loss is lower without it"
 
 
 @dataclass(frozen=True)
 class Part:
-    """What is kept or left out as one: a column, or a joint block of them."""
+    """What is kept or dropped as one: a column, or a joint block of them."""
 
     spec: int
     columns: tuple[str, ...]
@@ -39,10 +39,10 @@ class Part:
 
 
 def columns_that_help(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema, Tuning]:
-    """The schema without the columns that hurt, and what leaving out each did to the loss, step by step.
+    """The schema without the columns that hurt, and what dropping each did to the loss, step by step.
 
-    Backwards: of all columns in the model, the one whose going lowers the log-loss of rows left out most goes, until
-    none does.  The last one stays.
+    Backwards: of all columns in the model, the one whose removal lowers the leave-one-out log-loss most is dropped,
+    until none does.  The last one stays.
     """
     heavy = rows.with_positive_weight()
     if len(heavy) < len(rows):
@@ -59,7 +59,7 @@ def columns_that_help(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema,
 
     total = np.sum([p.scores for p in parts], axis=0)
     now = loss(total)
-    tried, gone = [Trial({"then without": "(all columns)"}, now)], list[Part]()
+    tried, gone = [Trial({"dropped": "(none)"}, now)], list[Part]()
     while len(parts) > 1:
         losses = [loss(total - p.scores) for p in parts]
         best = int(np.argmin(np.round(losses, DIGITS)))
@@ -67,7 +67,7 @@ def columns_that_help(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema,
             break
         gone.append(parts.pop(best))
         total, now = total - gone[-1].scores, losses[best]
-        tried.append(Trial({"then without": ", ".join(gone[-1].columns)}, now))
+        tried.append(Trial({"dropped": ", ".join(gone[-1].columns)}, now))
     return _without(schema, gone), Tuning(CRITERION, tuple(tried), tried[-1])
 
 

@@ -1,8 +1,8 @@
 """Which rows of a table are looked at, and the fold of each: by the order of values, not by names, units or places.
 
 A row has a key, a number as good as random, made of the ranks of its values among those of their columns.  Categories
-and classes have no order, and their names say nothing: they are told apart by how often they are there, and with which
-ranks and other categories; those that nothing tells apart are exchangeable.  Equal rows have equal keys.  So neither
+and classes have no order, and their names do not count: they are distinguished by how often they occur, and with which
+ranks and other categories; those that nothing distinguishes are exchangeable.  Equal rows have equal keys.  So neither
 the order of the rows or columns, nor the names of columns, categories and classes, nor units change what is drawn.
 """
 

@@ -30,7 +30,7 @@ UNSEEN = -2  # in place of a place among categories
 
 @dataclass(frozen=True)
 class Choice:
-    """What became of one column: its kind, the family it got (or ``left out``), and why.
+    """What became of one column: its kind, the family it got (or ``dropped``), and why.
 
     ``hint``: what to do with text that looks like numbers or dates.
     """
@@ -179,8 +179,8 @@ def _numbers(frame: Frame, name: str) -> Array:
     kind = column.kind()
     if kind not in (NUMBER, INTEGER, BOOLEAN, EMPTY):
         raise InputError(
-            f"column {name!r}: numbers are needed, as in the rows learned before, found {kind} values; "
-            "convert the column, or give it as missing"
+            f"column {name!r}: expected numbers, as at fit, found {kind} values; "
+            "convert the column, or set it to missing"
         )
     return np.full(frame.n_rows, np.nan) if kind == EMPTY else column.numbers()
 
@@ -193,7 +193,7 @@ def _categories(frame: Frame, name: str) -> tuple[list[Hashable], NDArray[np.int
         return column.categories()
     except TypeError:
         raise InputError(
-            f"column {name!r}: a category must be a single value, found {column.kind()} values; use one per cell"
+            f"column {name!r}: a category must be a single value, found {column.kind()} values; use one value per cell"
         ) from None
 
 
@@ -217,7 +217,6 @@ class TableRows:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows, and columns of all blocks."""
         return self.frame.n_rows, sum(len(spec.columns) for spec in self.schema.specs)
 
     def __len__(self) -> int:
@@ -228,7 +227,6 @@ class TableRows:
         return TableRows(self.schema, self.frame.rows(rows), first)
 
     def part(self, i: int) -> Matrix:
-        """The matrix of one block."""
         if i not in self._made:
             self._made[i] = self.schema.specs[i].matrix(self.frame)
         return self._made[i]
@@ -244,7 +242,7 @@ class Schema:
     specs: tuple[BlockSpec, ...]
     choices: tuple[Choice, ...]
     n_plain: int | None = None  # how many blocks, the first ones, are the density; None: all
-    outlier_rate: float = 0.0  # the chance that the columns of a row say nothing of its class
+    outlier_rate: float = 0.0  # the probability that the columns of a row carry no information about its class
     supports: tuple[BlockSpec, ...] = ()  # blocks that say which values a column can have, where they are no blocks
 
     def plain(self) -> Schema:
@@ -309,16 +307,16 @@ class Schema:
                 MissingValuesWarning,
                 "",
                 said,
-                ", which was chosen by the values at fit; treated as missing; columns={name: 'gaussian'} takes all",
+                ", which was chosen from the values at fit; treated as missing; columns={name: 'gaussian'} accepts all",
             )
         return replace(frame, columns={**frame.columns, **columns}) if columns else frame
 
     @cached_property
     def _bounded(self) -> tuple[BlockSpec, ...]:
-        """The blocks whose families, chosen by what the values were, leave some out."""
+        """The blocks whose families, chosen by what the values were, exclude some values."""
         return tuple(p for p in self.supports or self.specs if p.lenient and type(p.family) is not Gaussian)
 
-    def leave_one_out(self) -> tuple[Choice, ...]:
+    def dropped(self) -> tuple[Choice, ...]:
         """The columns that the model does not use."""
         return tuple(choice for choice in self.choices if choice.family == DROPPED)
 
@@ -337,7 +335,7 @@ class Schema:
 
 
 def shown(family: Family) -> str:
-    """A family as its constructor is written, defaults left away."""
+    """A family as its constructor is written, without its defaults."""
     defaults = type(family)
     parts = []
     for field in fields(family):  # type: ignore[arg-type]

@@ -1,12 +1,12 @@
-"""How the columns of a table depend on each other given the class: structures compared on rows left out.
+"""How the columns of a table depend on each other given the class: structures compared by leave-one-out.
 
 Every row is scored by the sums of all the others (leave-one-out, in closed form; for shrunk joint columns, and those
 with missing values, nearly).  Where there is no closed form, bins chosen by the class, the sums are those of all folds
 but the row's own.  Which rows are looked at, and the fold of each, depends on the ranks of their values (see
 ``row_sample``): neither the order of rows and columns, nor names of columns, categories and classes, nor units change
 anything. Structures are compared, and pooled, by the log-loss of (1 − ε)·q(c | x) + ε·p(c), q ∝ p(c) Π_m p_m(x |
-c)^β_m, on the rows left out: β below 1 takes back the over-confidence of a wrong model, and the outlier rate ε is the
-chance that a row is an exception, whose columns say nothing of its class.
+c)^β_m, by leave-one-out: β below 1 takes back the over-confidence of a wrong model, and the outlier rate ε is the
+chance that the columns of a row carry no information about its class.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ TIES = (1.0, 0.3, 0.0)
 SHRINKAGE = 0.1  # tried with every tie; with the best, more or less of it
 FREEDOM = 10.0  # of the heavier tails that settings are compared with; then normal ones with the best of them
 LESS, MORE = 0.01, (0.3, 0.8)
-FEW_OTHERS = 10  # times fewer columns that are no numbers make no difference between numbers joint and all joint
+FEW_OTHERS = 10  # with fewer than 1/10 as many other columns as numeric ones, "numeric joint" is nearly "all joint"
 FAR_BEHIND = 1.1  # times the log-loss of another structure: one as bad as this is not tried with other shrinkages
 WIDE = 2  # times as many columns in a joint block as rows, and it is not tried
-WORTH = 0.5  # rows: a structure that gains the pool less than so much log-loss on n of them, /n, is left out of it
+WORTH = 0.5  # rows: a structure that gains the pool less than so much log-loss on n of them, /n, is dropped from it
 WORSE_BY = 0.1  # a fitted model may explain rows so much worse than those without them did, and by this share
 LEAST_LIKELY = 1e-15
 HEDGED = 2.0  # squared standard errors of gain at which a pool counts for half, beside the naive structure
@@ -92,7 +92,7 @@ class Selection:
         for t in self.tried:
             mark = " *" if (t.name, t.settings) in taken else ""
             rows.append(f"{t.name:<24}{t.settings:<44}{t.loss:9.4f}{t.power:8.2g}{mark}")
-        weights = ", ".join(f"{name} {power:.2g}" for name, _, power in self.pool) or "none, the class shares"
+        weights = ", ".join(f"{name} {power:.2g}" for name, _, power in self.pool) or "none (class shares only)"
         before = [] if self.columns is None else [repr(self.columns), ""]
         return "\n".join([
             *before, *rows,
@@ -103,7 +103,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class Structure:
-    """Pieces that make a model of the table; ``joint`` marks the block whose covariances are to be chosen."""
+    """Blocks that make a model of the table; ``joint`` marks the block whose covariances are to be chosen."""
 
     name: str
     specs: tuple[BlockSpec, ...]
@@ -120,7 +120,7 @@ class Structure:
 
 
 def structures(schema: Schema, held: Held) -> list[Structure]:
-    """Naive, naive with bins, numbers joint, everything joint, everything joint with bins: those that make sense."""
+    """Naive, naive with bins, numeric joint, everything joint, everything joint with bins: those that make sense."""
     frame = held.frame
     kinds = {c.column: c.kind for c in schema.choices}
     plain = {n: p for p in schema.specs if p.reads != "missing" for n in p.columns}
@@ -135,7 +135,7 @@ def structures(schema: Schema, held: Held) -> list[Structure]:
         found.append(Structure("naive, binned", (*_only(schema, rest), bins, *missing)))
     if len(numeric) > 1 and len(rest) * FEW_OTHERS >= len(numeric):
         joint = BlockSpec(_joint(), tuple(numeric), "codings", (Coding(),) * len(numeric))
-        found.append(Structure("numbers joint", (*_only(schema, rest), joint, *missing), len(_only(schema, rest))))
+        found.append(Structure("numeric joint", (*_only(schema, rest), joint, *missing), len(_only(schema, rest))))
     codings = {n: _category_coding(held, n) if n in categories else Coding() for n in used}
     edges = _quantiles(held, numeric)
     binned = {n: replace(c, edges=edges.get(n, ())) for n, c in codings.items()}
@@ -193,7 +193,7 @@ def _quantiles(held: Held, names: Sequence[str]) -> dict[str, tuple[float, ...]]
 
 @dataclass(frozen=True)
 class Candidate:
-    """A structure under the best of what was tried, the scores of rows left out of it, and its density."""
+    """A structure under the best of what was tried, its leave-one-out scores, and its density."""
 
     structure: Structure
     tried: Tried
@@ -237,7 +237,7 @@ class Proposals:
 
 
 def select(schema: Schema, frame: Frame, rows: Rows) -> Proposals:
-    """Pools of structures that explain rows left out best: the schemas of their blocks, and what was tried."""
+    """Pools of structures with the least leave-one-out loss: the schemas of their blocks, and what was tried."""
     look = some_rows(rows, MOST_ROWS)
     every_row, counts = len(look) == frame.n_rows, rows.counts()
     if not every_row:
@@ -366,7 +366,7 @@ def _naive_alone(schema: Schema, held: Held, worth: float) -> Pooled:
 def _proposed(
     schema: Schema, best: list[Candidate], held: Held, tried: list[Tried], naive_alone: Pooled | None
 ) -> list[Proposal]:
-    """Pools in the order of their priced loss: the best of every structure together, the naive one; then none.
+    """Pools in the order of their expected loss: the best of every structure together, the naive one; then none.
 
     Those that the rows compared show to be worth it, on all rows looked at: few do not tell how rare an outlier rate
     is.
@@ -486,7 +486,7 @@ def _selection(
 
 
 def _posterior(scores: Sequence[Array], log_prior: Array, pool: Pooled) -> Array:
-    """p(c | x) of rows left out, by the pool.  # → (n, K)"""
+    """Leave-one-out p(c | x), by the pool.  # → (n, K)"""
     if not scores:
         return np.zeros((0, log_prior.shape[-1]))
     joint = log_prior + sum(b * s for b, s in zip(pool.powers, scores, strict=True))
@@ -494,7 +494,7 @@ def _posterior(scores: Sequence[Array], log_prior: Array, pool: Pooled) -> Array
 
 
 def _densest(best: list[Candidate], held: Held) -> Candidate:
-    """The structure whose density explains rows left out best; the naive one, if no other surely does."""
+    """The structure with the best leave-one-out density; the naive one, if no other surely does."""
     weights = held.told(held.compared)[1]
     naive = best[0]
     found, most = naive, 0.0

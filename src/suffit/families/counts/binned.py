@@ -42,19 +42,40 @@ Edges = tuple[float, ...]  # of one column, increasing: one bin below, one above
 class Binned(SmoothedFamily):
     """P(x_j in bin b | c) = (N_jb|c + α)/(N_j|c + α·bins of j).
 
-    ``edges`` e₁ < … < e_m make the m + 1 bins x < e₁, e₁ ≤ x < e₂, …, x ≥ e_m: a value equal to an edge belongs to the
-    bin above it (values and edges are compared as float64).  Give one sequence for all columns, or one for each.  Bins
-    that no row falls in count among the bins; a missing value (NaN) drops out.
+    Edges e₁ < … < e_m make the m + 1 bins x < e₁, e₁ ≤ x < e₂, …, x ≥ e_m: a value equal to an edge belongs to the bin
+    above it (values and edges are compared as float64).  Bins that no row falls in count among the bins; a missing
+    value (NaN) drops out.  Models whose edges were chosen from different rows cannot be merged: give them the same
+    edges.
 
-    Without edges they are chosen from the first rows learned, column by column, and stay as they are from then on:
+    Parameters
+    ----------
+    edges : sequence of float, or one for each column, optional
+        The edges.  By default they are chosen from the first rows, column by column, and kept.
+    alpha : float, "loo" or "evidence", default 1.0
+        Added to the count of every bin; 0 is maximum likelihood.  "loo" chooses it by leave-one-out, "evidence" by the
+        evidence of the counts.
+    how : {"mdl", "width", "quantile"}, default "mdl"
+        How edges are chosen.  "mdl": by class entropy, splitting while the gain pays for the description of the edge
+        (Fayyad and Irani); a column without such an edge has one bin, and is ignored.  "width": ``bins`` bins of equal
+        width between the least and the greatest value.  "quantile": ``bins`` bins with equal shares of the rows; fewer
+        where many values are equal.
+    bins : int, default 5
+        Number of bins, for "width" and "quantile".
+    tuning : Tuning, optional
+        What was tried to choose ``alpha``; set by a fit, not by users.
 
-    - ``how="mdl"``: by class entropy, cut while the gain pays for the cut's description (Fayyad and Irani), however
-      many ``bins`` that makes.  A column without such a cut has one bin, and says nothing about the class.
-    - ``how="width"``: ``bins`` bins of equal width between the least and the greatest value.
-    - ``how="quantile"``: ``bins`` bins with equal shares of the rows; fewer where many values are equal.
+    Attributes
+    ----------
+    key : str
+        "binned", the name of the family.
 
-    Models whose edges were chosen from different rows cannot be merged: give them the same edges.
+    See Also
+    --------
+    NaiveBayes : Naive Bayes with this or any other family.
+    Categorical : Columns that are categories already.
 
+    Examples
+    --------
     >>> from suffit import NaiveBayes
     >>> area, sold = [[350.0], [500.0], [900.0], [1300.0], [2100.0]], ["no", "no", "no", "yes", "yes"]
     >>> model = NaiveBayes(Binned([400, 800, 1200, 1600])).fit(area, sold)
@@ -75,7 +96,7 @@ class Binned(SmoothedFamily):
         if self.how not in HOW:
             raise ValueError(f"Binned(how={self.how!r}): how must be one of {', '.join(map(repr, HOW))}")
         if isinstance(self.bins, bool) or not isinstance(self.bins, int | np.integer) or self.bins < 1:
-            raise ValueError(f"Binned(bins={self.bins!r}): bins must be a integer of at least 1")
+            raise ValueError(f"Binned(bins={self.bins!r}): bins must be an integer of at least 1")
         if self.edges is not None:
             object.__setattr__(self, "edges", _read_edges(self.edges))
 
@@ -94,12 +115,12 @@ class Binned(SmoothedFamily):
     def column_edges(self, columns: Sequence[str]) -> tuple[Edges, ...]:
         """The edges of each of these columns."""
         if self.edges is None:
-            raise InputError(f"Binned(how={self.how!r}) has chosen no edges yet; learn rows, or give edges")
+            raise InputError(f"Binned(how={self.how!r}) has not chosen its edges yet; fit first, or give edges")
         if not self._by_column:
             return (self.edges,) * len(columns)
         if len(self.edges) != len(columns):
             raise InputError(
-                f"Binned has edges for {len(self.edges)} columns, and the rows have {len(columns)}; give one sequence "
+                f"Binned has edges for {len(self.edges)} columns, but X has {len(columns)}; give one sequence "
                 "of edges for each column, or one for all"
             )
         return self.edges
@@ -112,8 +133,8 @@ class Binned(SmoothedFamily):
             ):
                 if mine != theirs:
                     return (
-                        f"column {name!r} is cut at {list(mine)} in one and at {list(theirs)} in the other; make both "
-                        "with the same edges, Binned(edges=…)"
+                        f"column {name!r} has bin edges {list(mine)} in one model and {list(theirs)} in the other; fit "
+                        "both with the same edges, Binned(edges=…)"
                     )
         return super().difference(other, columns)
 
@@ -121,7 +142,6 @@ class Binned(SmoothedFamily):
 
     @property
     def is_tuned(self) -> bool:
-        """Whether edges and α are."""
         return type(self).tuned is Binned.tuned and self.edges is not None and not self.alpha_is_open
 
     def tuned(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
@@ -143,9 +163,9 @@ class Binned(SmoothedFamily):
         if not any(edges) and (self.how == "mdl" or self.bins > 1):
             warn_once(
                 DataWarning,
-                f"Binned(how={self.how!r}) found no place to cut ",
+                f"Binned(how={self.how!r}) found no bin edges for ",
                 [f"column {name!r}" for name in columns],
-                ": with one bin it says nothing about the class, now and later; begin with more rows, or give edges",
+                ": with a single bin it is ignored, now and in later batches; start with more rows, or give edges",
             )
         return replace(self, edges=edges)
 
@@ -203,7 +223,6 @@ class Binned(SmoothedFamily):
         return category_stats(rows, [range(size) for size in sizes], count_categories(codes, sizes, rows))
 
     def surely_valid(self, X: Matrix) -> bool:
-        """Anything finite will do."""
         return math.isfinite((X.data if is_sparse(X) else X).sum())
 
     def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
@@ -249,7 +268,6 @@ class BinnedScorer(CategoricalScorer):
         return row_blocks(X.shape[0], X.shape[1], self.cells)
 
     def check(self, X: Matrix) -> None:
-        """Refuse infinities."""
         for start, stop in row_blocks(*X.shape) if X.dtype.kind == "f" else ():
             check_finite(block(X, start, stop), self.columns, start)
 
@@ -327,7 +345,7 @@ def _increasing(edges: Any) -> Edges:
         e = np.full(1, np.nan)
     if e.ndim != 1 or not np.isfinite(e).all() or not (e[1:] > e[:-1]).all():
         raise ValueError(
-            f"Binned(edges=…): found {edges!r}; edges are finite numbers, each greater than the one before, in one "
+            f"Binned(edges=…): found {edges!r}; edges must be finite, increasing numbers, in one "
             "sequence for all columns or one for each"
         )
     return tuple(e.tolist())

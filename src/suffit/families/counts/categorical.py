@@ -34,13 +34,40 @@ UNKNOWN = ("ignore", "novel", "error")  # what becomes of a category never seen
 class Categorical(SmoothedFamily):
     """P(x_j = v | c) = (N_jv|c + α)/(N_j|c + α·categories of j).
 
-    A missing value and a category never seen drop out of the sum.  A column of integers 0 … max has max + 1 categories,
-    whether seen or not, unless ``every_integer`` is False; ``least_categories`` sets a least number of them (a number
-    for all columns, or one for each).
+    A missing value and a category never seen drop out of the sum.
 
-    ``unknown`` says what becomes of a category never seen: ``"ignore"`` leaves it out like a missing value, ``"novel"``
-    gives every class α/(N + α·(categories + 1)) for it, ``"error"`` refuses it; None is what the estimator has set, or
-    ``"ignore"``.
+    Parameters
+    ----------
+    alpha : float, "loo" or "evidence", default 1.0
+        Added to the count of every category; 0 is maximum likelihood.  "loo" chooses it by leave-one-out, "evidence" by
+        the evidence of the counts.
+    least_categories : int or tuple of int, optional
+        Least number of categories, for all columns or for each.
+    every_integer : bool, default True
+        Whether a column of integers 0 … max has max + 1 categories, seen or not.
+    unknown : {"ignore", "novel", "error"} or None, default None
+        What to do with a category never seen: treat it as missing, give it α/(N + α·(categories + 1)) in every class,
+        or raise an error.  None is the setting of the estimator, or "ignore".
+    tuning : Tuning, optional
+        What was tried to choose ``alpha``; set by a fit, not by users.
+
+    Attributes
+    ----------
+    key : str
+        "categorical", the name of the family.
+
+    See Also
+    --------
+    CategoricalNB : Naive Bayes with this family.
+    Binned : Numeric columns in bins.
+
+    Examples
+    --------
+    >>> from suffit import GenerativeClassifier
+    >>> table = {"city": ["Bern", "Bern", "Basel", "Basel"]}
+    >>> model = GenerativeClassifier({"city": Categorical(alpha=0.5)}).fit(table, ["a", "a", "a", "b"])
+    >>> model.predict_proba({"city": ["Bern"]}).round(3)
+    array([[0.882, 0.118]])
     """
 
     alpha: Any = 1.0
@@ -54,7 +81,7 @@ class Categorical(SmoothedFamily):
     def __post_init__(self) -> None:
         check_alpha(self, evidence=True)
         if self.unknown is not None and self.unknown not in UNKNOWN:
-            raise ValueError(f"Categorical(unknown={self.unknown!r}): one of {', '.join(map(repr, UNKNOWN))}")
+            raise ValueError(f"Categorical(unknown={self.unknown!r}): must be one of {', '.join(map(repr, UNKNOWN))}")
 
     def evidence_of(self, stats: Any) -> Callable[[float], float]:
         """Categories of every class and column, their shares drawn from Dirichlet(α)."""
@@ -80,7 +107,6 @@ class Categorical(SmoothedFamily):
         return category_stats(rows, found, np.concatenate(counts, axis=1))
 
     def surely_valid(self, X: Any) -> bool:
-        """Integers are categories, all of them."""
         return isinstance(X, np.ndarray) and X.dtype.kind in "iu"
 
     def _count_integers(self, X: NDArray[Any], rows: Rows) -> tuple[list[list[int]], Array] | None:
@@ -194,10 +220,10 @@ def loo_categories(
     alpha: float,
     lone: Lone,
 ) -> LooScores:
-    """Σ_j log P(category | c), the row itself left out: other classes score it as they are.
+    """Leave-one-out Σ_j log P(category | c): other classes score the row as they are.
 
     ``lone(j)``: for every category of a column, should a row be the only one that has it, how many categories there are
-    without the row, and whether it is still one of them; otherwise it says nothing.
+    without the row, and whether it is still one of them; otherwise it drops out.
     """
     from ...kernels.categories import categories_without, category_scores
 
@@ -265,7 +291,7 @@ def count_categories(codes: Part, sizes: Sequence[int], rows: Rows) -> Array:
 
 
 def category_stats(rows: Rows, categories: Sequence[Sequence[Hashable]], count: Array) -> Stats:
-    """Sums on an axis of (column, category) pairs; categories no row takes are left out."""
+    """Sums on an axis of (column, category) pairs; categories without rows are dropped."""
     labels = [(j, v) for j, values in enumerate(categories) for v in values]
     seen = np.asarray(count.any(axis=0)).tolist()
     try:

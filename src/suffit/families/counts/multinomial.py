@@ -41,14 +41,40 @@ WORDS = layout(
 class Multinomial(SmoothedFamily):
     """log p(document | c) = Σ_w x_w log φ_w|c, φ_w|c = (count + α_w)/Σ(count + α): a density over word sequences.
 
-    The number of orders in which the same counts can be written is no part of it, nor is the length.
-    ``complement``: each class is scored against the words of all the others (Rennie et al. 2003).
+    Neither the number of orders in which the same counts can be written nor the length is part of it.  A missing count
+    (NaN) is marginalised: at fit, φ rests on the mean count of the documents that have one; a document is scored by the
+    model without that word, Σ over the other words of x_w log(φ_w|c / Σ φ).
 
-    A missing count (NaN) is left out: at fit, φ rests on the mean count of the documents that have one; a document is
-    scored by the model without that word, Σ over the other words of x_w log(φ_w|c / Σ φ).
+    Parameters
+    ----------
+    alpha : float, array-like of shape (n_words,), "loo" or "evidence", default 1.0
+        Added to the count of every word; 0 is maximum likelihood.  "loo" chooses it by leave-one-out, "evidence" by the
+        evidence of the counts.
+    complement : bool, default False
+        Whether each class is scored against the words of all the others (Rennie et al. 2003).
+    norm : bool, default False
+        Whether the weights of the complement are divided by their sum.
+    grows : bool, default False
+        Whether the number of words is that of the largest word id in any document, and grows and falls with the
+        documents.
+    tuning : Tuning, optional
+        What was tried to choose ``alpha``; set by a fit, not by users.
 
-    ``grows``: the words are as many as the largest number that a document has; when the last documents with it go, so
-    do the words.
+    Attributes
+    ----------
+    key : str
+        "multinomial", the name of the family.
+
+    See Also
+    --------
+    MultinomialNB : Naive Bayes with this family.
+    ComplementNB : Naive Bayes with its complement.
+
+    Examples
+    --------
+    >>> from suffit import MultinomialNB
+    >>> MultinomialNB(alpha=0.5).fit([[3, 0], [2, 1], [0, 4]], ["a", "a", "b"]).predict([[1, 1]]).tolist()
+    ['a']
     """
 
     alpha: Any = 1.0  # a number, one for each word, or how to choose one
@@ -71,7 +97,7 @@ class Multinomial(SmoothedFamily):
         return CellError(
             f"Negative values in data passed to {who} (input X): column {columns[j]!r}, found {value:g}",
             row,
-            "word counts are 0 or more: with HashingVectorizer set alternate_sign=False, or use GaussianNB",
+            "word counts must be 0 or more: with HashingVectorizer set alternate_sign=False, or use GaussianNB",
         )
 
     def check(self, x: NDArray[Any], columns: Sequence[str], first_row: int) -> None:
@@ -95,12 +121,10 @@ class Multinomial(SmoothedFamily):
         raise self._refuse(columns, j, float(X.data[e]), i)
 
     def surely_valid(self, X: Matrix) -> bool:
-        """Finite and not negative."""
         x = X.data if is_sparse(X) else X
         return not x.size or (x.min() >= 0 and bool(np.isfinite(x.max())))
 
     def running(self, stats: Stats) -> Running | None:
-        """Counts of the same words."""
         table = label_table(stats.axes[CLASS])
         return None if table is None else RunningCounts(stats, *table)
 
@@ -138,7 +162,7 @@ class Multinomial(SmoothedFamily):
         return after if width == len(after.axes[FEATURE]) else after.take(FEATURE, range(width))
 
     def known_part(self, X: Matrix, stats: Any) -> Matrix:
-        """Words beyond those of the sums are left out, where words come and go."""
+        """Words beyond those of the sums are ignored, where words come and go."""
         width = len(stats.axes[FEATURE])
         return X[:, :width] if self.grows and X.shape[1] > width else X
 
@@ -356,7 +380,6 @@ class MultinomialScorer(Scorer):
         return sparse.csr_array((odds, X.indices, X.indptr), shape=X.shape) if is_sparse(X) else odds.reshape(X.shape)
 
     def row_kernel(self, log_prior: Array) -> tuple[Any, tuple[Array, ...]]:
-        """Linear in the counts."""
         from ...kernels.one_row import linear_row
 
         nothing, none = freeze(np.zeros(self.weights.shape[1])), freeze(np.zeros(len(self.weights)))
@@ -364,7 +387,6 @@ class MultinomialScorer(Scorer):
         return (None, ()) if self.limited else (linear_row, parameters)
 
     def surely_valid(self, X: NDArray[Any]) -> bool:
-        """Finite and not negative."""
         return self.family.surely_valid(X)
 
     @cached_property
@@ -392,7 +414,6 @@ class MultinomialScorer(Scorer):
         return np.stack([rng.multinomial(m, phi[c]) for m, c in zip(length, codes, strict=True)]).astype(np.float64)
 
     def logistic_form(self) -> LogisticForm:
-        """Weights on the counts."""
         nothing = np.zeros(len(self.weights))
         impossible = Impossible(self.never.astype(np.float64), nothing) if self.limited else None
         return LogisticForm(tuple(self.columns), self.weights, nothing, _counts, impossible=impossible)

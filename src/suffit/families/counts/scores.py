@@ -110,7 +110,7 @@ class CategoricalScorer(Scorer):
                     "a category never seen in training",
                     repr(values[codes[i]]),
                     i,
-                    "unknown='ignore' leaves it out",
+                    "use unknown='ignore' to treat it as missing",
                 )
 
     def score_rows(self, X: NDArray[Any], start: int, stop: int, out: Array) -> None:

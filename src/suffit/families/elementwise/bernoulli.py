@@ -29,9 +29,28 @@ FEW_WEIGHTS = 32  # rows of so many different weights are left out class by clas
 class Bernoulli(Elementwise):
     """x ∈ {0, 1}: log p = x log φ + (1−x) log(1−φ), φ = (Σx + α)/(n + 2α).
 
-    Values are made 0 or 1 by ``x > threshold``; with ``threshold=None`` they must lie in [0, 1] already.
-    α = 0 is maximum likelihood, and predictions are then the limit α → 0.
+    Parameters
+    ----------
+    threshold : float or None, default 0.0
+        Values are made 0 or 1 by ``x > threshold``; with None they must lie in [0, 1] already.
+    alpha : float, array-like of shape (n_features,), "loo" or "evidence", default 1.0
+        Pseudo-rows with the feature, and as many without it; 0 is maximum likelihood, and predictions are then the
+        limit α → 0.  "loo" chooses it by leave-one-out, "evidence" by the evidence of the counts.
+    tuning : Tuning, optional
+        What was tried to choose ``alpha``; set by a fit, not by users.
 
+    Attributes
+    ----------
+    key : str
+        "bernoulli", the name of the family.
+
+    See Also
+    --------
+    BernoulliNB : Naive Bayes with this family.
+    GenerativeClassifier : Tables, with a family for each column.
+
+    Examples
+    --------
     >>> theta, A, *_ = Bernoulli().solve(np.array([4.0]), np.array([[1.0]]))
     >>> np.exp(theta[0]), np.exp(-A)  # the odds of presence, and the probability of absence
     (array([0.33333333]), array([0.75]))
@@ -42,7 +61,7 @@ class Bernoulli(Elementwise):
     key: ClassVar[str] = "bernoulli"
     from_0: ClassVar[bool] = True
     support: ClassVar[str] = "needs values from 0 to 1"
-    way_out: ClassVar[str] = "set a threshold (binarize) to make them 0 or 1"
+    way_out: ClassVar[str] = "set a threshold (binarize)"
 
     @property
     def statistic(self) -> tuple[Any, ...]:

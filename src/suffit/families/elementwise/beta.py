@@ -52,9 +52,27 @@ def _step(a: Array, b: Array, g1: Array, g2: Array) -> tuple[Array, Array, Array
 class Beta(Elementwise):
     """0 < x < 1: log p = (a−1) log x + (b−1) log(1−x) − log B(a, b), a and b by the class means of both logs.
 
-    The sums of each class are smoothed: α = 1 by default, a pseudo-row of all classes (their mean statistic, added once
-    to every class); ``alpha=0`` is maximum likelihood.
 
+    Parameters
+    ----------
+    alpha : float, array-like of shape (n_features,) or "loo", default 1.0
+        Number of pseudo-rows, with the mean statistic of all classes, that are added to every class; 0 is maximum
+        likelihood.  "loo" chooses it by leave-one-out.
+    tuning : Tuning, optional
+        What was tried to choose ``alpha``; set by a fit, not by users.
+
+    Attributes
+    ----------
+    key : str
+        "beta", the name of the family.
+
+    See Also
+    --------
+    NaiveBayes : Naive Bayes with this or any other family.
+    GenerativeClassifier : Tables, with a family for each column.
+
+    Examples
+    --------
     >>> theta, A, *_ = Beta().solve(np.array([1.0]), np.array([[-1.0, -1.0]]))  # ψ(1) − ψ(2) = −1
     >>> (theta + 1).round(6)
     array([[1., 1.]])

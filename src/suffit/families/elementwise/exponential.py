@@ -20,9 +20,27 @@ LEAST_SHARE = 1e-9  # the least class mean, as a share of the pooled one: a clas
 class Exponential(Amount):
     """x ≥ 0: log p = log λ − λx, rate λ = 1/mean, the mean smoothed.
 
-    The sums of each class are smoothed: α = 1 by default, a pseudo-row of all classes (their mean statistic, added once
-    to every class); ``alpha=0`` is maximum likelihood.
 
+    Parameters
+    ----------
+    alpha : float, array-like of shape (n_features,) or "loo", default 1.0
+        Number of pseudo-rows, with the mean statistic of all classes, that are added to every class; 0 is maximum
+        likelihood.  "loo" chooses it by leave-one-out.
+    tuning : Tuning, optional
+        What was tried to choose ``alpha``; set by a fit, not by users.
+
+    Attributes
+    ----------
+    key : str
+        "exponential", the name of the family.
+
+    See Also
+    --------
+    NaiveBayes : Naive Bayes with this or any other family.
+    Gamma : Positive values with two parameters.
+
+    Examples
+    --------
     >>> theta, A, *_ = Exponential().solve(np.array([2.0]), np.array([[1.0]]))
     >>> theta[0], np.exp(-A)
     (array([-2.]), array([2.]))
@@ -31,7 +49,7 @@ class Exponential(Amount):
     key: ClassVar[str] = "exponential"
 
     def solve(self, n: Array, t: Array) -> Natural:
-        """θ = −1/mean, A = log mean; a column that is 0 throughout says nothing."""
+        """θ = −1/mean, A = log mean; a column that is 0 throughout drops out."""
         mean = t[..., 0] / n
         pooled = np.max(mean, axis=-2, initial=0.0, keepdims=True) if mean.ndim > 1 else mean
         mean = np.maximum(mean, LEAST_SHARE * pooled)

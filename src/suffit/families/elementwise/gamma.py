@@ -39,13 +39,33 @@ def shape_of(gap: Array) -> Array:
 class Gamma(Elementwise):
     """x > 0: log p = (k−1) log x − λx + k log λ − log Γ(k), k and λ those that match the class means of x and log x.
 
-    The sums of each class are smoothed: α = 1 by default, a pseudo-row of all classes (their mean statistic, added once
-    to every class); ``alpha=0`` is maximum likelihood.
+    Columns that hardly vary relative to their mean m (10,000,000 ± 1) are counted about a round number o near it, as x
+    − o and log(x/o) − (x − o)/o, because sums of x and log x would lose their spread.  The first rows fix these
+    origins, as they fix the edges of bins; models to be merged must have the same.
 
-    Columns that hardly vary beside their mean m (10,000,000 ± 1) are counted about a round number o near it, as x − o
-    and log(x/o) − (x − o)/o: sums of x and log x would not tell their spread.  The first rows show which, as the edges
-    of bins; models to be merged must have the same.
 
+    Parameters
+    ----------
+    alpha : float, array-like of shape (n_features,) or "loo", default 1.0
+        Number of pseudo-rows, with the mean statistic of all classes, that are added to every class; 0 is maximum
+        likelihood.  "loo" chooses it by leave-one-out.
+    tuning : Tuning, optional
+        What was tried to choose ``alpha``; set by a fit, not by users.
+    origin : tuple of float, optional
+        The origin of each column, 0 for none; chosen by the first rows where it is None.
+
+    Attributes
+    ----------
+    key : str
+        "gamma", the name of the family.
+
+    See Also
+    --------
+    NaiveBayes : Naive Bayes with this or any other family.
+    LogNormal : Positive values whose logarithm is normal.
+
+    Examples
+    --------
     >>> theta, A, *_ = Gamma().solve(np.array([2.0]), np.array([[4.0, 2 * np.log(2) - 0.5]]))
     >>> (theta[0, 1] + 1).round(4), (-theta[0, 0]).round(4)  # shape and rate
     (np.float64(2.1518), np.float64(1.0759))
@@ -69,7 +89,6 @@ class Gamma(Elementwise):
 
     @property
     def is_tuned(self) -> bool:
-        """Whether origins and α are."""
         return type(self).tuned is Gamma.tuned and self.origin is not None and not self.alpha_is_open
 
     def tuned(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
@@ -97,7 +116,6 @@ class Gamma(Elementwise):
         return o > 0, np.where(o > 0, o, 1.0)
 
     def outside(self, x: Array) -> NDArray[np.bool_]:
-        """Zero or negative."""
         return x <= 0
 
     def infeasible(self, n: Array, t: Array, slack: Array) -> NDArray[np.bool_]:
@@ -155,7 +173,6 @@ class Gamma(Elementwise):
         return np.where(near, o / (1 - share), plain)
 
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
-        """Gamma variates."""
         k = theta[..., 1] + 1
         if not self.origin:
             return np.asarray(rng.standard_gamma(k) / -theta[..., 0])

@@ -18,9 +18,27 @@ from .shape import Natural
 class Geometric(Amount):
     """x = 0, 1, 2, …: log p = x log(1−π) + log π with success probability π = 1/(1 + mean), the mean smoothed.
 
-    The sums of each class are smoothed: α = 1 by default, a pseudo-row of all classes (their mean statistic, added once
-    to every class); ``alpha=0`` is maximum likelihood, and predictions are then the limit α → 0.
 
+    Parameters
+    ----------
+    alpha : float, array-like of shape (n_features,) or "loo", default 1.0
+        Number of pseudo-rows, with the mean statistic of all classes, that are added to every class; 0 is maximum
+        likelihood, and predictions are then the limit α → 0.  "loo" chooses it by leave-one-out.
+    tuning : Tuning, optional
+        What was tried to choose ``alpha``; set by a fit, not by users.
+
+    Attributes
+    ----------
+    key : str
+        "geometric", the name of the family.
+
+    See Also
+    --------
+    NaiveBayes : Naive Bayes with this or any other family.
+    Poisson : Counts with variance equal to the mean.
+
+    Examples
+    --------
     >>> theta, A, *_ = Geometric().solve(np.array([4.0]), np.array([[4.0]]))
     >>> np.exp(theta[0]), np.exp(-A)
     (array([0.5]), array([0.5]))

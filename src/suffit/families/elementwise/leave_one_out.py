@@ -18,7 +18,7 @@ from ...data.rows import Rows
 from ...kernels.runtime.threads import every, row_blocks
 from .shape import LOO_CELLS, Elementwise, without
 
-FEWER = 2  # times fewer values, of each class, than rows are few
+FEWER = 2  # values are looked up in a table where rows are at least 2 × classes × distinct values
 MOST_CELLS = 1 << 20  # of the table of their scores
 
 

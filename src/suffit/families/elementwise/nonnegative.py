@@ -31,5 +31,4 @@ class Amount(Elementwise):
         return True
 
     def T(self, x: Array) -> Array:
-        """X."""
         return x[..., None]

@@ -19,9 +19,27 @@ from .shape import Natural
 class Poisson(Amount):
     """x = 0, 1, 2, …: log p = x log λ − λ − log x!, λ the class mean, smoothed.
 
-    The sums of each class are smoothed: α = 1 by default, a pseudo-row of all classes (their mean statistic, added once
-    to every class); ``alpha=0`` is maximum likelihood, and predictions are then the limit α → 0.
 
+    Parameters
+    ----------
+    alpha : float, array-like of shape (n_features,) or "loo", default 1.0
+        Number of pseudo-rows, with the mean statistic of all classes, that are added to every class; 0 is maximum
+        likelihood, and predictions are then the limit α → 0.  "loo" chooses it by leave-one-out.
+    tuning : Tuning, optional
+        What was tried to choose ``alpha``; set by a fit, not by users.
+
+    Attributes
+    ----------
+    key : str
+        "poisson", the name of the family.
+
+    See Also
+    --------
+    PoissonNB : Naive Bayes with this family.
+    Geometric : Counts with a heavier tail.
+
+    Examples
+    --------
     >>> theta, A, *_ = Poisson().solve(np.array([2.0]), np.array([[6.0]]))
     >>> np.exp(theta[0]), A
     (array([3.]), array([3.]))
@@ -49,5 +67,4 @@ class Poisson(Amount):
         return np.asarray(np.exp(theta[..., 0]))
 
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
-        """Poisson counts."""
         return rng.poisson(np.exp(theta[..., 0])).astype(np.float64)

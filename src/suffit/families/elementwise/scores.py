@@ -184,7 +184,6 @@ class ElementwiseScorer(Scorer):
         self._linear(X, start, stop, self.never, out)
 
     def check(self, X: Matrix) -> None:
-        """Refuse rows outside the support."""
         if is_sparse(X) and self.family.has_zero:
             if not self._by_presence:  # else looked at while it is scored
                 self.family.check_sparse(csr(X), self.columns)
@@ -240,7 +239,6 @@ class ElementwiseScorer(Scorer):
         return np.where(zero > 0, 0.0, np.where(zero < 0, 1.0, values))
 
     def drawn_in(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Towards 0."""
         return np.asarray(X, dtype=np.float64) * 1e-50
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:

@@ -284,7 +284,7 @@ class Elementwise(SmoothedFamily):
         return np.zeros_like(pooled)
 
     def scorer(self, stats: Stats, columns: Sequence[str]) -> ElementwiseScorer:
-        """Solve the smoothed sums; a column without any value is left out."""
+        """Solve the smoothed sums; a column without any value drops out."""
         n, t = stats["n"], stats["t"]
         warn_absent(n, stats.axes[CLASS].labels, columns)
         return ElementwiseScorer(self.solvable(stats), n, t, columns)
@@ -364,7 +364,7 @@ def never_learned(after: Stats, bad: NDArray[np.bool_], columns: Sequence[str]) 
     name = columns[j]
     return InputError(
         f"forget: class {after.axes[CLASS].labels[c]!r} cannot have learned these rows: column {name!r} would be "
-        "left with sums that no rows have; forget only rows that were learned, with the same labels and weights"
+        "left with impossible sums; forget only rows that were learned, with the same labels and weights"
     )
 
 

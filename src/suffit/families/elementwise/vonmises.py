@@ -49,9 +49,29 @@ def _large(R: Array) -> Array:
 class VonMises(Elementwise):
     """x on a circle of length ``period``: log p = κ cos(a − μ) − log I0(κ) − log period, a = 2πx/period.
 
-    The sums of each class are smoothed: α = 1 by default, a pseudo-row of all classes (their mean statistic, added once
-    to every class); ``alpha=0`` is maximum likelihood.
 
+    Parameters
+    ----------
+    period : float, default 2π
+        Length of the circle: 24 for hours of the day, 360 for degrees.
+    alpha : float, array-like of shape (n_features,) or "loo", default 1.0
+        Number of pseudo-rows, with the mean statistic of all classes, that are added to every class; 0 is maximum
+        likelihood.  "loo" chooses it by leave-one-out.
+    tuning : Tuning, optional
+        What was tried to choose ``alpha``; set by a fit, not by users.
+
+    Attributes
+    ----------
+    key : str
+        "vonmises", the name of the family.
+
+    See Also
+    --------
+    NaiveBayes : Naive Bayes with this or any other family.
+    GenerativeClassifier : Tables, with a family for each column.
+
+    Examples
+    --------
     >>> theta, A, *_ = VonMises(period=24).solve(np.array([2.0]), np.array([[0.0, 2 * 0.6]]))
     >>> np.hypot(*theta[0]).round(3)  # κ: I1(κ)/I0(κ) = 0.6
     np.float64(1.516)

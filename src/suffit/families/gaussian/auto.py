@@ -55,7 +55,7 @@ class Candidate:
 class AnyGaussian(Family):
     """Normal columns whose covariance structure is open until rows are seen.
 
-    Spherical, diagonal and full covariances are compared on rows left out, own and shared (or tied as given); full ones
+    Spherical, diagonal and full covariances are compared by leave-one-out, own and shared (or tied as given); full ones
     under every tie and shrinkage of a grid where those are "loo".
     """
 
@@ -75,14 +75,19 @@ class AnyGaussian(Family):
         check_classes(rows)
         whole = np.flatnonzero(without_missing(X))
         if not len(whole):
-            raise InputError("covariance='auto' needs rows without missing values; set it by hand")
+            raise InputError(
+                "covariance='auto' needs complete rows, and every row has a missing value; use 'full', 'diagonal' or "
+                "'spherical'"
+            )
         full = MultivariateGaussian(tie=self.tie, shrinkage=self.shrinkage, unbiased=self.unbiased)
         stats = full.sums_to_tune(X, rows, columns)
         here, few = without_lone_rows(full, *some_rows(X[whole], rows.some(whole)), stats)
         tried = [*self._full(full, stats, here, few), *self._apart(X, rows, columns, here, few)]
         best = min(tried, key=lambda c: c.trial.loss)
         if not np.isfinite(best.trial.loss):
-            raise InputError("every structure that was tried has a singular covariance; set shrinkage by hand")
+            raise InputError(
+                "every structure that was tried has a singular covariance; set shrinkage to a number above 0"
+            )
         good = [c for c in tried if c.trial.loss <= best.trial.loss + c.error_beside(best) + SAME_LOSS]
         taken = min(good, key=lambda c: (c.parameters, -amount(c.trial.settings["shrinkage"])))
         tuning = Tuning(LOO_LOSS, tuple(c.trial for c in tried), taken.trial)
@@ -112,9 +117,9 @@ class AnyGaussian(Family):
         return other if isinstance(other, Gaussian | MultivariateGaussian) else self
 
     def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
-        """Not before the structure is settled."""
-        raise InputError("the structure of the covariance is not chosen yet; learn rows first")
+        """Refused before the structure is chosen."""
+        raise InputError("covariance='auto' has not chosen a structure yet; fit first")
 
     def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:
-        """Not before the structure is settled."""
-        raise InputError("the structure of the covariance is not chosen yet; learn rows first")
+        """Refused before the structure is chosen."""
+        raise InputError("covariance='auto' has not chosen a structure yet; fit first")

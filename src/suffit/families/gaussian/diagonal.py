@@ -125,17 +125,52 @@ def prior_variances(n: Array, x: Array, xx: Array, origin: Array) -> Array:
 class Gaussian(Elementwise):
     """Normal columns, independent given the class: mean and variance of each.
 
-    ``smoothing`` adds that share of the column's total variance to its variance in every class (``floor="largest"``:
-    of the largest column's; ``"bounded"``: of the largest, but no more than a million times the column's own).
-    ``tie`` moves the variances from each class's own (0) to one shared by all (1); ``spherical`` makes them equal
-    across columns; ``unbiased`` divides by n − 1 (shared: N − k).
-
     ``prior_rows`` r is a prior worth so many rows: of all classes together σ² = (Σ_c Σ(x − μ_c)² + r·v)/(D + r), with
     D = Σ_c (n_c − r) for those with more than r rows, as the means take that much; and of each class
     σ_c² = (Σ(x − μ_c)² + r·σ²)/n_c (over r, where it has less), times 1 + r/n_c for what is not known of its mean.
     v is the column's total variance, or the largest one within classes that rows which vary allow
     (``variance_limit``), if less.  So n rows that do not vary show a variance of about 1/n of the total, not 0, and a
     class of one row has twice that of all classes.
+
+    Parameters
+    ----------
+    smoothing : float, default 0.0
+        Share of a total variance that is added to the variance in every class.
+    floor : {"own", "bounded", "largest"}, default "own"
+        Whose total variance: the column's own, that of the largest column but at most a million times the column's own,
+        or that of the largest column.
+    tie : float in [0, 1], default 0.0
+        From a variance for each class (0) to one shared by all (1).
+    spherical : bool, default False
+        Whether the variances are equal across columns.
+    unbiased : bool, default False
+        Whether to divide by n − 1 (shared: N − number of classes).
+    shrinkage : float in [0, 1], default 0.0
+        Shrinks the variances towards their mean over the columns.
+    prior_rows : float, default 0.0
+        A prior worth so many rows, see above.
+    alpha : float
+        Not used: this family is smoothed by ``smoothing``.
+    tuning : Tuning, optional
+        Not used.
+
+    Attributes
+    ----------
+    key : str
+        "gaussian", the name of the family.
+
+    See Also
+    --------
+    GaussianNB : Naive Bayes with this family.
+    MultivariateGaussian : Jointly normal columns.
+    LogNormal : Positive values whose logarithm is normal.
+
+    Examples
+    --------
+    >>> from suffit import NaiveBayes
+    >>> X, y = [[0.0], [2.0], [7.0], [9.0]], ["a", "a", "b", "b"]
+    >>> NaiveBayes(Gaussian(tie=1.0)).fit(X, y).predict([[3.0]]).tolist()
+    ['a']
     """
 
     smoothing: float = 0.0
@@ -153,13 +188,13 @@ class Gaussian(Elementwise):
     def __post_init__(self) -> None:
         super().__post_init__()
         if isinstance(self.alpha, str) or self.alpha != 1.0:
-            raise ValueError(f"{type(self).__name__} takes no alpha; smoothing adds to its variances")
+            raise ValueError(f"{type(self).__name__} has no alpha; use smoothing, which is added to the variances")
         least(self, "smoothing", self.smoothing, 0.0)
         least(self, "tie", self.tie, 0.0, 1.0)
         least(self, "shrinkage", self.shrinkage, 0.0, 1.0)
         least(self, "prior_rows", self.prior_rows, 0.0)
         if self.floor not in ("own", "bounded", "largest"):
-            raise ValueError(f"{type(self).__name__}(floor={self.floor!r}): 'own', 'bounded' or 'largest'")
+            raise ValueError(f"{type(self).__name__}(floor={self.floor!r}): must be 'own', 'bounded' or 'largest'")
 
     @property
     def statistic(self) -> tuple[Any, ...]:
@@ -201,7 +236,6 @@ class Gaussian(Elementwise):
         return type(self) is Gaussian and x.dtype == np.float64 and math.isfinite(x.dot(x))
 
     def running(self, stats: Stats) -> Running | None:
-        """Moments about the same origin."""
         table = label_table(stats.axes[CLASS])
         return RunningMoments(stats, *table) if table is not None and type(self) is Gaussian else None
 
@@ -227,7 +261,9 @@ class Gaussian(Elementwise):
         if not np.isfinite(xx).all():
             check_finite(raw, columns, start)
             j = int(np.argmax(~np.isfinite(xx).all(axis=0)))
-            raise InputError(f"column {columns[j]!r}: values so large that their squares overflow; rescale the column")
+            raise InputError(
+                f"column {columns[j]!r}: values are so large that their squares overflow; rescale the column"
+            )
         return there, x, xx
 
     def _collect_sparse(self, X: Matrix, rows: Rows, columns: Sequence[str], axes: dict[str, Index]) -> Stats:
@@ -278,7 +314,7 @@ class Gaussian(Elementwise):
                 SingularClassWarning,
                 "",
                 [f"class {label!r} does not vary in column {column!r}" for label, column in cells],
-                f": the variance there is set to {LEAST_SHARE:g} of the column's total; smoothing or tie avoid this",
+                f": its variance is set to {LEAST_SHARE:g} of the column's total; use smoothing or tie to avoid this",
             )
         shared = self.tie == 1.0
         per_class = 1 if self.spherical else p
@@ -294,7 +330,7 @@ class Gaussian(Elementwise):
         return scorer if type(self) is Gaussian else WarpedScorer(scorer, self, tuple(columns))
 
     def solved_moments(self, n: Array, x: Array, xx: Array, origin: Array) -> tuple[Array, Array, Flags, Flags]:
-        """Means and variances (…, K, p), which columns say nothing (…, p), and which variances had to be made up."""
+        """Means and variances (…, K, p), which columns are constant (…, p), and which variances had to be made up."""
         means, ss, total = _about_means(n, x, xx, origin)
         variances = self._variances(n, ss, total)
         stuck = (variances <= 0) & (total > 0)
@@ -395,7 +431,6 @@ class Gaussian(Elementwise):
         return Natural(np.stack([mean / var, -0.5 / var], axis=-1), 0.5 * (mean**2 / var + np.log(2 * np.pi * var)))
 
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
-        """Normal variates."""
         var = -0.5 / theta[..., 1]
         return np.asarray(theta[..., 0] * var + np.sqrt(var) * rng.standard_normal(var.shape))
 
@@ -415,17 +450,14 @@ class WarpedScorer(Scorer):
             yield start, block(X, start, stop).astype(np.float64)
 
     def check(self, X: Matrix) -> None:
-        """Refuse rows outside the support."""
         for start, x in self._blocks(X):
             self.family.check(x, self.columns, start)
 
     def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
-        """Gaussian scores of warp(x)."""
         with np.errstate(all="ignore"):
             self.inner.score_rows(freeze(self.family.warp(block(X, start, stop))), 0, stop - start, out)
 
     def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
-        """The terms of warp(x)."""
         with np.errstate(all="ignore"):
             return self.inner.parts(freeze(self.family.warp(block(X, 0, X.shape[0]))), a, b)
 
@@ -444,7 +476,6 @@ class WarpedScorer(Scorer):
         return np.asarray(np.exp(self.inner.means + variances / 2))
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
-        """Exp of normal draws."""
         return np.exp(self.inner.sample(codes, rng))
 
     def logistic_form(self) -> LogisticForm:
@@ -465,18 +496,56 @@ class WarpedScorer(Scorer):
 @register
 @dataclass(frozen=True)
 class LogNormal(Gaussian):
-    """x > 0 whose logarithm is normal."""
+    """x > 0 whose logarithm is normal, with the settings of :class:`Gaussian` for log x.
+
+    Parameters
+    ----------
+    smoothing : float, default 0.0
+        Share of a total variance that is added to the variance in every class.
+    floor : {"own", "bounded", "largest"}, default "own"
+        Whose total variance: the column's own, that of the largest column but at most a million times the column's own,
+        or that of the largest column.
+    tie : float in [0, 1], default 0.0
+        From a variance for each class (0) to one shared by all (1).
+    spherical : bool, default False
+        Whether the variances are equal across columns.
+    unbiased : bool, default False
+        Whether to divide by n − 1 (shared: N − number of classes).
+    shrinkage : float in [0, 1], default 0.0
+        Shrinks the variances towards their mean over the columns.
+    prior_rows : float, default 0.0
+        A prior worth so many rows, see :class:`Gaussian`.
+    alpha : float
+        Not used: this family is smoothed by ``smoothing``.
+    tuning : Tuning, optional
+        Not used.
+
+    Attributes
+    ----------
+    key : str
+        "lognormal", the name of the family.
+
+    See Also
+    --------
+    NaiveBayes : Naive Bayes with this or any other family.
+    Gamma : Another family of positive values.
+
+    Examples
+    --------
+    >>> from suffit import NaiveBayes
+    >>> X, y = [[1.0], [2.0], [70.0], [90.0]], ["a", "a", "b", "b"]
+    >>> NaiveBayes("lognormal").fit(X, y).predict([[9.0]]).tolist()
+    ['a']
+    """
 
     key: ClassVar[str] = "lognormal"
     support: ClassVar[str] = "needs x > 0"
     way_out: ClassVar[str] = "use gaussian, shift the column, or drop the row"
 
     def warp(self, x: NDArray[Any]) -> NDArray[Any]:
-        """Log x."""
         return np.log(np.asarray(x, dtype=np.float64))
 
     def outside(self, x: Array) -> NDArray[np.bool_]:
-        """Zero or negative."""
         return x <= 0
 
     def log_base(self, x: Array) -> Array:

@@ -51,23 +51,61 @@ MOST_SHRINKAGE = 0.8  # of correlations that few rows tell of
 class MultivariateGaussian(JointMoments):
     """Jointly normal columns: Σ_c(tie) = ((1−tie)·S_c + tie·S) / ((1−tie)·n_c + tie·N), S_c = Σ(x−μ_c)(x−μ_c)ᵀ.
 
-    tie = 0 is quadratic, tie = 1 linear discriminant analysis.  ``shrinkage``: a number s gives (1−s)Σ + s·(tr Σ/p)·I;
-    ``"ledoit-wolf"`` and ``"oas"`` choose s for each class on standardised columns.  ``ridge`` r gives (1−r)Σ + r·I.
-    ``pool`` weighs the class covariances in the shared one (by default they weigh as many rows as they have), and
-    ``pooled`` keeps only the sums that a shared covariance needs.  Directions of a shared covariance whose variance,
-    in standardised columns, is below ``tolerance`` are left out.
+    tie = 0 is quadratic, tie = 1 linear discriminant analysis.  Rows with missing values are completed by EM on the
+    sums of their patterns.
 
-    ``target="diagonal"`` shrinks by a number towards the diagonal of Σ instead of a multiple of I.  Rows with missing
-    values are completed by EM on the sums of their patterns; ``missing values="pairs"`` keeps the sums of pairs of
-    columns instead, which take less room and time and are less exact.  They also take the place of EM, with a warning,
-    where patterns are too many: their sums more than 2²⁴ numbers, or a hundred steps more than 2·10¹⁰ products.
+    Parameters
+    ----------
+    tie : float in [0, 1] or "loo", default 0.0
+        From a covariance for each class (0) to one shared by all (1); "loo" chooses it by leave-one-out.
+    shrinkage : float in [0, 1], "ledoit-wolf", "oas" or "loo", default 0.0
+        A number s gives (1−s)Σ + s·(tr Σ/p)·I; "ledoit-wolf" and "oas" choose s for each class on standardised columns.
+    unbiased : bool, default False
+        Whether to divide by n − 1 (shared: N − number of classes).
+    ridge : float in [0, 1], default 0.0
+        A number r gives (1−r)Σ + r·I.
+    pool : tuple of float, optional
+        Weights of the class covariances in the shared one; by default their numbers of rows.
+    pooled : bool, default False
+        Whether to keep only the sums that a shared covariance needs.
+    tolerance : float, default 0.0
+        Directions of a shared covariance whose variance, in standardised columns, is below it are dropped.
+    target : {"identity", "diagonal"}, default "identity"
+        Whether a number for ``shrinkage`` shrinks towards a multiple of I or towards the diagonal of Σ.
+    missing : {"em", "pairs"}, default "em"
+        "pairs" keeps the sums of pairs of columns instead of those of patterns of missing values: quicker, smaller, and
+        less exact.  It also replaces EM, with a warning, where there are too many patterns (sums of more than 2²⁴
+        numbers, or a hundred steps of more than 2·10¹⁰ products).
+    freedom : float, default inf
+        Degrees of freedom ν of a multivariate t density with these means and scale matrices, whose tails are heavier: a
+        row far from all classes is weaker evidence.
+    prior : tuple of float, optional
+        Variances (v_1 … v_p) of a prior, for columns in units of their deviation within classes: S + r·diag(v) over N +
+        r rows for all classes together, S_c + r·I over n_c + r for each, r = ``prior_rows``.  n rows that do not vary
+        in some direction then show a variance of about v/n in it, not 0.
+    prior_rows : float
+        The number of rows that ``prior`` is worth.
+    tuning : Tuning, optional
+        What was tried to choose ``tie`` and ``shrinkage``; set by a fit, not by users.
 
-    ``prior`` (v_1 … v_p), for columns in units of their deviation within classes, is a prior of r = ``prior_rows``:
-    S + r·diag(v) over N + r rows for all classes together, S_c + r·I over n_c + r for each.  n rows that do not vary in
-    some direction then show a variance of about v/n in it, not 0.
+    Attributes
+    ----------
+    key : str
+        "multivariate_gaussian", the name of the family.
 
-    ``freedom`` ν gives the multivariate t density with these means and scale matrices, whose tails are heavier: a row
-    far from all classes says less of them.
+    See Also
+    --------
+    GaussianDiscriminantAnalysis : Discriminant analysis with this family.
+    Gaussian : Independent normal columns.
+
+    Examples
+    --------
+    >>> from suffit import GenerativeClassifier
+    >>> table = {"height": [1.6, 1.7, 1.8, 1.9], "weight": [60.0, 75.0, 70.0, 90.0]}
+    >>> joint = MultivariateGaussian(tie=1.0, shrinkage=0.2)
+    >>> model = GenerativeClassifier({("height", "weight"): joint}).fit(table, ["a", "a", "b", "b"])
+    >>> model.predict({"height": [1.65], "weight": [66.0]}).tolist()
+    ['a']
     """
 
     tie: Any = 0.0
@@ -93,19 +131,21 @@ class MultivariateGaussian(JointMoments):
         least(self, "ridge", self.ridge, 0.0, 1.0)
         if isinstance(self.shrinkage, str):
             if self.shrinkage not in ("ledoit-wolf", "oas", LOO):
-                raise ValueError(f"shrinkage={self.shrinkage!r}: a number in [0, 1], 'ledoit-wolf', 'oas' or 'loo'")
+                raise ValueError(
+                    f"shrinkage={self.shrinkage!r}: must be a number in [0, 1], 'ledoit-wolf', 'oas' or 'loo'"
+                )
         else:
             least(self, "shrinkage", self.shrinkage, 0.0, 1.0)
         if self.pooled and self.tie == LOO:
             raise ValueError(
-                "MultivariateGaussian(tie='loo', pooled=True): how far to tie takes the sums of every class"
+                "MultivariateGaussian(tie='loo', pooled=True): tie='loo' needs the sums of each class; use pooled=False"
             )
         if self.target not in ("identity", "diagonal"):
-            raise ValueError(f"MultivariateGaussian(target={self.target!r}): 'identity' or 'diagonal'")
+            raise ValueError(f"MultivariateGaussian(target={self.target!r}): must be 'identity' or 'diagonal'")
         if self.missing not in ("em", "pairs"):
-            raise ValueError(f"MultivariateGaussian(missing values={self.missing!r}): 'em' or 'pairs'")
+            raise ValueError(f"MultivariateGaussian(missing={self.missing!r}): must be 'em' or 'pairs'")
         if not (isinstance(self.freedom, Real) and self.freedom > 0):
-            raise ValueError(f"MultivariateGaussian(freedom={self.freedom!r}): a number above 0")
+            raise ValueError(f"MultivariateGaussian(freedom={self.freedom!r}): must be a number above 0")
 
     @property
     def statistic(self) -> tuple[Any, ...]:
@@ -121,11 +161,10 @@ class MultivariateGaussian(JointMoments):
 
     @property
     def is_tuned(self) -> bool:
-        """Whether tie and shrinkage are."""
         return type(self).tuned is MultivariateGaussian.tuned and LOO not in (self.tie, self.shrinkage)
 
     def tuned(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
-        """With the tie and the shrinkage that explain rows left out best, where that is asked for.
+        """With the tie and the shrinkage of the least leave-one-out log-loss, where that is asked for.
 
         Rows with missing values help to make the sums, completed as with one shared covariance; the rows compared are
         those without.
@@ -135,7 +174,10 @@ class MultivariateGaussian(JointMoments):
         check_classes(rows)
         whole = np.flatnonzero(without_missing(X))
         if not len(whole):
-            raise InputError("leave-one-out needs rows without missing values; set tie and shrinkage by hand")
+            raise InputError(
+                "tuning tie or shrinkage by leave-one-out needs complete rows, and every row has a missing value; "
+                "set tie and shrinkage to numbers"
+            )
         return tuned_covariance(self, X[whole], rows.some(whole), self.sums_to_tune(X, rows, columns))  # type: ignore[no-any-return]
 
     def sums_to_tune(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
@@ -296,9 +338,9 @@ class MultivariateGaussian(JointMoments):
         K, p = len(stats["n"]), len(columns)
         if K * p * p > MOST_COMPLETED and has_missing(values_of(stats)):
             raise InputError(
-                f"missing values in {p} columns of which {stats['n'].sum():g} rows tell: a full covariance would be "
-                f"completed through {K * p * p:.2g} numbers; fill them in first (SimpleImputer), take fewer "
-                "columns, or use independent ones (GaussianNB, covariance='diagonal')"
+                f"missing values in {p} columns with only {stats['n'].sum():g} rows: a full covariance would need "
+                f"{K * p * p:.2g} numbers; impute them first (SimpleImputer), use fewer columns, or a model of "
+                "independent columns (GaussianNB, covariance='diagonal')"
             )
         return self.moments(stats)
 
@@ -325,9 +367,9 @@ class MultivariateGaussian(JointMoments):
     def leave_one_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
         """By rank-one downdates; rows that leave something singular are solved one by one.
 
-        Where rows have missing values, EM is run anew for each, from where a first-order step leads (left_out_em.py);
-        from the beginning where covariances are between own and shared, shrunk by an amount that is chosen, or rest on
-        few pairs.  So it is where classes weigh in the shared covariance as a prior says.
+        Where rows have missing values, EM is run anew for each, from where a first-order step leads
+        (leave_one_out/em.py); from the beginning where covariances are between own and shared, shrunk by an amount that
+        is chosen, or rest on few pairs.  So it is where classes weigh in the shared covariance as a prior says.
         """
         if self._is_wide(stats) and not self._adds_to_all():
             return self.solved_without(X, rows, stats, columns)
@@ -348,7 +390,8 @@ class MultivariateGaussian(JointMoments):
     def approximate_leave_one_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
         """As ``leave_one_out``; where rows have missing values about that, in the time of a few fits.
 
-        EM by one step to the first order (left_out_em.py), pairs by what each row adds to them (left_out_holes.py).
+        EM by one step to the first order (leave_one_out/em.py), pairs by what each row adds to them
+        (leave_one_out/missing.py).
         """
         if self.pool is None and _by_pattern(stats):
             return self._without_missing(X, rows, stats, columns, EmLoo.nearly)
@@ -360,7 +403,7 @@ class MultivariateGaussian(JointMoments):
         return self.leave_one_out(X, rows, stats, columns)
 
     def _without_missing(self, X: Matrix, rows: Rows, stats: Stats, columns: Sequence[str], how: Any) -> LooScores:
-        """By EM from where all rows led; rows of which that says nothing are solved one by one."""
+        """By EM from where all rows led; rows for which that fails are solved one by one."""
         out = np.full((len(rows), len(stats["n"])), np.nan)
         left = self._em_loo(stats, columns)
         if left is not None:
@@ -396,7 +439,7 @@ class MultivariateGaussian(JointMoments):
         return left
 
     def alone(self, X: Matrix, rows: Rows, stats: Stats) -> Flags:
-        """Rows without which a column would not vary, and would say nothing."""
+        """Rows without which a column would not vary."""
         if self._is_wide(stats):
             kept = CentredRows(*as_rows(stats))
             means, total = kept.means, kept.total

@@ -313,6 +313,6 @@ def check_powers(sums: Sums, x: Array, columns: Sequence[str]) -> None:
         largest = np.max(np.abs(np.where(np.isnan(x), 0.0, x)), axis=0)
         j = int(np.argmax(largest))
         raise InputError(
-            f"column {columns[j]!r}: values so large that their powers overflow, up to {largest[j]:.3g}; rescale the "
-            "column"
+            f"column {columns[j]!r}: values of up to {largest[j]:.3g} are so large that their powers overflow; "
+            "rescale the column"
         )

@@ -37,7 +37,7 @@ def centred(X: Matrix, start: int, stop: int, mean: Array, W: Array) -> Array:
 class Marginal:
     """log p(x_o | c) of the columns o that a row has: the density of a part of jointly normal columns.
 
-    Σ_oo is factored once for every pattern; a column that never varies, or only with those before it, says nothing.
+    Σ_oo is factored once for every pattern; a column that never varies, or only with those before it, drops out.
     """
 
     def __init__(self, means: Array, sigma: Array, tolerance: float) -> None:
@@ -131,7 +131,6 @@ class GaussianScorer(Scorer):
 
     @property
     def centres(self) -> Array:
-        """The class means."""
         return self.means
 
     def filled(self, X: NDArray[Any], posterior: Array) -> NDArray[Any]:
@@ -240,13 +239,11 @@ class DiagonalScorer(GaussianScorer):
             out[np.isinf(x).any(axis=1)] = np.nan  # even where the column says nothing: refused later, by name
 
     def row_kernel(self, log_prior: Array) -> tuple[Any, tuple[Array, ...]]:
-        """One fused loop."""
         from ...kernels.one_row import gaussian_row
 
         return gaussian_row, (self.means, self.root, self.log_scale, freeze(log_prior))
 
     def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
-        """Column by column."""
         from .terms import diagonal_terms
 
         return diagonal_terms(self, X, a, b)
@@ -287,7 +284,6 @@ class OwnScorer(GaussianScorer):
         self.start = -0.5 * (log_det + rank * LOG_2PI)
 
     def of(self, classes: Sequence[int]) -> OwnScorer:
-        """The same for some of the classes."""
         means, sigma, W, log_det = (a[classes] for a in (self.means, self.sigma, self.W, self.log_det))
         return OwnScorer(means, sigma, W, log_det, self.rank, self.columns, self.n_parameters)
 
@@ -387,7 +383,6 @@ class SharedScorer(GaussianScorer):
         self.near = bool(np.abs(self.V).max(initial=0.0) <= NEAR)
 
     def of(self, classes: Sequence[int]) -> SharedScorer:
-        """The same for some of the classes."""
         rest = self.sigma, self.W, self.log_det, self.rank, self.columns, self.n_parameters
         return SharedScorer(self.means[classes], *rest)
 

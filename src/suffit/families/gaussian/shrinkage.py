@@ -111,7 +111,7 @@ def shrunk(how: str, count: Array, S: Array, fourth: Callable[[Array], Array], a
             norms = fourth(1 / scale**2)
         possible = norms >= 0.5 * n * np.trace(R, axis1=-2, axis2=-1) ** 2
         if (~possible & (count > 0)).any():  # below what Cauchy's inequality allows: the sums have underflowed
-            raise InputError("values so small that their fourth powers underflow; rescale the columns")
+            raise InputError("values are so small that their fourth powers underflow; rescale the columns")
         amount = ledoit_wolf_amount(R, norms, n, alike)
     both *= n[:, None, None]
     return np.where(count[:, None, None] > 0, shrink_to_identity(R, amount[:, None, None]) * both, S)

@@ -50,7 +50,6 @@ class HeavyScorer(Scorer):
         self.n_classes, self.n_parameters, self.cells = len(normal.means), normal.n_parameters, COPY_CELLS
 
     def of(self, classes: Sequence[int]) -> HeavyScorer:
-        """The same for some of the classes."""
         return HeavyScorer(self.normal.of(classes), self.freedom)
 
     def _distances(self, x: NDArray[Any]) -> tuple[Array, Array, Array]:
@@ -74,7 +73,6 @@ class HeavyScorer(Scorer):
         return np.maximum(squares, 0.0), peak, used
 
     def check(self, X: Matrix) -> None:
-        """As the normal."""
         self.normal.check(X)
 
     def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
@@ -108,7 +106,6 @@ class HeavyScorer(Scorer):
 
     @property
     def centres(self) -> Array:
-        """The class means."""
         return self.normal.means
 
     def filled(self, X: NDArray[Any], posterior: Array) -> NDArray[Any]:
@@ -126,12 +123,11 @@ class HeavyScorer(Scorer):
         return np.asarray(mean + wider * (self.normal.drawn(X, codes, rng) - mean))
 
     def drawn_in(self, X: NDArray[Any]) -> NDArray[Any]:
-        """As the normal."""
         return self.normal.drawn_in(X)
 
     def logistic_form(self) -> LogisticForm:
         """There is none: a t is not of exponential form."""
         raise InputError(
-            "heavy tails (freedom) have no logistic form: log-odds are no linear function of sums; explain(X) tells "
-            "what each column adds"
+            "with heavy tails (freedom) there is no logistic form: the log-odds are not linear in any statistic; "
+            "use explain(X) for what each column adds"
         )

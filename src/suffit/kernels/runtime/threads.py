@@ -100,9 +100,19 @@ def cores() -> int:
 
 
 def set_threads(n: int | None) -> None:
-    """Use ``n`` threads from now on (None: as many as there are cores)."""
+    """Use ``n`` threads from now on.  Results are the same to the last bit for any number.
+
+    Parameters
+    ----------
+    n : int or None
+        How many; None for as many as there are cores.
+
+    Returns
+    -------
+    None
+    """
     if n is not None and (not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1):
-        raise ValueError(f"set_threads needs a integer of at least 1, or None, got {n!r}")
+        raise ValueError(f"set_threads needs an integer of at least 1, or None, got {n!r}")
     global _wanted
     with _lock:
         _wanted = None if n is None else int(n)

@@ -1,6 +1,6 @@
-"""Fewer rows than columns: the rows themselves are the smallest sums that tell everything.
+"""Fewer rows than columns: the rows themselves are the smallest sufficient sums.
 
-Second moments of p columns are p² numbers however few rows went into them.  n rows with n ≪ p are told by n·p numbers:
+Second moments of p columns are p² numbers however few rows went into them.  n rows with n ≪ p take n·p numbers:
 which rows there are, and how often each class has each of them.  So the sums are *counts by row*, on an axis that grows
 with the rows and whose labels are the rows (their p numbers as bytes):
 
@@ -80,7 +80,7 @@ def kept_rows(made: Layout, X: Matrix, rows: Rows, columns: Sequence[str]) -> St
     n, p = X.shape
     if is_sparse(X) and n * p > MOST_CELLS:
         raise InputError(
-            f"a full covariance of {n} sparse rows with {p} columns needs all their zeros, {n * p:.3g} numbers; reduce "
+            f"a full covariance of {n} sparse rows with {p} columns needs {n * p:.3g} numbers, zeros included; reduce "
             "the columns first (TruncatedSVD), or use a model of independent columns (GaussianNB, MultinomialNB)"
         )
     codes, weights = rows.part(0, n)

@@ -1,4 +1,4 @@
-"""Fewer rows than columns, one of them left out: rank-one downdates in the space of the rows.
+"""Leave-one-out with fewer rows than columns: rank-one downdates in the space of the rows.
 
 All rows that were learned lie in the space that they span about their mean, of q < n dimensions, and so do the class
 means.  In an orthonormal basis of it the scatters are q × q; shrinking towards a multiple γ of I (or a ridge) adds γ to

@@ -2,7 +2,7 @@
 
 With d = 0 the matrix varies in no more directions than there are rows.  In standardised columns, B = √a Z / √M_jj, the
 eigenvalues of BᵀB are those of the small matrix B Bᵀ = A Λ Aᵀ, and its eigenvectors the rows of Λ^(−½) Aᵀ B; whatever
-lies outside of them does not vary and is left out.
+lies outside of them does not vary and is dropped.
 
 With d > 0 (shrinkage, a ridge, a prior's variances) M is of full rank.  In columns divided by √d it is I + BᵀB,
 B = √a Z / √d, and with B Bᵀ = A Λ Aᵀ
@@ -100,7 +100,7 @@ class LowRank:
         return np.asarray(out)
 
     def whitened(self, keep: Flags, tolerance: float = 0.0) -> Whitened:
-        """W with WᵀW = M⁻¹ on the columns to keep; directions in which nothing varies are left out."""
+        """W with WᵀW = M⁻¹ on the columns to keep; directions without variance are dropped."""
         Z, a = self._used()
         variance = self.diagonal()
         on = keep & (variance > 0)
@@ -153,7 +153,7 @@ class Whitening:
     """
 
     Z: Array  # (rows, p)
-    root: Array  # (p,), 0 for columns that say nothing
+    root: Array  # (p,), 0 for columns without variance
     H: Array  # (rows, rows)
     turned: bool = False
 

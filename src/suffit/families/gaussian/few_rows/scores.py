@@ -26,7 +26,7 @@ SMALL_PRODUCT = 1 << 26  # products of numbers below which BLAS threads gain not
 class BlocksOfFewRows:
     """log p(x_o | c) of the columns o that a row has, a factor for every pattern of missing values.
 
-    What does not vary among the columns that are there is left out, as it is for rows without missing values.
+    What does not vary among the columns that are there is dropped, as it is for rows without missing values.
     """
 
     def __init__(self, means: Array, matrices: Sequence[LowRank], tolerance: float) -> None:
@@ -92,7 +92,6 @@ class FromFewRows(GaussianScorer):
         return np.broadcast_to(full, (len(self.means), *full.shape[1:]))
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
-        """Normal about the class means."""
         out = np.array(self.means[codes])
         if len(self.matrices) == 1:
             return np.asarray(out + self.matrices[0].drawn(len(codes), rng))
@@ -134,7 +133,6 @@ class FewRowsShared(FromFewRows, SharedScorer):
         SharedScorer.__init__(self, means, np.zeros((0, 0)), white.W, white.log_det, white.rank, columns, n_parameters)
 
     def of(self, classes: Sequence[int]) -> FewRowsShared:
-        """The same for some of the classes."""
         return FewRowsShared(self.means[classes], self.matrices[0], self.white, self.columns, self.n_parameters)
 
     def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
@@ -147,7 +145,6 @@ class FewRowsShared(FromFewRows, SharedScorer):
         self._score_missing(X, start, stop, out, look=not len(self.P))
 
     def _from_nearest(self, X: Matrix, start: int, stop: int, out: Array) -> NDArray[np.int32]:
-        """The same, about the nearest mean."""
         from ....kernels.scores import nearest_centre_scores
 
         nearest = np.zeros(stop - start, np.int32)
@@ -186,7 +183,6 @@ class FewRowsOwn(FromFewRows, OwnScorer):
         OwnScorer.__init__(self, means, np.zeros((0, 0, 0)), W, log_det, rank, columns, n_parameters)
 
     def of(self, classes: Sequence[int]) -> FewRowsOwn:
-        """The same for some of the classes."""
         matrices, white = [self.matrices[c] for c in classes], [self.white[c] for c in classes]
         return FewRowsOwn(self.means[classes], matrices, white, self.rank, self.columns, self.n_parameters)
 
@@ -206,8 +202,8 @@ class FewRowsOwn(FromFewRows, OwnScorer):
         if any((M.d != M.d[0]).any() for M in self.matrices):
             if K * p * p > ROOM:
                 raise InputError(
-                    f"the principal axes of {p} columns with variances of their own take a matrix of p × p numbers for "
-                    f"each of {K} classes; use reg_param, or a number for shrinkage, whose axes lie among the rows"
+                    f"the principal axes of {p} columns need a matrix of {p} × {p} numbers for each of {K} classes; "
+                    "use reg_param, or a number for shrinkage"
                 )
             each = [np.linalg.eigh(M.dense()) for M in self.matrices]
             return [(values[::-1], vectors[:, ::-1]) for values, vectors in each]
@@ -218,8 +214,8 @@ class FewRowsOwn(FromFewRows, OwnScorer):
         K, p = self.means.shape
         if K * p * p > ROOM:
             raise InputError(
-                f"the quadratic form of {p} columns has a matrix of p × p numbers for each of {K} classes; use tie=1 "
-                "(LDA), whose form is linear, or explain(X) for what each column adds"
+                f"the quadratic form of {p} columns has a matrix of {p} × {p} numbers for each of {K} classes; use "
+                "tie=1 (LDA), whose form is linear, or explain(X) for what each column adds"
             )
         P = np.stack([white.precision(np.eye(p)) for white in self.white])
         middle = self.means.mean(axis=0)

@@ -4,7 +4,7 @@ With z = x − μ_c for the rows of every class, all scatters share one matrix Z
 S_c = Zᵀ diag(w·1{y = c}) Z, and S = Σ_c S_c.  Tying and weighing classes only changes the weights of the rows;
 shrinkage, a ridge and the prior's variances only add a diagonal.  So every covariance that the settings ask for is a
 :class:`~.low_rank.LowRank` matrix of the same rows, with the same meaning, to the letter, as the p × p matrices of
-multivariate.py have; work is rows²·p and room rows·p.
+joint.py have; work is rows²·p and room rows·p.
 
 The amounts of Ledoit and Wolf and of OAS need tr R, ‖R‖² and Σ‖y_i‖⁴ of standardised columns: ‖R‖² = ‖Y Yᵀ‖²/n² is
 the same number from the small side.
@@ -225,8 +225,12 @@ def warn_rank(who: str, rank: int, columns: int, separating: Sequence[str] = ())
         warn_once(
             SingularClassWarning,
             f"The covariance matrix of {who} is not full rank (columns depend on each other, or do not vary within "
-            "classes): the directions in which nothing varies are dropped; shrinkage keeps them"
-            + (f", and these columns, which tell classes apart: {list(separating)[:10]}" if len(separating) else ""),
+            "classes): directions without variance are dropped; use shrinkage to keep them"
+            + (
+                f", and with them these columns, which separate the classes: {list(separating)[:10]}"
+                if len(separating)
+                else ""
+            ),
         )
 
 
@@ -237,6 +241,6 @@ def warn_mended(classes: Sequence[Any]) -> None:
         warn_once(
             SingularClassWarning,
             f"The covariance matrix of class {names} is not full rank (fewer rows than columns that vary, or columns "
-            "that depend on each other): it is mixed with the shared one, as p + 1 rows of that would weigh beside its "
-            "own; tie or shrinkage set this by hand",
+            "that depend on each other): it is mixed with the shared covariance, which counts as p + 1 rows; set tie "
+            "or shrinkage to control this",
         )

@@ -1,7 +1,7 @@
-"""Jointly normal columns with one row left out, nearly: to compare many settings soon.
+"""Approximate leave-one-out of jointly normal columns: to compare many settings quickly.
 
 Without row i, of class y and distance d from its mean, the matrix of class k is ∝ M_k − b·d dᵀ (see
-``leave_one_out``), to which shrinking adds c·I, a multiple that goes with its trace.  Here A = M_k + c·I, with the c
+``exact.py``), to which shrinking adds c·I, a multiple that goes with its trace.  Here A = M_k + c·I, with the c
 that a row of any class leaves on average, is factored once for all rows, and d dᵀ taken out of it by the formula of
 Sherman and Morrison.  That a row of the class itself leaves ε less than c is reckoned with to the first order, in dᵀ(A
 − ε·I)⁻¹d and in the determinant.  Matrices are factored, and what rows are off the mean of their class whitened, in

@@ -1,4 +1,4 @@
-"""Jointly normal columns with missing values and one row left out: what EM on all other rows would come to.
+"""Leave-one-out of jointly normal columns with missing values: what EM on all other rows would come to.
 
 EM is θ ← F(θ), θ the means and covariances; without row i it is F_i.  At the solution θ* of all rows F_i differs from
 F by what the row itself is expected to add, and with J = dF/dθ at θ*
@@ -56,7 +56,7 @@ class Solved:
 
 @dataclass(frozen=True)
 class Gone:
-    """Rows that are left out, one at a time, of classes that share a covariance."""
+    """Rows to remove, one at a time, of classes that share a covariance."""
 
     z: Array  # (n, p) from the origin of their class, 0 where missing
     there: Flags  # (n, p)

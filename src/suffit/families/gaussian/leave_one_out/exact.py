@@ -1,4 +1,4 @@
-"""Jointly normal columns with one row left out: rank-one downdates of the scatter matrices, for all rows at once.
+"""Leave-one-out of jointly normal columns: rank-one downdates of the scatter matrices, for all rows at once.
 
 Without row i, of class y, weight w and distance d = x_i − μ_y from its mean, the sums of squares of its class are
 S_y − a·d dᵀ with a = w·n_y/(n_y − w), and x_i lies g·d from the new mean, g = n_y/(n_y − w).  Whatever is mixed from
@@ -78,7 +78,7 @@ class Downdates:
         self._factors: dict[tuple[int, bool], Factored] = {}
 
     def matrix(self, k: int) -> Array:
-        """M_k, before anything is left out."""
+        """M_k of all rows."""
         t, s = self.blend.tie, self.scatter
         M = s.shared if t == 1.0 else (1 - t) * s.own[k] + t * s.shared
         return M[np.ix_(s.keep, s.keep)]

@@ -1,4 +1,4 @@
-"""Jointly normal columns with missing values and one row left out: about what a refit on all other rows would say of
+"""Leave-one-out of jointly normal columns with missing values: about what a refit on all other rows would say of
 its values.
 
 The sums are completed once, by pairs (missing values.py), and every row is scored by the columns o that it has.  Leave

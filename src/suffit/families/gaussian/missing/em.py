@@ -415,16 +415,16 @@ def completed(
     if "pair_n" not in stats.sums and not stats["part_n"].any():
         return stats
     coarser = stats.layout.coarser
-    short = "keep sums of each"
+    short = "keep the sums of each pattern"
     if coarser is not None and PATIENCE * work_of(stats) > MOST_WORK:
-        stats, short = coarser.turn(stats), "complete each at every step of EM"
+        stats, short = coarser.turn(stats), "run EM over them"
     if "pair_n" in stats.sums:
         if not asked:
             warn_once(
                 MissingValuesWarning,
-                f"the rows have too many patterns of missing values to {short}: covariances are taken pair by pair "
-                "from the rows that have both columns, "
-                "which is less exact than maximum likelihood; drop columns that are mostly missing, or use fewer",
+                f"the rows have too many patterns of missing values to {short}: each covariance is estimated from the "
+                "rows that have both columns, which is less exact than maximum likelihood; drop columns that are "
+                "mostly missing, or use fewer columns",
             )
         warn_absent(cells_of_pairs(stats)[0], stats.axes[CLASS].labels, columns)
         sums = completed_pairs(stats, pair_covariances(stats))
@@ -436,8 +436,8 @@ def completed(
     if not done.converged:
         warn_once(
             MissingValuesWarning,
-            f"the covariances of rows with missing values still moved after {len(done.likelihoods)} steps of EM; "
-            "shrinkage helps where there are few rows for so many columns",
+            f"EM for the missing values has not converged after {len(done.likelihoods)} steps; use shrinkage if there "
+            "are few rows for so many columns",
         )
     empty = {k: stats[k].take([], axis=stats.layout.dims[k].index(PATTERN)) for k in ("part_n", "part_x", "part_xx")}
     sums = {k: a for k, a in {**stats.sums, **done.sums, **empty}.items() if k in plain.dims}
@@ -477,6 +477,6 @@ def _warn_made_up(completion: Completion, prior: Prior, done: Completed) -> None
             MissingValuesWarning,
             f"class {names}: with so many values missing, the likelihood of its covariance has no maximum "
             f"({completion.rows[odd].min():g} rows, {int(varies.sum())} columns that vary): about "
-            f"{prior.rows[odd].max():.3g} rows with the correlations of all classes stand beside its own; tie or "
-            "shrinkage set this by hand",
+            f"{prior.rows[odd].max():.3g} pseudo-rows with the correlations of all classes are added; set tie or "
+            "shrinkage to control this",
         )

@@ -28,8 +28,8 @@ LEAST_EIGENVALUE = 0.02  # of correlations taken pair by pair, which need not fi
 
 
 ABSENT = (
-    ": the prior stands in there (smoothing, or the values of all classes); where a missing value is itself a sign of "
-    "the class, GenerativeClassifier(missing='informative') makes it evidence"
+    ": the prior is used there (smoothing, or the values of all classes); if a missing value is itself informative of "
+    "the class, use GenerativeClassifier(missing='informative')"
 )
 
 
