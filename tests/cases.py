@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from scipy.special import softmax
 
 import suffit
 
@@ -251,3 +252,25 @@ def assert_identical(a: Any, b: Any) -> None:
 def blocks(stats: Any) -> tuple[suffit.Stats, ...]:
     """The sums of every block of columns."""
     return stats.parts if hasattr(stats, "parts") else (stats,)
+
+
+def two_classes(n: int = 2000, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Two normal columns and two classes of the same spread, a distance of 1 apart in each."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    return rng.normal(size=(n, 2)) + y[:, None], y
+
+
+def blobs(k: int, n: int = 400, seed: int = 0, shift: float = 1.5):
+    """Rows of k classes, normal with unit covariance: posteriors are known."""
+    rng = np.random.default_rng([seed, k])
+    means, prior = rng.normal(size=(k, 2)) * shift, rng.dirichlet(np.full(k, 3.0))
+    y = rng.choice(k, size=n, p=prior)
+    X = means[y] + rng.normal(size=(n, 2))
+    log = np.log(prior) - 0.5 * ((X[:, None] - means) ** 2).sum(axis=2)
+    return X, y, softmax(log, axis=1)
+
+
+def two(n: int = 300, seed: int = 0):
+    X, y, _ = blobs(2, n, seed)
+    return X, np.array(["ham", "spam"])[y]
