@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -22,6 +24,24 @@ from suffit import (
     PoissonNB,
     VonMises,
 )
+
+# One estimator for each way that rows are read; what reading does is tried on these, once.
+READERS = {
+    "GaussianNB": "rows of numbers",
+    "MultinomialNB": "counts, whose columns may grow",
+    "CategoricalNB": "categories",
+    "LDA-estimator": "rows of numbers that another estimator takes too",
+    "GenerativeClassifier": "tables",
+}
+
+
+def once_per_reader(
+    names: Iterable[str], inputs: Iterable[Hashable], everywhere: Iterable[Hashable] = ()
+) -> list[tuple]:
+    """Estimators and inputs: every input for every reader, and those that families take apart for all estimators."""
+    names, everywhere = list(names), list(everywhere)
+    return [(n, i) for i in inputs for n in names if n in READERS or i in everywhere]
+
 
 DEFAULTS = {
     "GaussianNB": GaussianNB(),

@@ -50,7 +50,7 @@ def labels_of(kind):
 
 
 @pytest.mark.parametrize("kind", LABELS)
-@pytest.mark.parametrize("name", ["GaussianNB", "CategoricalNB", "LDA", "LDA-estimator", "QDA"])
+@pytest.mark.parametrize("name", ["GaussianNB", "GenerativeClassifier"])
 def test_labels_of_any_kind(name, kind):
     y = labels_of(kind)
     est = make(name).fit(X, y)

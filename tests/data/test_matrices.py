@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 import suffit
 from cases import two_classes
-from every_estimator import CODES, VARIANTS, X, Y, every, make, same
+from every_estimator import CODES, VARIANTS, X, Y, make, once_per_reader, same
 from suffit import (
     CategoricalNB,
     GenerativeClassifier,
@@ -47,8 +47,7 @@ CONTAINERS = {
 }
 
 
-@pytest.mark.parametrize("container", CONTAINERS)
-@every
+@pytest.mark.parametrize(("name", "container"), once_per_reader(VARIANTS, CONTAINERS, ["F order"]))
 def test_containers_of_rows_give_the_same_model(name, container, tmp_path):
     rows = CONTAINERS[container](X, tmp_path)
     est = make(name).fit(rows, Y)
@@ -60,8 +59,10 @@ def test_containers_of_rows_give_the_same_model(name, container, tmp_path):
 INTEGER = 1 + np.random.default_rng(1).integers(0, 5, (60, 4)) + 3 * CODES[:, None]
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64", "uint64", "float16", "float32", "longdouble"])
-@every
+TYPES = ["int8", "uint8", "int32", "int64", "uint64", "float16", "float32", "longdouble"]
+
+
+@pytest.mark.parametrize(("name", "dtype"), once_per_reader(VARIANTS, TYPES, ["int64", "float32"]))
 def test_types_of_numbers_give_the_same_model(name, dtype):
     if name == "NaiveBayes-beta":
         rows = (INTEGER / 16).astype(dtype if "float" in dtype else "float32")
@@ -80,6 +81,7 @@ def test_yes_and_no_as_numbers():
         same(make(name).fit(rows, Y), make(name).fit(rows.astype(float), Y), rows.astype(float), exact=False)
 
 
+ONLY_DENSE = [k for k, e in VARIANTS.items() if isinstance(e, CategoricalNB | GenerativeClassifier)]
 SPARSE = {
     "csr_matrix": sparse.csr_matrix,
     "csr_array": sparse.csr_array,
@@ -115,8 +117,10 @@ def _unsorted(a):
     return a
 
 
-@pytest.mark.parametrize("kind", SPARSE)
-@pytest.mark.parametrize("name", [k for k in VARIANTS if k != "CategoricalNB" and "GenerativeClassifier" not in k])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    once_per_reader([k for k in VARIANTS if k not in ONLY_DENSE], SPARSE, ["csr_array", "duplicates"]),
+)
 def test_sparse_equals_dense(name, kind):
     if name == "NaiveBayes-beta" and kind == "integers":
         pytest.skip("integers are no shares")

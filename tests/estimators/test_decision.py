@@ -47,7 +47,7 @@ def test_a_score_of_rows_rejected_at_no_price_says_so(settings):
 COST = {"ham": {"spam": 3.0}, "spam": {"ham": 1.0}}
 
 
-@parametrize_with_checks([Decision(GaussianNB()), Decision(LogisticRegression(), prior="uniform")])
+@parametrize_with_checks([Decision(GaussianNB())])
 def test_C8_estimator_checks(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

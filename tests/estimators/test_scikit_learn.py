@@ -23,19 +23,22 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils import estimator_html_repr
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 import suffit
 from cases import EveryColumn
-from every_estimator import COLUMNS, DEFAULTS, VARIANTS, X, Y, every, make, same
+from every_estimator import COLUMNS, DEFAULTS, READERS, VARIANTS, X, Y, every, make, same
 from suffit import (
+    GDA,
     LDA,
     QDA,
     BernoulliNB,
+    CategoricalNB,
     ComplementNB,
+    GaussianNB,
     GenerativeClassifier,
     MultinomialNB,
-    NaiveBayes,
+    PoissonNB,
     VonMises,
 )
 
@@ -44,33 +47,63 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning"),
 ]
 
-# the checks use negative values; as in scikit-learn, "lsqr" has no transform and an estimator bars weights
-NOT_CHECKED = [*(f"NaiveBayes-{k}" for k in ("poisson", "exponential", "geometric", "gamma", "beta", "lognormal"))]
-NOT_CHECKED += ["LDA-lsqr", "LDA-estimator", "NaiveBayes-bernoulli"]
-CHECKED = [
-    NaiveBayes("bernoulli"),
-    GenerativeClassifier({EveryColumn(): "gaussian"}),
-    *DEFAULTS.values(),
-    *(e for k, e in VARIANTS.items() if k not in {*DEFAULTS, *NOT_CHECKED}),
-]
+# --- scikit-learn's own checks, once for each public class
 
 
-# --- scikit-learn's own checks
-
-
-@parametrize_with_checks(CHECKED)
+@parametrize_with_checks(list(DEFAULTS.values()))
 def test_estimator_checks(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check(estimator)
 
 
+OF_THE_MODEL = {  # the checks whose answer depends on what was fitted; all others look at the class
+    "check_classifiers_train",
+    "check_dict_unchanged",
+    "check_estimators_nan_inf",
+    "check_estimators_overwrite_params",
+    "check_estimators_pickle",
+    "check_fit2d_1sample",
+    "check_methods_sample_order_invariance",
+    "check_methods_subset_invariance",
+    "check_sample_weight_equivalence_on_dense_data",
+}
+# the checks use negative values; as in scikit-learn, "lsqr" has no transform and an estimator bars weights
+NOT_CHECKED = [*(f"NaiveBayes-{k}" for k in ("poisson", "exponential", "geometric", "gamma", "beta", "lognormal"))]
+NOT_CHECKED += ["LDA-lsqr", "LDA-estimator", "NaiveBayes-bernoulli"]
+WITH_SETTINGS = [
+    *(e for k, e in VARIANTS.items() if k not in {*DEFAULTS, *NOT_CHECKED}),
+    GenerativeClassifier({EveryColumn(): "gaussian"}),
+    GaussianNB(calibrate="temperature"),
+    GaussianNB(calibrate="isotonic"),
+    MultinomialNB(alpha="loo", calibrate="isotonic"),
+    MultinomialNB(alpha="evidence"),
+    ComplementNB(alpha="loo"),
+    BernoulliNB(alpha="evidence", calibrate="temperature"),
+    CategoricalNB(alpha="loo"),
+    PoissonNB(alpha="loo"),
+    QDA(calibrate="isotonic"),
+    GDA(tie="loo", shrinkage="loo"),
+    GDA("auto", tie="loo"),
+    GenerativeClassifier(select="loo", calibrate="temperature"),
+]
+
+
+@pytest.mark.parametrize("estimator", WITH_SETTINGS, ids=str)
+def test_checks_of_what_was_fitted_under_other_settings(estimator):
+    checks = [(e, c) for e, c in estimator_checks_generator(estimator) if c.func.__name__ in OF_THE_MODEL]
+    assert len(checks) > 6
+    for one, check in checks:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            check(one)
+
+
 def test_every_public_estimator_is_checked():
     public = {getattr(suffit, k) for k in suffit.__all__}
     public = {k for k in public if hasattr(k, "predict_proba") and hasattr(k, "fit")}
-    public.remove(suffit.Decision)  # needs an estimator: test_decide.py
+    public.remove(suffit.Decision)  # needs an estimator: test_decision.py
     assert {type(e) for e in DEFAULTS.values()} == public
-    assert public == {type(e) for e in CHECKED}
     assert all(is_classifier(e) for e in VARIANTS.values())
 
 
@@ -137,7 +170,7 @@ def test_a_covariance_estimator_stays_as_it_was_given(make_model):
 # --- pipelines, searches, ensembles
 
 
-@every
+@pytest.mark.parametrize("name", DEFAULTS)
 def test_pipelines_and_cross_validation(name):
     piped = make_pipeline(MinMaxScaler((0.1, 0.9)), make(name)).fit(X, Y)
     scaled = MinMaxScaler((0.1, 0.9)).fit(X).transform(X)
@@ -175,7 +208,7 @@ def test_grid_search(name):
     assert GridSearchCV(piped, grid, cv=2, error_score="raise", n_jobs=1).fit(X, Y).score(X, Y) > 0.4
 
 
-@every
+@pytest.mark.parametrize("name", DEFAULTS)
 def test_ensembles_and_calibration(name):
     votes = VotingClassifier([("it", make(name)), ("other", LogisticRegression())], voting="soft").fit(X, Y)
     expected = (make(name).fit(X, CODES_OF_Y).predict_proba(X) + votes.estimators_[1].predict_proba(X)) / 2
@@ -206,7 +239,7 @@ def test_words_through_a_vectorizer():
 # --- metadata
 
 
-@pytest.mark.parametrize("name", [k for k in VARIANTS if k != "LDA-estimator"])
+@pytest.mark.parametrize("name", DEFAULTS)
 def test_weights_are_routed_through_a_pipeline(name):
     weight = np.random.default_rng(1).integers(0, 3, 60).astype(float)
     scaled = MinMaxScaler((0.1, 0.9)).fit(X).transform(X)
@@ -238,7 +271,7 @@ def test_weights_are_refused_beside_a_covariance_estimator():
 
 
 @pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
-@pytest.mark.parametrize("name", [k for k in VARIANTS if "GenerativeClassifier" not in k])  # takes columns by name
+@pytest.mark.parametrize("name", [k for k in READERS if k != "GenerativeClassifier"])  # takes columns by name
 def test_feature_names(name, library):
     frame = library.DataFrame(dict(zip(COLUMNS, X.T, strict=True)))
     est = make(name).fit(frame, Y)

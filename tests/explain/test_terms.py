@@ -60,8 +60,7 @@ def assert_sums(model, X, classes=None):
     return explained
 
 
-@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
-@pytest.mark.parametrize("missing", [False, True], ids=["whole", "holes"])
+@pytest.mark.parametrize(("missing", "weighted"), [(False, False), (True, True)], ids=["plain", "missing, weighted"])
 @pytest.mark.parametrize("name", CASES)
 def test_parts_sum_to_the_log_odds(name: str, missing: bool, weighted: bool):
     model, X, _ = fitted(name, missing, weighted)

@@ -14,7 +14,6 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.metrics import log_loss as sklearn_log_loss
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import suffit
 from cases import CASES, Case, data, with_holes
@@ -318,35 +317,6 @@ def test_weights_count_as_rows_do_not() -> None:
     fewer = suffit.GaussianNB(calibrate="temperature").fit(X[w > 0], y[w > 0]).calibration_
     assert weighed.power == pytest.approx(fewer.power, rel=1e-6)
     assert weighed.rows == fewer.rows
-
-
-# --- scikit-learn's own checks
-
-
-CHECKED = [
-    *(suffit.GaussianNB(calibrate=m) for m in METHODS),
-    *(suffit.GDA(tie=0.5, shrinkage=0.1, calibrate=m) for m in METHODS),
-    *(suffit.MultinomialNB(alpha="loo", calibrate=m) for m in METHODS),
-    suffit.MultinomialNB(alpha="evidence"),
-    suffit.ComplementNB(alpha="loo"),
-    suffit.BernoulliNB(alpha="loo"),
-    suffit.BernoulliNB(alpha="evidence", calibrate="temperature"),
-    suffit.CategoricalNB(alpha="loo"),
-    suffit.PoissonNB(alpha="loo"),
-    suffit.LDA(calibrate="temperature"),
-    suffit.QDA(calibrate="isotonic"),
-    suffit.GDA(tie="loo", shrinkage="loo"),
-    suffit.GDA("auto", tie="loo"),
-    suffit.NaiveBayes(calibrate="temperature"),
-    suffit.GenerativeClassifier(select="loo", calibrate="temperature"),
-]
-
-
-@parametrize_with_checks(CHECKED)
-def test_estimator_checks(estimator: Any, check: Any) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        check(estimator)
 
 
 def test_what_a_calibration_does_is_worked_out_when_asked_and_kept_without_the_rows() -> None:
