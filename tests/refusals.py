@@ -11,6 +11,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.covariance import EmpiricalCovariance
 
+from cases import FAMILIES
 from suffit import (
     GDA,
     LDA,
@@ -25,17 +26,7 @@ from suffit import (
     PoissonNB,
 )
 
-NAMED = [
-    "gaussian",
-    "lognormal",
-    "bernoulli",
-    "poisson",
-    "exponential",
-    "geometric",
-    "gamma",
-    "beta",
-    "vonmises",
-]
+NAMED = [key for key, row in FAMILIES.items() if row.oracle is not None]
 
 
 CORE = {

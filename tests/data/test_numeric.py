@@ -12,10 +12,11 @@ from scipy import sparse
 from sklearn.utils import get_tags
 
 import suffit
-from cases import two_classes
+from cases import FAMILIES, two_classes
 from every_estimator import once_per_reader
 from refusals import (
     CORE,
+    NAMED,
     ROWWISE,
     VARIANTS,
     X,
@@ -117,16 +118,7 @@ def test_a_missing_value_beside_a_very_large_one(name):
 
 
 OUTSIDE = [
-    ("NaiveBayes-exponential", -3.0, "exponential needs x ≥ 0"),
-    ("NaiveBayes-gamma", 0.0, "gamma needs x > 0"),
-    ("NaiveBayes-gamma", -1.0, "gamma needs x > 0"),
-    ("NaiveBayes-lognormal", -1.0, "lognormal needs x > 0"),
-    ("NaiveBayes-lognormal", 0.0, "lognormal needs x > 0"),
-    ("NaiveBayes-beta", 1.0, "beta needs 0 < x < 1"),
-    ("NaiveBayes-beta", 0.0, "beta needs 0 < x < 1"),
-    ("NaiveBayes-beta", 1.5, "beta needs 0 < x < 1"),
-    ("NaiveBayes-poisson", -1.0, "Negative values in data"),
-    ("NaiveBayes-geometric", -1.0, "Negative values in data"),
+    *((f"NaiveBayes-{key}", value, FAMILIES[key].needs) for key in NAMED for value in FAMILIES[key].outside),
     ("PoissonNB", -2.0, "Negative values in data"),
     ("MultinomialNB", -1.0, "Negative values in data passed to MultinomialNB"),
     ("ComplementNB", -1.0, "Negative values in data passed to ComplementNB"),

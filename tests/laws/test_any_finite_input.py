@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from cases import FAMILIES
 from refusals import (
     CORE,
     VARIANTS,
@@ -42,16 +43,18 @@ def test_a_constant_column(name):
         np.testing.assert_allclose(est.predict_proba(off), est.predict_proba(wide), atol=1e-9)
 
 
+FAMILY_OF = {"PoissonNB": "poisson", "MultinomialNB": "poisson", "ComplementNB": "poisson"}
+
+
 def inside(name, values):
     """Values moved into the support of the estimator."""
     a = np.asarray(values, dtype=np.float64)
-    if "beta" in name:
-        return np.clip(np.abs(a), 1e-300, 1 - 1e-16) if a.size else a
-    if "lognormal" in name or "gamma" in name:
-        return np.maximum(np.abs(a), 1e-300)
-    if any(k in name for k in ("oisson", "exponential", "geometric", "Multinomial", "Complement")):
-        return np.abs(a)
-    return a
+    row = FAMILIES.get(FAMILY_OF.get(name.split("-")[0], name.removeprefix("NaiveBayes-")))
+    if row is None or not row.outside:
+        return a
+    least = 0.0 if row.takes_zero else 1e-300
+    most = 1 - 1e-16 if row.support[1] == 1 else np.inf
+    return np.clip(np.abs(a), least, most)
 
 
 def proper(est, rows):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import suffit
 from cases import CASES, FAMILIES, WIDE, Case, assert_identical, assert_same, data, mixed, parameters, with_holes
 from suffit.core.family import families
+from suffit.families.elementwise.shape import Elementwise
 
 pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")
 
@@ -35,6 +36,20 @@ seeds = st.integers(0, 10_000)
 def test_every_family_has_a_case():
     builtin = {key for key, family in families().items() if family.__module__.startswith("suffit.")}
     assert builtin == set(FAMILIES)
+
+
+@pytest.mark.parametrize("key", FAMILIES)
+def test_the_row_of_a_family_says_what_tests_must_know(key: str):
+    row, family = FAMILIES[key], families()[key]
+    assert bool(row.outside) == bool(row.needs)
+    assert row.takes_zero == (0.0 not in row.outside)
+    if issubclass(family, Elementwise):
+        assert row.support is not None
+        assert row.oracle is not None
+        assert isinstance(row.oracle.family, family)
+        if not issubclass(family, suffit.Gaussian):
+            assert isinstance(row.smoothed(0.5), family)
+            assert row.oracle.theta is not None
 
 
 def merge_tree(models: list, rng: np.random.Generator):
@@ -215,8 +230,8 @@ def test_C4_a_missing_column_equals_the_model_without_it(case: Case, seed: int):
 
 def present(stats: suffit.Stats, p: int) -> np.ndarray:
     """How many values every class has in every column.  # → (K, p)"""
-    if "level" in stats.axes:
-        of_column = np.array([j for j, _ in stats.axes["level"].labels])
+    if "category" in stats.axes:
+        of_column = np.array([j for j, _ in stats.axes["category"].labels])
         return np.stack([stats["count"][:, of_column == j].sum(axis=1) for j in range(p)], axis=1)
     if "gap" in stats.axes:
         n = np.repeat(stats["n"][:, None], p, axis=1)

@@ -3,152 +3,23 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy import optimize, stats
+from scipy import stats
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 import suffit
+from cases import FAMILIES, HOURS
 from suffit import NaiveBayes
 from suffit.families.elementwise.shape import Elementwise, Natural
 
-HOUR = 24 / (2 * np.pi)  # hours per radian
-
-
-@dataclass(frozen=True)
-class Case:
-    """One family: how to make it, data of two classes, T(x) by hand, and what its weights mean."""
-
-    family: Elementwise
-    data: Callable[[np.random.Generator, int, int], np.ndarray]  # (rng, class, rows) → column
-    T: Callable[[np.ndarray], list[np.ndarray]]
-    frozen: Callable[[np.ndarray], Any]  # natural parameters → scipy's frozen distribution
-    maximise: Callable[[np.ndarray], Any]  # data → scipy's distribution of the greatest likelihood
-    continuous: bool = True
-
-
-def numeric_mle(make, low, high):
-    """The distribution make(θ) that maximises the likelihood over one parameter, by bounded search."""
-
-    def fit(x):
-        found = optimize.minimize_scalar(
-            lambda v: -make(v).logpmf(x).sum(), bounds=(low, high), method="bounded", options={"xatol": 1e-10}
-        )
-        return make(found.x)
-
-    return fit
-
-
-def beta_mle(x):
-    a, b, _, _ = stats.beta.fit(x, floc=0, fscale=1)
-    return stats.beta(a, b)
-
-
-def vonmises_mle(x):
-    kappa, loc, _ = stats.vonmises.fit(x, fscale=1)
-    return stats.vonmises(kappa, loc)
-
-
-def vonmises_hours_mle(x):
-    kappa, loc, _ = stats.vonmises.fit(x / HOUR, fscale=1)
-    return stats.vonmises(kappa, loc * HOUR, HOUR)
-
-
-def normal_of(eta):
-    variance = -0.5 / eta[1]
-    return eta[0] * variance, np.sqrt(variance)
-
-
-def lognormal_of(eta):
-    mean, sd = normal_of(eta)
-    return stats.lognorm(sd, scale=np.exp(mean))
-
-
-def circular(eta, scale=1.0):
-    return stats.vonmises(np.hypot(*eta), np.arctan2(eta[1], eta[0]) * scale, scale)
-
-
-CASES = {
-    "gaussian": Case(
-        suffit.Gaussian(),
-        lambda rng, c, n: rng.normal(c, 1 + c, n),
-        lambda x: [x, x * x],
-        lambda eta: stats.norm(*normal_of(eta)),
-        lambda x: stats.norm(*stats.norm.fit(x)),
-    ),
-    "lognormal": Case(
-        suffit.LogNormal(),
-        lambda rng, c, n: rng.lognormal(0.5 * c, 0.5 + 0.3 * c, n),
-        lambda x: [np.log(x), np.log(x) ** 2],
-        lognormal_of,
-        lambda x: stats.lognorm(*stats.lognorm.fit(x, floc=0)),
-    ),
-    "bernoulli": Case(
-        suffit.Bernoulli(alpha=0.0),
-        lambda rng, c, n: (rng.random(n) < 0.3 + 0.4 * c).astype(float),
-        lambda x: [x],
-        lambda eta: stats.bernoulli(expit(eta[0])),
-        numeric_mle(stats.bernoulli, 1e-6, 1 - 1e-6),
-        False,
-    ),
-    "poisson": Case(
-        suffit.Poisson(alpha=0.0),
-        lambda rng, c, n: rng.poisson(1.5 + 2 * c, n).astype(float),
-        lambda x: [x],
-        lambda eta: stats.poisson(np.exp(eta[0])),
-        numeric_mle(stats.poisson, 1e-6, 50),
-        False,
-    ),
-    "exponential": Case(
-        suffit.Exponential(alpha=0.0),
-        lambda rng, c, n: rng.exponential(1 + 2 * c, n),
-        lambda x: [x],
-        lambda eta: stats.expon(scale=-1 / eta[0]),
-        lambda x: stats.expon(*stats.expon.fit(x, floc=0)),
-    ),
-    "geometric": Case(
-        suffit.Geometric(alpha=0.0),
-        lambda rng, c, n: rng.geometric(0.5 - 0.3 * c, n) - 1.0,
-        lambda x: [x],
-        lambda eta: stats.geom(-np.expm1(eta[0]), loc=-1),
-        numeric_mle(lambda p: stats.geom(p, loc=-1), 1e-6, 1 - 1e-6),
-        False,
-    ),
-    "gamma": Case(
-        suffit.Gamma(alpha=0.0),
-        lambda rng, c, n: rng.gamma(0.7 + 2 * c, 1.5, n),
-        lambda x: [x, np.log(x)],
-        lambda eta: stats.gamma(eta[1] + 1, scale=-1 / eta[0]),
-        lambda x: stats.gamma(*stats.gamma.fit(x, floc=0)),
-    ),
-    "beta": Case(
-        suffit.Beta(alpha=0.0),
-        lambda rng, c, n: rng.beta(0.8 + c, 2.5 - c, n),
-        lambda x: [np.log(x), np.log1p(-x)],
-        lambda eta: stats.beta(eta[0] + 1, eta[1] + 1),
-        beta_mle,
-    ),
-    "vonmises": Case(
-        suffit.VonMises(alpha=0.0),
-        lambda rng, c, n: rng.vonmises(0.5 + 2 * c, 0.8 + 2 * c, n),
-        lambda x: [np.cos(x), np.sin(x)],
-        circular,
-        vonmises_mle,
-    ),
-    "hours": Case(
-        suffit.VonMises(period=24, alpha=0.0),
-        lambda rng, c, n: np.mod(rng.vonmises(2.9 + c, 1.5, n) * HOUR, 24),
-        lambda x: [np.cos(x / HOUR), np.sin(x / HOUR)],
-        lambda eta: circular(eta, HOUR),
-        vonmises_hours_mle,
-    ),
-}
+CASES = {key: row.oracle for key, row in FAMILIES.items() if row.oracle is not None}
+CASES["hours"] = HOURS
 every_family = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 
 
@@ -392,7 +263,7 @@ def test_E2_multivariate_gaussian_density_and_draws(model):
         assert all(stats.kstest(white[:, j], "norm").pvalue > 1e-3 for j in (0, 1))
 
 
-@pytest.mark.parametrize("name", ["gaussian", "lognormal", "poisson", "exponential", "gamma", "beta", "vonmises"])
+@pytest.mark.parametrize("name", [k for k in CASES if k != "hours"])
 def test_E2_families_by_name(name):
     case = CASES[name]
     X, y = two_classes(case, seed=12)
@@ -407,9 +278,7 @@ def test_E2_families_by_name(name):
 @every_family
 def test_E2_values_outside_the_support_are_refused_by_name(case):
     X, y = two_classes(case, seed=13)
-    outside = {"LogNormal": 0.0, "Poisson": -1.0, "Exponential": -1.0, "Geometric": -1.0, "Gamma": 0.0, "Beta": 1.0}
-    bad = outside.get(type(case.family).__name__, np.inf)
-    X[3, 1] = bad
+    X[3, 1] = (*FAMILIES[case.family.key].outside, np.inf)[0]
     with pytest.raises(suffit.InputError, match=r"x1.*row 3"):
         NaiveBayes(case.family).fit(X, y)
 
