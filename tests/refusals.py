@@ -112,7 +112,7 @@ def state(est):
     return sorted(est.__dict__.keys() - {"_solution"}), pickle.dumps(est.__getstate__()), answers
 
 
-def refused(est, call, match, errors=(ValueError, TypeError)):
+def refused(est, call, match=None, errors=(ValueError, TypeError)):
     """The error of a call that must leave the estimator as it was."""
     before = state(est)
     with pytest.raises(errors, match=match) as caught:

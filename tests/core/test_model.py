@@ -84,7 +84,7 @@ def test_merged_labels_come_in_the_order_of_one_fit(labels):
     assert parts.classes_.tolist() == suffit.GaussianNB().fit(X, y).classes_.tolist()
 
 
-def test_small_things():
+def test_weights_priors_and_sums_of_one_model():
     X, y = two_classes(60)
     model = suffit.GaussianNB().fit(X, y)
     assert model.bic(X, y, 2.0) == model.bic(X, y, np.full(60, 2.0))

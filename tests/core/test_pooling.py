@@ -66,7 +66,7 @@ def test_the_loss_and_its_slopes_are_those_of_the_formula(outlier_rate, rows_hav
 
 
 @pytest.mark.parametrize("odd", [0, 6])
-def test_powers_and_lapse_are_the_optimum(odd):
+def test_powers_and_outlier_rate_are_the_optimum(odd):
     scores, log_prior, codes, weights = problem(odd=odd)
     found = pooled(scores, log_prior, codes, weights)
     total = weights.sum()
@@ -118,7 +118,7 @@ def table(odd=0, n=400, seed=0):
     return X, y
 
 
-def test_probabilities_of_a_table_have_the_lapse_in_them():
+def test_probabilities_of_a_table_have_the_outlier_rate_in_them():
     X, y = table(odd=4)
     model = suffit.GenerativeClassifier().fit(X, y)
     outlier_rate = model.schema_.outlier_rate
@@ -134,7 +134,7 @@ def test_probabilities_of_a_table_have_the_lapse_in_them():
     np.testing.assert_allclose(model.scorer()(one), P[0], rtol=1e-12)
 
 
-def test_the_lapse_follows_the_prior():
+def test_the_outlier_rate_follows_the_prior():
     X, y = table()
     model = suffit.GenerativeClassifier().fit(X, y)
     outlier_rate, nothing = model.schema_.outlier_rate, {"u": [np.nan], "v": [np.nan], "w": [None]}
@@ -146,7 +146,7 @@ def test_the_lapse_follows_the_prior():
     assert adapted.predict_proba(nothing)[0, 0] > 0.9
 
 
-def test_rows_left_out_have_the_lapse_too():
+def test_leave_one_out_has_the_outlier_rate_too():
     X, y = table(odd=4, n=60)
     model = suffit.GenerativeClassifier().fit(X, y)
     P = model.loo_predict_proba(X, y)
@@ -167,7 +167,7 @@ def test_rows_that_are_sure_and_wrong_cost_little():
     assert log_loss(P, codes) < 0.8 * log_loss(naive, codes)
 
 
-def test_a_model_with_a_lapse_says_so_in_its_explanation():
+def test_a_model_with_an_outlier_rate_says_so_in_its_explanation():
     X, y = table(odd=4)
     model = suffit.GenerativeClassifier().fit(X, y)
     explained = model.explain(X)
@@ -208,7 +208,7 @@ def test_a_pool_says_how_it_becomes_linear():
         suffit.GenerativeClassifier().fit({"u": X["u"], "v": X["v"]}, y).to_sklearn()
 
 
-def test_exceptions_that_are_rare_are_told_from_as_many_rows_as_that_takes():
+def test_a_small_outlier_rate_is_found_from_as_many_rows_as_that_takes():
     """Well-separated classes: 500 rows cannot tell an outlier rate of 1 in 1,000 from none."""
     rng = np.random.default_rng(2)
     y = rng.integers(0, 4, 7000)

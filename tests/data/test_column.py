@@ -40,7 +40,7 @@ pytestmark = [
 ]
 
 
-def test_integer_categories_are_levels():
+def test_integers_of_a_categorical_type_are_categories():
     frame = pandas_category(TABLE)
     assert frame["level"].cat.categories.dtype.kind == "i"
     assert next(c for c in Generative().fit(frame, Y).schema_.choices if c.column == "level").kind == "categorical"
@@ -178,7 +178,8 @@ def test_lists_where_something_else_was_learned(make):
         model.predict(make({"num": [1.0, 2.0], "city": [["Bern"], ["Basel"]]}))
 
 
-def test_numbers_where_levels_were_learned_are_levels_never_seen():
+@pytest.mark.filterwarnings("ignore::suffit.UnknownCategoryWarning")  # numbers are no known category
+def test_numbers_where_words_were_learned_are_unknown_categories():
     table = {k: TABLE[k] for k in ("num", "city")}
     numbers = {"num": [1.0, 2.0], "city": [1, 2]}
     model = Generative(structure="naive").fit(table, Y)
@@ -189,7 +190,7 @@ def test_numbers_where_levels_were_learned_are_levels_never_seen():
         Generative(structure="naive", unknown="error").fit(table, Y).predict(numbers)
 
 
-def test_a_level_is_the_same_as_integer_and_as_whole_float():
+def test_a_category_is_the_same_as_integer_and_as_whole_float():
     model = Generative(FIXED).fit(TABLE, Y)
     as_floats = {**TABLE, "level": np.array(nan(TABLE["level"]))}
     for make in (dict, pl.DataFrame, pd.DataFrame):
@@ -198,7 +199,7 @@ def test_a_level_is_the_same_as_integer_and_as_whole_float():
         np.testing.assert_array_equal(model.predict_proba(make(as_floats)), model.predict_proba(TABLE))
 
 
-def test_nan_in_polars_is_missing_for_levels():
+def test_nan_in_polars_is_missing_for_categories():
     categories = pl.DataFrame({"level": [float("nan") if v is None else float(v) for v in TABLE["level"]]})
     model = Generative({"level": "categorical"}, unknown="error").fit({"level": TABLE["level"]}, Y)
     np.testing.assert_array_equal(model.predict_proba(categories), model.predict_proba({"level": TABLE["level"]}))
@@ -218,7 +219,7 @@ def test_numbers_of_every_width():
             np.testing.assert_allclose(model.predict_proba(table), p, rtol=1e-9)
 
 
-def test_levels_beyond_the_digits_of_a_float():
+def test_categories_beyond_the_digits_of_a_float():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 3, N)
     large = {"k": 2**53 + codes}
@@ -227,7 +228,7 @@ def test_levels_beyond_the_digits_of_a_float():
     np.testing.assert_array_equal(model.predict_proba(pl.DataFrame(large)), small.predict_proba({"k": codes}))
 
 
-def test_empty_words_spaces_and_other_scripts_are_levels():
+def test_empty_words_spaces_and_other_scripts_are_categories():
     categories = ["", " ", "  ", "\u00fc", "u\u0308", "漢字", "a\nb", "NaN", "None"]
     rng = np.random.default_rng(0)
     codes = rng.integers(0, len(categories), 900)
@@ -260,7 +261,7 @@ def test_chosen_rows_of_a_column_are_those_of_the_column(kind):
     )  # of all rows, the first is missing
 
 
-def test_unsigned_places_of_arrow_levels_may_have_holes():
+def test_unsigned_codes_of_arrow_categories_may_be_missing():
     pa = pytest.importorskip("pyarrow")
     coded = pa.DictionaryArray.from_arrays(pa.array([1, None, 0, 1], pa.uint8()), pa.array(["x", "y"]))
     categories, codes = read_frame(pa.table({"w": coded})).columns["w"].categories()
@@ -279,7 +280,7 @@ def test_ranges_of_columns(n):
             np.testing.assert_array_equal([low, high], [there.min(), there.max()] if len(there) else [np.nan] * 2)
 
 
-def test_levels_of_any_kind_are_in_canonical_order():
+def test_categories_of_any_kind_are_in_canonical_order():
     mixed = (["b", 2, 0.5, True, b"a", "a"], [], [3, 1, 2], ["z", "y"], [1j, 2j, "a"])
     for categories in (mixed, mixed[:4]):
         count = np.ones((1, sum(map(len, categories))))

@@ -141,7 +141,7 @@ def test_sparse_equals_dense(name, kind):
 
 
 @pytest.mark.parametrize("kind", SPARSE)
-def test_levels_are_not_sparse(kind):
+def test_categories_are_not_sparse(kind):
     with pytest.raises(TypeError, match=r"[Ss]parse"):
         CategoricalNB().fit(SPARSE[kind](X), Y)
     with pytest.raises(TypeError, match=r"[Ss]parse.*toarray"):

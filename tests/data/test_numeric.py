@@ -99,6 +99,7 @@ def test_nan_is_missing_where_the_tags_say_so_and_refused_elsewhere(name, contai
         assert len(getattr(est, method)(bad)) == len(bad)
 
 
+@pytest.mark.filterwarnings("ignore::suffit.DataWarning")  # it is said; test_missing_values.py looks at the words
 @pytest.mark.parametrize("name", [k for k, e in CORE.items() if get_tags(e).input_tags.allow_nan])
 def test_columns_without_any_value(name):
     bad = X.copy()

@@ -141,6 +141,7 @@ def test_wrong_shapes_are_refused_at_predict(name, bad):
         refused(est, lambda e, m=method: getattr(e, m)(BAD_ROWS[bad][0]), BAD_ROWS[bad][2])
 
 
+@pytest.mark.filterwarnings("ignore::suffit.DataWarning")  # 24 rows are a small first batch of a table
 @pytest.mark.parametrize("name", BATCHED)
 def test_declared_classes(name):
     for est in both_states(name):

@@ -129,7 +129,7 @@ def test_every_fit_chooses_its_settings_anew():
         np.testing.assert_array_equal(make().fit(X, y).fit(Z, z).predict_proba(Z), make().fit(Z, z).predict_proba(Z))
 
 
-def test_what_is_unknown_is_settled_by_fit():
+def test_what_becomes_of_unknown_categories_is_set_by_fit():
     table, y = {"s": ["a", "b"] * 20}, np.repeat([0, 1], 20)
     model = suffit.GenerativeClassifier().fit(table, y)
     before = model.predict_proba({"s": ["c"]})

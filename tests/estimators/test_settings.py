@@ -154,7 +154,7 @@ def test_unknown_settings_are_refused(make, setting):
         for value in BAD_SETTINGS[make][setting]:
             est.set_params(**{setting: value})
             for method in methods:
-                message = refused(est, lambda e, m=method: getattr(e, m)(X, Y), "")
+                message = refused(est, lambda e, m=method: getattr(e, m)(X, Y))
                 assert setting in message or setting.rstrip("s") in message, (value, message)
 
 

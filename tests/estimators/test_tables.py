@@ -242,7 +242,7 @@ def test_shards_fitted_with_one_schema_merge(structure, missing):
     same(clone(model).fit(table[:200], Y[:200]), first, table, rtol=1e-12)
 
 
-def test_rows_drawn_have_holes_as_often_as_those_learned():
+def test_rows_drawn_have_missing_values_as_often_as_those_learned():
     model = Generative(FIXED, missing="informative").fit(pl.DataFrame(TABLE), Y)
     drawn, _ = model.sample(4000, random_state=0)
     assert drawn.schema == pl.DataFrame(TABLE).schema
@@ -260,7 +260,7 @@ def test_the_handle_for_a_row_of_a_table():
         model.scorer()({**row, "num": "a"})
 
 
-def test_a_column_may_take_new_levels_where_the_others_do_not():
+def test_a_column_may_take_new_categories_where_the_others_do_not():
     table = {"s": ["a", "b"] * 50, "t": ["k", "l"] * 50}
     model = Generative({"s": Categorical(unknown="ignore")}, unknown="error").fit(table, [0, 1] * 50)
     assert model.predict({"s": ["c"], "t": ["k"]}).tolist() == [0]
@@ -307,7 +307,7 @@ def test_missing_values_may_be_evidence():
     assert str(plain.schema_) == str(told.schema_)
 
 
-def test_the_holes_are_columns_of_yes_or_no():
+def test_missing_values_are_columns_of_yes_or_no():
     model = Generative(FIXED, missing="informative").fit(TABLE, Y)
     mask = np.array([[v is None for v in TABLE[k]] for k in NAMES], dtype=float).T
     missing = NaiveBayes("bernoulli").fit(mask, Y)
@@ -325,7 +325,7 @@ def test_the_holes_are_columns_of_yes_or_no():
     assert model.n_parameters_ == plain.n_parameters_ + 15
 
 
-def test_new_levels_exactly():
+def test_new_categories_exactly():
     table = {"s": ["a", "a", "b", "a", "b", "b", "b"], "t": ["k", "l", "k", "l", "k", "l", "k"]}
     y = [0, 0, 0, 1, 1, 1, 1]
     new = {"s": ["c", "a"], "t": ["k", "m"]}
@@ -349,13 +349,13 @@ def test_new_levels_exactly():
     assert np.isfinite(strict.predict_proba(new)).all()
 
 
-def test_a_new_level_far_down_is_named_by_its_row():
+def test_a_new_category_far_down_is_named_by_its_row():
     strict = Generative(unknown="error").fit({"s": ["a", "b"] * 50}, [0, 1] * 50)
     with pytest.raises(InputError, match="found 'c' in row 70000"):
         strict.predict(pl.DataFrame({"s": ["a"] * 70_000 + ["c"]}))
 
 
-def test_new_levels_are_not_drawn_and_fill_no_hole():
+def test_new_categories_are_neither_drawn_nor_imputed():
     model = Generative({"s": Categorical(alpha=50.0)}, unknown="novel").fit({"s": ["a", "b"] * 50}, [0, 1] * 50)
     assert set(model.sample(500, random_state=0)[0]["s"]) == {"a", "b"}
     assert set(model.impute({"s": [None] * 300}, how="draw", random_state=0)["s"]) == {"a", "b"}

@@ -342,7 +342,7 @@ def test_tables_behind_logistic_regression_are_named_with_the_gap():
     assert lines[-1].startswith("| labor | 0.500 | 0.200 | +0.300 | the smallest table")
 
 
-def test_what_holes_cost_is_counted_against_the_model_itself():
+def test_what_missing_values_cost_is_counted_against_the_model_itself():
     exact, mean = report.EXACT[0], report.IMPUTED[0]
     losses = {(exact, "a", 0.0): 0.3, (exact, "a", 0.5): 0.4, (exact, "b", 0.0): 0.3, (exact, "b", 0.5): 0.35}
     losses |= {(mean, "a", 0.0): 0.1, (mean, "a", 0.5): 0.35, (mean, "b", 0.0): 0.4, (mean, "b", 0.5): 0.6}

@@ -70,7 +70,7 @@ def test_to_sklearn_is_a_warm_start():
     assert cold.n_iter_[0] > 1
 
 
-def test_to_sklearn_of_a_table_weighs_left_out_columns_0():
+def test_to_sklearn_of_a_table_gives_dropped_columns_weight_0():
     X, y = load_iris(return_X_y=True, as_frame=True)
     X = X.assign(constant=1.0)[["constant", *X.columns]]
     shared = suffit.MultivariateGaussian(tie=1.0)

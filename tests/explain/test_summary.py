@@ -61,7 +61,7 @@ def fitted(name: str, missing: bool = False, weighted: bool = False, k: int = 3)
         return case.make().fit(X, y, sample_weight=weight), X, y
 
 
-@pytest.mark.parametrize("missing", [False, True], ids=["whole", "holes"])
+@pytest.mark.parametrize("missing", [False, True], ids=["complete", "missing"])
 @pytest.mark.parametrize("name", CASES)
 def test_G5_summary_has_the_likelihood_of_the_model(name: str, missing: bool):
     model, X, y = fitted(name, missing)

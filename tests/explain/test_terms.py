@@ -84,7 +84,7 @@ def test_missing_values_add_nothing(name: str):
     assert (model.explain(X).parts[gone] == 0).all() != informative
 
 
-@pytest.mark.parametrize("missing", [False, True], ids=["whole", "holes"])
+@pytest.mark.parametrize("missing", [False, True], ids=["complete", "missing"])
 @pytest.mark.parametrize("name", [n for n in CASES if "Generative" not in n and "ategorical" not in n])
 def test_sparse_rows_are_explained_beside_a_row_of_zeros(name: str, missing: bool):
     model, X, _ = fitted(name, missing)

@@ -33,7 +33,7 @@ from table_kinds import FIXED, TABLE, N, Y
 
 
 @pytest.mark.parametrize("base", [suffit.Poisson, suffit.Categorical, suffit.Binned, suffit.MultivariateGaussian])
-def test_a_family_of_ones_own_is_settled_in_a_table_too(base):
+def test_a_family_of_ones_own_is_tuned_in_a_table_too(base):
     settled = []
 
     @dataclass(frozen=True)
@@ -185,7 +185,7 @@ def test_a_column_of_numbers_without_any_value_adds_nothing():
         np.testing.assert_allclose(model.predict_proba(table), alone.predict_proba(table), rtol=1e-12)
 
 
-def test_a_column_of_levels_without_any_value_adds_nothing():
+def test_a_column_of_categories_without_any_value_adds_nothing():
     table = {"e": [None] * N, "num": TABLE["num"]}
     model = Generative({"e": "categorical"}).fit(table, Y)
     alone = Generative(structure="naive").fit({"num": TABLE["num"]}, Y)

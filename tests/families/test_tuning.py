@@ -194,7 +194,7 @@ def test_alpha_evidence_is_the_largest_dirichlet_multinomial(name: str) -> None:
     assert tuning.taken.loss <= best.fun + 1e-3
 
 
-def test_left_out_keeps_the_evidence_of_all_rows() -> None:
+def test_leave_one_out_keeps_the_evidence_of_all_rows() -> None:
     X, y = data(CASES["MultinomialNB"], 59, 40)
     for rows in (X, with_holes(X, 59, 0.1)):
         model = suffit.MultinomialNB(alpha="evidence").fit(rows, y)
@@ -337,7 +337,7 @@ def test_searches_over_settings_that_the_data_choose() -> None:
 @pytest.mark.parametrize("name", CASES)
 @settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 2**32 - 1), row=st.integers(0, 47), power=st.integers(-2, 2))
-def test_left_out_is_forgetting(name: str, seed: int, row: int, power: int) -> None:
+def test_leave_one_out_is_forgetting(name: str, seed: int, row: int, power: int) -> None:
     case: Case = CASES[name]
     X, y = data(case, seed % 1000, 48)
     w = np.random.default_rng(seed).choice([1.0, 2.0, 3.0], size=len(y)) * 2.0**power

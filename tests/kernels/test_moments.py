@@ -55,7 +55,7 @@ def test_sums_are_added_to(p):
         assert_allclose(a, b, rtol=1e-11)
 
 
-def test_a_row_without_weight_may_be_huge_beside_a_hole():
+def test_a_row_without_weight_may_be_huge_beside_a_missing_value():
     X = np.array([[1.0, np.nan], [2.0, 3.0], [3.0, 1.0], [1e200, 4.0], [5.0, 6.0]])
     model = suffit.GaussianNB().fit(X, [0, 0, 1, 1, 1], sample_weight=[1, 1, 1, 0, 1])
     assert_allclose(model.theta_, [[1.5, 3.0], [4.0, 3.5]])

@@ -15,7 +15,7 @@ from suffit.data.frame import read_frame
 from suffit.data.rows import encode
 
 
-def test_empty_words_are_one_level_whatever_the_processor():
+def test_empty_words_are_one_category_whatever_the_processor():
     """A shift by all bits of a number is anything: right on some processors, wrong on others."""
     code = """
 import numpy as np

@@ -89,6 +89,7 @@ anything = st.floats(-1e300, 1e300, allow_subnormal=False)
 magnitudes = st.builds(lambda s, e: s * 10.0**e, st.sampled_from([-1.0, 1.0]), st.integers(-300, 300))
 
 
+@pytest.mark.filterwarnings("ignore::suffit.UnknownCategoryWarning")  # most numbers are no known category
 @pytest.mark.parametrize("name", VARIANTS)
 def test_any_finite_row_has_a_posterior(name):
     est = fitted(name)
@@ -119,6 +120,7 @@ def training_data(draw):
     return rows, y
 
 
+@pytest.mark.filterwarnings("ignore::suffit.DataWarning")  # constant columns, numbers that are no known category
 @pytest.mark.parametrize(("name", "scale"), SCALES)
 def test_any_finite_training_data_give_a_posterior(name, scale):
     @quick(12)

@@ -298,7 +298,7 @@ def test_more_counts_than_there_is_room_for_are_refused() -> None:
     assert model.forget([[1_000_000]], [0]).n_features_in_ == 3
 
 
-def test_a_single_normed_word_left_out_is_as_a_refit() -> None:
+def test_leave_one_out_of_a_single_normed_word_is_a_refit() -> None:
     X, y = np.array([[1.0], [2.0], [3.0], [1.0]]), np.array([0, 0, 1, 1])
     leave_one_out = suffit.ComplementNB(norm=True).fit(X, y).loo_predict_proba(X, y)
     for i in range(4):
@@ -308,7 +308,7 @@ def test_a_single_normed_word_left_out_is_as_a_refit() -> None:
 
 
 @pytest.mark.parametrize("family", ["poisson", "exponential", "gamma"])
-def test_a_row_far_larger_than_the_others_left_out_is_as_a_refit(family: str) -> None:
+def test_leave_one_out_of_a_row_far_larger_than_the_others_is_a_refit(family: str) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.gamma(2.0, 1.0, size=(20, 2)), np.arange(20) % 2
     X[0] = 1e11

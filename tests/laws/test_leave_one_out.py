@@ -106,7 +106,7 @@ def test_loo_of_sparse_rows(make: Any, alpha: float) -> None:
     )
 
 
-def test_loo_with_levels_that_one_row_has() -> None:
+def test_loo_with_categories_that_one_row_has() -> None:
     X = np.array([["a"], ["a"], ["b"], ["c"], ["b"], ["a"], ["d"]], dtype=object)
     y = np.array([0, 0, 1, 1, 1, 0, 0])
     check_equal(suffit.CategoricalNB(), X, y)

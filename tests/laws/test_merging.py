@@ -75,7 +75,7 @@ def test_settings_of_the_sums_may_not_change_between_batches(first, second):
     """Counts above one threshold plus counts above another are counts of nothing."""
     est = clone(first).fit(X, Y)
     est.set_params(**clone(second).get_params())
-    refused(est, lambda e: e.partial_fit(X, Y), "", (ValueError, TypeError))
+    refused(est, lambda e: e.partial_fit(X, Y))
 
 
 @pytest.mark.parametrize("name", [k for k in BATCHED if k != "GenerativeClassifier"])  # it finds columns by name
@@ -117,7 +117,7 @@ def test_tables_that_cannot_be_merged_name_the_column_and_the_way_out():
     assert both.predict_proba(halves[1]).shape == (200, 2)
 
 
-def test_tables_whose_blocks_differ_are_told_the_way_out():
+def test_tables_whose_blocks_differ_do_not_merge_and_the_way_out_is_named():
     rng = np.random.default_rng(0)
     y, joint = np.arange(200) % 2, suffit.MultivariateGaussian()
     X = pd.DataFrame(rng.normal(size=(200, 4)) + y[:, None], columns=list("abcd"))

@@ -506,7 +506,7 @@ def coded(case, rows):
 
 
 @pytest.mark.parametrize("name", CATEGORICAL)
-def test_r_e1071_categorical_naive_bayes_declared_levels(name):
+def test_r_e1071_categorical_naive_bayes_declared_categories(name):
     """R counts categories that are declared but unused; integer codes with min_categories declare them here."""
     case = R_CASES[name]
     X, y = r_data(case)
@@ -520,7 +520,7 @@ def test_r_e1071_categorical_naive_bayes_declared_levels(name):
 
 
 @pytest.mark.parametrize("name", [n for n in CATEGORICAL if not (n.startswith("toy") and n.endswith("1"))])
-def test_r_e1071_categorical_naive_bayes_string_levels(name):
+def test_r_e1071_categorical_naive_bayes_string_categories(name):
     """Strings declare no unused category; without smoothing, or with all in use, that makes no difference."""
     case = R_CASES[name]
     X, y = r_data(case)
@@ -614,7 +614,7 @@ def test_nist_mean(name):
         assert abs(Fraction(float(got)) / want - 1) <= Fraction(1, 10**15)
 
 
-def test_the_page_of_differences_tells_the_constant_of_quadratic_decisions():
+def test_the_page_of_differences_has_the_constant_of_quadratic_decisions():
     rng = np.random.default_rng(0)
     y = np.arange(90) % 3
     X = rng.normal(size=(90, 4)) + y[:, None]

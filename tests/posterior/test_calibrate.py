@@ -59,7 +59,7 @@ def test_calibration_error_by_hand() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_figures_are_those_of_rows_left_out(method: str) -> None:
+def test_the_figures_are_those_of_leave_one_out(method: str) -> None:
     X, y = dependent(0, 600)
     plain, model = suffit.GaussianNB().fit(X, y), suffit.GaussianNB(calibrate=method).fit(X, y)
     found = model.calibration_
@@ -118,7 +118,7 @@ def test_rules_without_a_prior_are_calibrated_too(name: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", CALIBRATED)
-def test_rows_left_out_are_told_no_worse(name: str, method: str) -> None:
+def test_leave_one_out_loss_is_no_worse(name: str, method: str) -> None:
     """Finite probabilities that sum to 1; on the rows left out no more loss than before, but for the priors."""
     case: Case = CASES[name]
     X, y = data(case, 5, 150)
@@ -287,7 +287,7 @@ def test_pickles_clones_and_searches(method: str) -> None:
     assert search.best_params_ == {"calibrate": method}
 
 
-def test_calibrated_tables_with_text_and_holes() -> None:
+def test_calibrated_tables_with_text_and_missing_values() -> None:
     X, y = data(CASES["GenerativeClassifier-mixed"], 11, 400)
     columns = CASES["GenerativeClassifier-mixed"].make().columns
     X = with_holes(X, 11, 0.1)
@@ -354,7 +354,7 @@ def test_a_row_without_values_gets_the_prior_through_isotonic_maps_too(make, k) 
     )  # the maps do something
 
 
-def test_a_row_without_values_left_out_gets_the_prior_of_the_others() -> None:
+def test_a_row_without_values_gets_the_leave_one_out_prior() -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 200)
     X = np.repeat(rng.normal(size=(200, 1)) + y[:, None], 3, axis=1)

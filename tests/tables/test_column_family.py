@@ -23,7 +23,7 @@ from suffit.tables.schema import DROPPED
 from table_kinds import TABLE, N, Y, families_of, nan, reason_of
 
 
-def test_a_column_with_values_only_where_nothing_weighs_is_left_out():
+def test_a_column_with_values_only_where_weights_are_0_is_dropped():
     x = np.full(40, np.nan)
     x[:3] = 1.5
     table = {"x": x, "z": np.random.default_rng(0).normal(size=40)}
@@ -33,7 +33,7 @@ def test_a_column_with_values_only_where_nothing_weighs_is_left_out():
 
 @pytest.mark.parametrize("structure", ["auto", "naive"])
 @pytest.mark.parametrize("form", [np.asarray, list, pd.Series, pl.Series])
-def test_whole_numbers_that_are_one_as_floats_are_told_apart(form, structure):
+def test_whole_numbers_that_are_equal_as_floats_stay_different(form, structure):
     y = np.arange(60) % 2
     cells = [2**62 + 1 + c for c in y.tolist()]
     model = suffit.GenerativeClassifier(structure=structure).fit({"a": form(cells), "z": np.arange(60) % 7}, y)
@@ -99,7 +99,7 @@ LEFT = {
 
 @pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame])
 @pytest.mark.parametrize("what", LEFT)
-def test_columns_that_say_nothing_are_left_out_with_a_reason(what, make):
+def test_columns_that_say_nothing_are_dropped_with_a_reason(what, make):
     values, reason = LEFT[what]
     table = make({"odd": values, "num": np.array(nan(TABLE["num"]))})
     with warnings.catch_warnings(record=True) as caught:
@@ -118,28 +118,28 @@ def test_columns_that_say_nothing_are_left_out_with_a_reason(what, make):
     np.testing.assert_array_equal(model.predict_proba(table), alone.predict_proba({"num": TABLE["num"]}))
 
 
-def test_instants_with_a_time_zone_are_left_out():
+def test_instants_with_a_time_zone_are_dropped():
     when = pd.date_range("2026-01-01", periods=N, tz="Europe/Berlin")
     for frame in (pd.DataFrame({"when": when, "num": TABLE["num"]}), pl.DataFrame({"when": when, "num": TABLE["num"]})):
         with pytest.warns(DroppedColumnWarning, match="when.*VonMises"):
             Generative().fit(frame, Y)
 
 
-def test_a_long_running_number_is_left_out():
+def test_a_long_running_number_is_dropped():
     rng = np.random.default_rng(0)
     table = pl.DataFrame({"id": np.arange(50_000), "x": rng.normal(size=50_000)})
     with pytest.warns(DroppedColumnWarning, match="'id': an identifier"):
         Generative().fit(table, rng.integers(0, 2, 50_000))
 
 
-def test_a_hundred_thousand_distinct_words_are_left_out():
+def test_a_hundred_thousand_distinct_words_are_dropped():
     rng = np.random.default_rng(0)
     table = pl.DataFrame({"id": [f"k{i}" for i in range(100_000)], "x": rng.normal(size=100_000)})
     with pytest.warns(DroppedColumnWarning, match="'id': an identifier"):
         Generative().fit(table, rng.integers(0, 2, 100_000))
 
 
-def test_many_levels_that_come_back_are_levels():
+def test_many_words_that_come_back_are_categories():
     rng = np.random.default_rng(0)
     table = pl.DataFrame({"zip": rng.integers(0, 15_000, 300_000).astype(str), "x": rng.normal(size=300_000)})
     with warnings.catch_warnings():

@@ -71,14 +71,14 @@ def test_E2_rows_left_out_are_refits(what, weights):
     np.testing.assert_allclose(ours[there], refitted(family, x, Y, weights)[there], rtol=0, atol=1e-9)
 
 
-def test_levels_are_those_of_the_column_whichever_row_is_left_out():
+def test_categories_are_those_of_the_column_under_leave_one_out():
     """A category that only one row has is still a category without it, with a share of its own."""
     x = np.array([5.0, 5.0, 7.0, 9.0, 9.0])
     y = np.zeros(5, np.int32)
     np.testing.assert_allclose(leave_one_out(x, rows_of(y), Categorical())[2], np.log((0 + 1) / (4 + 3)))
 
 
-def test_a_weight_is_a_number_of_repetitions_of_a_row_left_out():
+def test_a_weight_is_a_number_of_repetitions_under_leave_one_out():
     times = RNG.integers(1, 4, 60)
     for family, x, whole in CANDIDATES.values():
         repeated = compared(np.repeat(x, times), rows_of(np.repeat(Y, times)), {"it": family}, whole)

@@ -199,7 +199,7 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("sizes", [(12, 14, 14), (1, 9, 30)])
-def test_with_a_prior_rows_left_out_are_as_in_a_refit(case, sizes):
+def test_leave_one_out_with_a_prior_is_a_refit(case, sizes):
     rng = np.random.default_rng(7)
     y = np.repeat([0, 1, 2], sizes)
     X = CASES[case](rng, y)
@@ -272,7 +272,7 @@ def test_draws_and_imputation_follow_the_correlation(correlated):
     assert (model.novelty(pd.DataFrame({"u": [2e3], "v": [-2.0], "k": ["p"]})) > 0.99).all()
 
 
-def test_a_density_left_out_is_that_of_a_refit(correlated):
+def test_the_leave_one_out_density_is_that_of_a_refit(correlated):
     model, table, y = correlated
     left = model.loo_log_joint(table, y)
     for i in (0, 260):
@@ -310,7 +310,7 @@ def test_a_promise_is_made_without_a_warning_of_numpy():
         )
 
 
-def test_the_joint_density_of_a_pool_left_out_is_that_of_a_refit():
+def test_the_leave_one_out_joint_density_of_a_pool_is_that_of_a_refit():
     rng = np.random.default_rng(5)
     y = rng.integers(0, 2, 60)
     X = rng.gamma(2.0, 1.0, size=(60, 3)) + 0.8 * y[:, None]

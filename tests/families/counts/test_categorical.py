@@ -16,7 +16,7 @@ pytestmark = [
 ]
 
 
-def test_categorical_int8_levels_do_not_wrap():
+def test_int8_categories_do_not_wrap():
     wide = np.array([[-100, 1], [99, 2], [-100, 1], [99, 3]])
     a, b = (CategoricalNB().fit(wide.astype(t), [0, 1, 0, 1]) for t in (np.int64, np.int8))
     np.testing.assert_array_equal(a.predict_proba(wide), b.predict_proba(wide.astype(np.int8)))
@@ -26,7 +26,7 @@ def test_categorical_int8_levels_do_not_wrap():
 
 @pytest.mark.parametrize("first", [2**63 + 1, 2**63 - 2, 2**64 - 6])
 @pytest.mark.parametrize("step", [1, 4])
-def test_levels_beyond_int64_are_levels(first, step):
+def test_integers_beyond_int64_are_categories(first, step):
     X = np.array([first, first + step], np.uint64).repeat(30)[:, None]
     y, least = np.repeat(["a", "b"], 30), np.repeat([[True], [False]], 30, axis=0)
     model, small = suffit.CategoricalNB().fit(X, y), suffit.CategoricalNB().fit(least, y)
@@ -39,7 +39,7 @@ def test_levels_beyond_int64_are_levels(first, step):
     np.testing.assert_allclose(model.predict_proba(np.array([[7], [first + 2]], np.uint64)), 0.5)  # never seen
 
 
-def test_a_level_beyond_int64_is_no_negative_one():
+def test_a_category_beyond_int64_is_no_negative_one():
     X, y = np.array([[-5], [-4]]).repeat(30, axis=0), [0] * 30 + [1] * 30
     model = suffit.CategoricalNB().fit(X, y)
     np.testing.assert_allclose(model.predict_proba(np.array([[2**64 - 5]], np.uint64)), 0.5)

@@ -60,7 +60,7 @@ def test_E2_gamma_columns_that_hardly_vary(mean, sd, atol, alpha):
         assert drawn[y == c].std() == pytest.approx(X[c == Y].std(), rel=0.15)
 
 
-def test_batches_forgotten_rows_and_rows_left_out_of_a_narrow_column_equal_a_fit():
+def test_batches_forgetting_and_leave_one_out_of_a_narrow_column_equal_a_fit():
     X = np.hstack([values(1e7, 1), np.exp(values(0.0, 1, 1)), values(3e-5, 1e-12, 2)])
     X[3, 0] = X[5, 1] = np.nan
     whole = NaiveBayes("gamma").fit(X, Y)

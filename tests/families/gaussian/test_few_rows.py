@@ -128,7 +128,7 @@ def test_few_rows_have_the_attributes_of_the_moments(kept, name):
 
 
 @pytest.mark.parametrize("name", [*MODELS, *TUNED])
-def test_few_rows_left_out_are_those_of_the_moments(kept, name):
+def test_leave_one_out_of_few_rows_is_that_of_the_moments(kept, name):
     make = MODELS.get(name) or TUNED[name]
     for kind in KINDS[:3]:
         X, y, w, new = data(12, 40, kind)
@@ -143,7 +143,7 @@ def test_few_rows_left_out_are_those_of_the_moments(kept, name):
 
 
 @pytest.mark.parametrize("name", ["LDA", "LDA eigen 0.3", "LDA lsqr auto", "QDA", "QDA ridge", "GDA 0.4 oas mle"])
-def test_few_rows_left_out_are_those_of_a_refit(name):
+def test_leave_one_out_of_few_rows_is_that_of_a_refit(name):
     make = MODELS[name]
     X, y, w, _ = data(15, 90, "weighted")
     got = make().fit(X, y, sample_weight=w).loo_log_joint(X, y, sample_weight=w)

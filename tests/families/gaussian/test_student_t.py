@@ -39,7 +39,7 @@ def oracle(fitted, x, freedom):
 
 @pytest.mark.parametrize("settings", [{}, {"tie": 1.0}, {"tie": 0.4, "shrinkage": 0.2}])
 @pytest.mark.parametrize("freedom", [1.0, 4.5, 30.0])
-def test_densities_are_those_of_scipy_with_and_without_holes(settings, freedom):
+def test_densities_are_those_of_scipy_with_and_without_missing_values(settings, freedom):
     X, y = rows()
     fitted = model(freedom, **settings).fit(X, y)
     x = np.column_stack(list(X.values()))[:40] * 2
@@ -123,7 +123,7 @@ def test_freedom_must_be_above_0(freedom):
         suffit.MultivariateGaussian(freedom=freedom)
 
 
-def test_a_table_with_far_rows_is_told_better_than_by_normal_densities_and_a_normal_one_as_well():
+def test_a_table_with_far_rows_is_classified_better_than_by_normal_densities_and_a_normal_one_as_well():
     rng = np.random.default_rng(0)
     y = np.arange(600) % 3
     mix = np.array([[1.0, 0.8, 0.2], [0.0, 1.0, 0.7], [0.0, 0.0, 1.0]])

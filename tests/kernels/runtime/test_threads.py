@@ -184,7 +184,7 @@ def test_no_interrupt_leaves_threads_that_hang_or_blas_slower(model, longest):
 
 @pytest.mark.parametrize("make", [suffit.GaussianNB, lambda: suffit.NaiveBayes("lognormal"), suffit.LDA])
 @pytest.mark.parametrize("row", [0, 5001])
-def test_one_hole_makes_the_same_sums_whichever_thread_finds_it(make, row):
+def test_one_missing_value_makes_the_same_sums_whichever_thread_finds_it(make, row):
     rng = np.random.default_rng(0)
     X, y = np.exp(rng.normal(size=(20_000, 128))), rng.integers(0, 3, 20_000)
     X[row, 3] = np.nan

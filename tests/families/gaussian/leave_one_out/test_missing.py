@@ -32,7 +32,7 @@ def _pairs(stats):
 
 
 @pytest.mark.parametrize("tie", [1.0, 0.5, 0.0])
-def test_without_holes_it_is_the_downdate(tie):
+def test_without_missing_values_it_is_the_downdate(tie):
     X, rows = _table(0.0)
     exact = replace(JOINT, tie=tie).downdates(X, rows, JOINT.collect(X, rows, NAMES))
     freedoms = (np.inf, 10.0)
@@ -55,7 +55,7 @@ def test_classes_that_a_row_is_not_of_score_it_as_they_are(share):
 
 @pytest.mark.parametrize("tie", [1.0, 0.5, 0.0])
 @pytest.mark.parametrize("share", [0.05, 0.3, 0.5])
-def test_with_holes_it_is_nearly_what_refits_say(tie, share):
+def test_with_missing_values_it_is_nearly_what_refits_say(tie, share):
     X, rows = _table(share)
     family = replace(JOINT, tie=tie, shrinkage=0.1)
     at = np.arange(len(X))

@@ -82,7 +82,7 @@ def test_own_covariances_of_few_pairs_are_not_far_behind_a_shared_one(share):
 
 
 @quiet
-def test_own_covariances_that_differ_are_still_told_apart():
+def test_own_covariances_that_differ_still_separate_the_classes():
     loss = np.zeros((4, 2))
     for seed in range(4):
         X, y, fresh, truth = two_classes(seed, 150, 0.4, alike=False)
