@@ -79,6 +79,9 @@ def test_infinities_are_refused_by_linear_models_wherever_the_classes_lie(name, 
                 getattr(est, method)(with_cell(sign * np.inf, 0, column)[:1])
 
 
+@pytest.mark.filterwarnings(
+    "ignore::UserWarning:sklearn"
+)  # an array after a frame: scikit-learn says that the names are gone
 @pytest.mark.parametrize(("name", "container"), once_per_reader(VARIANTS, ["array", "frame"], ["array"]))
 def test_nan_is_missing_where_the_tags_say_so_and_refused_elsewhere(name, container):
     make, column = {"array": (np.asarray, "x1"), "frame": (frame, "two")}[container]
@@ -299,6 +302,7 @@ def test_dates_and_durations_are_no_numbers(make):
                     call(table)
 
 
+@pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")  # the numbers are a straight line
 @pytest.mark.parametrize("make", [suffit.LDA, suffit.GaussianNB, suffit.MultinomialNB])
 def test_a_word_among_numbers_is_named_with_its_column(make):
     y, words, numbers = [0, 1] * 30, ["u", "v"] * 30, np.arange(60.0)

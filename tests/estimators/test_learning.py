@@ -142,6 +142,7 @@ def test_what_becomes_of_unknown_categories_is_set_by_fit():
         model.fit(table, y).predict_proba({"s": ["c"]})
 
 
+@pytest.mark.filterwarnings("ignore::suffit.DataWarning")  # the first batch is small, and has not all values
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer, load_digits])
 @pytest.mark.parametrize("first", [5, 20, FEW_FIRST - 1])
 def test_a_small_first_batch_of_a_table_leaves_columns_independent(load, first):

@@ -107,6 +107,7 @@ def test_a_missing_label_leads_to_what_each_model_can_do():
         GenerativeClassifier().fit(X4, y)
 
 
+@pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")  # few rows, whose columns are a straight line
 @pytest.mark.parametrize("make", [GaussianNB, GenerativeClassifier, LDA])
 def test_class_weights_as_row_weights_lead_to_row_weights(make):
     for weight in ("balanced", {0: 1.0, 1: 2.0}):
@@ -115,6 +116,7 @@ def test_class_weights_as_row_weights_lead_to_row_weights(make):
     make().fit(X4, Y4, sample_weight=compute_sample_weight("balanced", Y4))
 
 
+@pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")  # few rows, whose columns are a straight line
 @pytest.mark.parametrize("method", ["fit", "partial_fit", "forget"])
 @pytest.mark.parametrize("make", [GaussianNB, GenerativeClassifier, LDA])
 def test_labels_that_are_not_given_are_asked_for_by_the_class_the_user_knows(make, method):

@@ -32,6 +32,7 @@ from suffit import GenerativeClassifier as Generative
 from table_kinds import FIXED, TABLE, N, Y
 
 
+@pytest.mark.filterwarnings("ignore::suffit.DataWarning")  # bins by MDL find no place to cut
 @pytest.mark.parametrize("base", [suffit.Poisson, suffit.Categorical, suffit.Binned, suffit.MultivariateGaussian])
 def test_a_family_of_ones_own_is_tuned_in_a_table_too(base):
     settled = []
@@ -177,6 +178,7 @@ def test_C4_a_row_without_any_value_gets_the_prior():
     )
 
 
+@pytest.mark.filterwarnings("ignore::suffit.DataWarning")  # the model without the column has not seen it
 def test_a_column_of_numbers_without_any_value_adds_nothing():
     for family in ("gaussian", "poisson", "multivariate_gaussian"):
         model = Generative({"e": family}).fit({"e": [None] * N, "num": TABLE["num"]}, Y)
@@ -185,6 +187,7 @@ def test_a_column_of_numbers_without_any_value_adds_nothing():
         np.testing.assert_allclose(model.predict_proba(table), alone.predict_proba(table), rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::suffit.DataWarning")  # the model without the column has not seen it
 def test_a_column_of_categories_without_any_value_adds_nothing():
     table = {"e": [None] * N, "num": TABLE["num"]}
     model = Generative({"e": "categorical"}).fit(table, Y)
@@ -208,6 +211,7 @@ def test_a_block_of_counts_may_be_a_multinomial():
     )
 
 
+@pytest.mark.filterwarnings("ignore::suffit.DataWarning")  # bins by MDL find no place to cut
 def test_N7_a_column_may_be_binned():
     rng = np.random.default_rng(0)
     table = {"area": rng.normal(size=N) + (Y == "ant") * 3, "z": rng.normal(size=N)}

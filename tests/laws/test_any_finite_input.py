@@ -120,6 +120,7 @@ def training_data(draw):
     return rows, y
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning:sklearn")  # an estimator of covariances sees one row of a class
 @pytest.mark.filterwarnings("ignore::suffit.DataWarning")  # constant columns, numbers that are no known category
 @pytest.mark.parametrize(("name", "scale"), SCALES)
 def test_any_finite_training_data_give_a_posterior(name, scale):

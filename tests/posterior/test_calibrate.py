@@ -255,6 +255,7 @@ def test_a_new_prior_multiplies_in_under_temperature() -> None:
     np.testing.assert_allclose(shifted, expected, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::suffit.DataWarning")  # that it is gone is said
 def test_a_new_class_ends_the_calibration() -> None:
     X, y = copied(3, 7, 300)
     model = suffit.GaussianNB(calibrate="isotonic").fit(X, y)

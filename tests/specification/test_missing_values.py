@@ -510,6 +510,7 @@ def test_C4_a_missing_count_cannot_be_forgotten_where_none_was_learned():
         model.forget([[0.0, NaN, 0.0, 0.0]], ["bee"])
 
 
+@pytest.mark.filterwarnings("ignore::suffit.MissingValuesWarning")  # a class without any value is said
 @pytest.mark.parametrize("make", [GaussianNB, PoissonNB, BernoulliNB, lambda: NaiveBayes("exponential")])
 def test_C4_values_cannot_be_forgotten_where_only_holes_were_learned(make):
     X = np.array([[1.0, NaN], [2.0, NaN], [3.0, 1.0], [4.0, 2.0]])

@@ -24,6 +24,7 @@ def test_int8_categories_do_not_wrap():
     assert [v.tolist() for v in a.categories_] == [v.tolist() for v in b.categories_]
 
 
+@pytest.mark.filterwarnings("ignore::suffit.UnknownCategoryWarning")  # 7 is no known category
 @pytest.mark.parametrize("first", [2**63 + 1, 2**63 - 2, 2**64 - 6])
 @pytest.mark.parametrize("step", [1, 4])
 def test_integers_beyond_int64_are_categories(first, step):
@@ -39,6 +40,7 @@ def test_integers_beyond_int64_are_categories(first, step):
     np.testing.assert_allclose(model.predict_proba(np.array([[7], [first + 2]], np.uint64)), 0.5)  # never seen
 
 
+@pytest.mark.filterwarnings("ignore::suffit.UnknownCategoryWarning")  # it is no known category
 def test_a_category_beyond_int64_is_no_negative_one():
     X, y = np.array([[-5], [-4]]).repeat(30, axis=0), [0] * 30 + [1] * 30
     model = suffit.CategoricalNB().fit(X, y)

@@ -213,6 +213,7 @@ def test_C4_all_rows_incomplete(make):
     assert np.mean(model.predict(whole) == make().fit(whole, y).predict(whole)) > 0.85
 
 
+@pytest.mark.filterwarnings("ignore::suffit.MissingValuesWarning")  # a likelihood without a maximum is said
 @over(FULL)
 def test_C4_a_class_of_one_row_with_holes(make):
     X, y = normal_rows(22)
