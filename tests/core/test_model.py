@@ -21,11 +21,6 @@ from suffit import (
     InputError,
 )
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning"),
-    pytest.mark.filterwarnings("ignore::RuntimeWarning"),
-]
-
 
 @pytest.mark.parametrize("name", CORE)
 def test_forgetting_what_cannot_have_been_learned(name):

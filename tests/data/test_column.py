@@ -34,7 +34,7 @@ from table_kinds import (
     reason_of,
 )
 
-pytestmark = [
+pytestmark = [  # few rows of a class, numbers of one decimal
     pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning"),
     pytest.mark.filterwarnings("ignore::suffit.MissingValuesWarning"),
 ]

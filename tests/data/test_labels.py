@@ -14,12 +14,6 @@ from suffit import (
     GaussianNB,
 )
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning"),
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning"),
-]
-
-
 LABELS = {
     "int": [0, 1, 2],
     "negative": [-7, -1, 3],

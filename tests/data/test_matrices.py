@@ -17,9 +17,8 @@ from suffit import (
     GenerativeClassifier,
 )
 
-pytestmark = [
+pytestmark = [  # few rows of a class, numbers of one decimal
     pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning"),
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning"),
 ]
 
 

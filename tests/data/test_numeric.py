@@ -38,7 +38,7 @@ from suffit import (
     NaiveBayes,
 )
 
-pytestmark = [
+pytestmark = [  # few rows of a class, numbers of one decimal
     pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning"),
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),
 ]

@@ -24,7 +24,7 @@ from table_kinds import (
     rows_of,
 )
 
-pytestmark = [
+pytestmark = [  # few rows of a class, numbers of one decimal
     pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning"),
     pytest.mark.filterwarnings("ignore::suffit.MissingValuesWarning"),
 ]

@@ -16,7 +16,7 @@ from refusals import (
     refused,
 )
 
-pytestmark = [
+pytestmark = [  # few rows of a class, numbers of one decimal
     pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning"),
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),
 ]

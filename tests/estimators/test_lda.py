@@ -21,9 +21,8 @@ from suffit import (
     GaussianNB,
 )
 
-pytestmark = [
+pytestmark = [  # few rows of a class, numbers of one decimal
     pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning"),
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning"),
 ]
 
 

@@ -41,7 +41,7 @@ from suffit import (
     VonMises,
 )
 
-pytestmark = [
+pytestmark = [  # few rows of a class, numbers of one decimal
     pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning"),
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),
 ]

@@ -48,7 +48,7 @@ from table_kinds import (
     some,
 )
 
-pytestmark = [
+pytestmark = [  # few rows of a class, numbers of one decimal
     pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning"),
     pytest.mark.filterwarnings("ignore::suffit.MissingValuesWarning"),
 ]

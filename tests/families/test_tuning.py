@@ -22,7 +22,7 @@ import suffit
 from cases import CASES, FAMILIES, Case, assert_same, data, with_holes
 from suffit.families.tuning import DIGITS, LARGEST, SHRINKAGES, SMALLEST, TIES, dirichlet_evidence
 
-pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")  # few rows of a class
 
 ROWS = 24
 ALPHA = {

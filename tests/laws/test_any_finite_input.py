@@ -22,7 +22,7 @@ from suffit import (
     InputError,
 )
 
-pytestmark = [
+pytestmark = [  # classes that do not vary
     pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning"),
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),
 ]

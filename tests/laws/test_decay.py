@@ -10,7 +10,7 @@ from cases import CASES, Case, assert_identical, assert_same, data, mixed, two, 
 from suffit import GaussianNB, InputError
 from suffit.core.model import FADED
 
-pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")  # few rows of a class
 
 
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())

@@ -16,7 +16,7 @@ import suffit
 from cases import CASES, FAMILIES, Case, data, mixed, normal, positive, two_classes, with_holes
 from suffit import SingularClassWarning
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = pytest.mark.filterwarnings("ignore")  # rows are taken out to the last one: all there is to say is said
 every_case = pytest.mark.parametrize("name", CASES)
 
 

@@ -32,7 +32,7 @@ from suffit import (
     VonMises,
 )
 
-pytestmark = [
+pytestmark = [  # few rows of a class
     pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning"),
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),
 ]

@@ -15,7 +15,7 @@ from cases import CASES, FAMILIES, WIDE, Case, assert_identical, assert_same, da
 from suffit.core.family import families
 from suffit.families.elementwise.shape import Elementwise
 
-pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")  # few rows of a class
 
 
 def law(max_examples: int = 12):

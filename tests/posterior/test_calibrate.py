@@ -20,7 +20,7 @@ from cases import CASES, Case, data, with_holes
 from suffit.core.pooling import USUAL_POWER
 from suffit.posterior.calibrate import expected_calibration_error, log_loss, reliability
 
-pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")  # few rows of a class
 
 METHODS = ["temperature", "isotonic"]
 CALIBRATED = [k for k, c in CASES.items() if "calibrate" in c.make().get_params()]

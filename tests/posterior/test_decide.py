@@ -20,7 +20,7 @@ from cases import CASES, Case, blobs, data, two, two_classes
 from suffit import ComplementNB, Decision, Decisions, GaussianNB, GenerativeClassifier, InputError, mean_cost
 from suffit.posterior.decide import Rule, cost_matrix
 
-pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")  # few rows of a class
 
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 

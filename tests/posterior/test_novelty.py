@@ -11,7 +11,7 @@ from cases import CASES, Case, data, mixed, two, with_holes
 from suffit import ComplementNB, InputError
 from suffit.posterior.novelty import DRAWS
 
-pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")  # few rows of a class
 
 
 SIMPLE = {k: c for k, c in CASES.items() if "ultinomial" not in k and "Complement" not in k}

@@ -16,7 +16,7 @@ from cases import CASES, Case, blobs, data, two
 from suffit import GaussianNB, GenerativeClassifier, InputError
 from suffit.posterior.prior_shift import reweighted, shifted_prior
 
-pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")  # few rows of a class
 
 
 TAKES_PRIOR = {k: c for k, c in CASES.items() if "Complement" not in k}

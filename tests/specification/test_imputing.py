@@ -24,7 +24,7 @@ from suffit import (
     PoissonNB,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")  # few rows of a class
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -47,7 +47,7 @@ from suffit import (
 )
 from suffit.families.gaussian.missing.patterns import MissingValuesWarning
 
-pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")  # few rows of a class
 
 
 # --- prediction: exactly the marginal

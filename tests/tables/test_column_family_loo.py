@@ -14,7 +14,7 @@ from suffit.data.rows import Rows
 from suffit.tables.column_family import SURELY
 from suffit.tables.column_family_loo import SAYABLE, Compared, compared, leave_one_out
 
-pytestmark = [
+pytestmark = [  # few rows of a class
     pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning"),
     pytest.mark.filterwarnings("ignore::suffit.MissingValuesWarning"),
 ]

@@ -10,7 +10,7 @@ import pytest
 
 import suffit
 
-pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")  # copies of columns
 
 
 def noisy(seed: int, n: int = 300) -> tuple[dict[str, np.ndarray], np.ndarray]:

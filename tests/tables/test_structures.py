@@ -17,7 +17,7 @@ from suffit.kernels.diagonal import variance_limit
 from suffit.tables.structures import Selection
 from table_kinds import N, Y
 
-pytestmark = pytest.mark.filterwarnings("ignore::suffit.DataWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::suffit.DataWarning")  # tables that are hard on purpose
 
 
 def log_loss(model, X, y):

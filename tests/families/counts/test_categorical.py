@@ -10,11 +10,6 @@ from suffit import (
     CategoricalNB,
 )
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning"),
-    pytest.mark.filterwarnings("ignore::RuntimeWarning"),
-]
-
 
 def test_int8_categories_do_not_wrap():
     wide = np.array([[-100, 1], [99, 2], [-100, 1], [99, 3]])

@@ -16,12 +16,6 @@ from suffit import (
     MultinomialNB,
 )
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning"),
-    pytest.mark.filterwarnings("ignore::RuntimeWarning"),
-]
-
-
 BAD_DOCUMENTS = {
     "negative id": ([[0, 1], [2, -1]], "document 1: word ids lie from 0 to 67108863, found -1"),
     "fraction": ([[0, 1], [0.5]], r"document 1: word ids must be a flat sequence of integers, found \[0.5\]"),

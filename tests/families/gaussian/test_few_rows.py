@@ -45,7 +45,7 @@ TUNED = {
 }
 KINDS = ("plain", "constant", "weighted", "scaled")
 
-pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")  # fewer rows than columns
 
 
 def data(n, p, kind="plain", seed=0):

@@ -14,7 +14,7 @@ from suffit import GDA, LDA, QDA, GenerativeClassifier, MultivariateGaussian
 from suffit.data.rows import Rows
 from suffit.families.gaussian.leave_one_out.em import EmLoo
 
-pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # few rows that have both columns
 NaN = np.nan
 
 MODELS = {

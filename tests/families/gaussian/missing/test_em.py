@@ -29,7 +29,7 @@ from suffit import (
 from suffit.families.gaussian.missing.em import Completion
 from suffit.families.gaussian.missing.patterns import MissingValuesWarning
 
-pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")  # columns that depend on each other
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.5])

@@ -29,7 +29,7 @@ from suffit.families.gaussian.missing import em as completion_module
 from suffit.families.gaussian.missing import patterns
 from suffit.families.gaussian.missing.patterns import MissingValuesWarning
 
-pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")  # few rows that have both columns
 
 
 @over(FULL)
