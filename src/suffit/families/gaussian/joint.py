@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...core.family import EMPTIED, Family, Scorer, least, register
 from ...core.leave_one_out import LooScores
-from ...core.stats import CLASS, PATTERN, ROUNDING, Stats
+from ...core.stats import CLASS, FEATURE, PATTERN, ROUNDING, Stats
 from ...data.arrays import Array, Codes, freeze
 from ...data.errors import InputError
 from ...data.labels import Index
@@ -29,7 +29,8 @@ from .few_rows.low_rank import RANK_TOLERANCE, LowRank
 from .few_rows.solve import CentredRows, Settings, covariances, solved_wide, warn_mended, warn_rank
 from .leave_one_out.em import MOST_COLUMNS, EmLoo
 from .leave_one_out.exact import NOTHING_LEFT, Blend, Downdates, Scatter, varying
-from .leave_one_out.missing import LooWithMissing, Whole
+from .leave_one_out.missing import LooWithMissing
+from .leave_one_out.pairs import Whole
 from .missing.em import FEW_ROWS, MOST_WORK, PATIENCE, Completion, Priors, completed, solved, spread_out, work_of
 from .missing.few_pairs import Prior, prior_of, rows_lacking
 from .missing.patterns import cells_of, cells_of_pairs, completed_pairs, pair_covariances, pair_weights, pairs_seen
@@ -325,8 +326,8 @@ class MultivariateGaussian(JointMoments):
     def leave_one_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
         """By rank-one downdates; rows that leave something singular are solved one by one.
 
-        Where rows have missing values, EM is run anew for each, from where a first-order step leads (left_out_em.py);
-        from the beginning where covariances are between own and shared, shrunk by an amount that is chosen, or rest on
+        Where rows have missing values, EM is run anew for each, from where a first-order step leads (EmLoo); from the
+        beginning where covariances are between own and shared, shrunk by an amount that is chosen, or rest on
         few pairs.  So it is where classes weigh in the shared covariance as a prior says.
         """
         if self._is_wide(stats) and not self._adds_to_all():
@@ -348,7 +349,7 @@ class MultivariateGaussian(JointMoments):
     def approximate_leave_one_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
         """As ``leave_one_out``; where rows have missing values about that, in the time of a few fits.
 
-        EM by one step to the first order (left_out_em.py), pairs by what each row adds to them (left_out_holes.py).
+        EM by one step to the first order (EmLoo), pairs by what each row adds to them (LooWithMissing).
         """
         if self.pool is None and _by_pattern(stats):
             return self._without_missing(X, rows, stats, columns, EmLoo.nearly)
@@ -467,7 +468,10 @@ class MultivariateGaussian(JointMoments):
         keep = varying(total, self.ridge)
         weight, cells = pair_weights(stats, pairs), cells_of_pairs(stats)[0][:, keep]
         square = (..., keep[:, None], keep)
-        whole = Whole(done["n"], cells, weight[square], means[:, keep], own[square], shared[square], self._prior_rows)
+        told_by = stats.take(FEATURE, keep)
+        whole = Whole(
+            done["n"], cells, weight[square], means[:, keep], own[square], shared[square], told_by, self._prior_rows
+        )
         return lambda x, codes, weights: LooWithMissing(
             whole, np.ascontiguousarray(x[:, keep]), codes, weights, precision
         )
@@ -482,7 +486,7 @@ class MultivariateGaussian(JointMoments):
         n, x, xx = stats["n"], stats["x"], stats["xx"]
         shift = np.divide(x, n[:, None], out=np.zeros_like(x), where=n[:, None] > 0)
         means = np.asarray(stats.origin) + shift
-        N = n.sum()
+        N = n.sum() or 1.0
         middle = n @ means / N
         means = np.where(n[:, None] > 0, means, middle)
         if xx.ndim == 2:
