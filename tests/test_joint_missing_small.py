@@ -10,6 +10,7 @@ import pytest
 from suffit import GDA, LDA, QDA, GenerativeClassifier, Model
 from suffit.data.rows import Rows
 from suffit.families import MultivariateGaussian
+from suffit.families.gaussian.missing.em import solved
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 NaN = np.nan
@@ -137,3 +138,68 @@ def test_the_leave_one_out_loss_of_a_small_table_with_many_missing_values_is_tha
         refit = GenerativeClassifier(columns=schema).fit(X[rest], y[rest])
         loss.append(-np.log(refit.predict_proba(X[i : i + 1])[0, np.searchsorted(refit.classes_, y[i])]))
     assert model.selection_.loo_loss > 0.8 * np.mean(loss) - 0.05
+
+
+def tiny_classes():
+    """23 rows of two columns, most of them of one class, 40 % of the values missing; with weights."""
+    rows = [
+        (NaN, NaN, 0, 1.0), (NaN, -0.04, 3, 0.5), (NaN, -2.97, 3, 3.7), (0.84, 0.65, 3, 1.0), (2.56, NaN, 3, 0.5),
+        (NaN, -0.71, 3, 1.0), (NaN, -0.24, 3, 2.0), (NaN, 1.45, 3, 1.0), (1.01, 1.56, 2, 1.0), (NaN, NaN, 3, 1.0),
+        (NaN, NaN, 3, 3.7), (NaN, NaN, 3, 2.0), (-2.12, NaN, 0, 1.0), (NaN, NaN, 3, 2.0), (-2.04, NaN, 2, 3.7),
+        (-3.85, -4.23, 0, 1.0), (NaN, 1.5, 3, 2.0), (NaN, -0.73, 3, 2.0), (NaN, -0.4, 1, 2.0), (0.08, NaN, 3, 2.0),
+        (3.23, 1.3, 3, 0.5), (-1.77, NaN, 3, 1.0), (2.13, 1.03, 3, 3.7),
+    ]  # fmt: skip
+    table = np.array(rows)
+    return table[:, :2], table[:, 2].astype(int), table[:, 3]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("shrinkage", [None, "oas"])
+@pytest.mark.parametrize("tie", [0.1, 0.5, 0.9])
+def test_tied_covariances_of_tiny_classes_have_one_answer(tie, shrinkage, weighted):
+    X, y, w = tiny_classes()
+    w = w if weighted else np.ones(len(y))
+
+    def fit(X, y, w):
+        return GDA(tie=tie, shrinkage=shrinkage).fit(X, y, sample_weight=w)
+
+    found = fit(X, y, w).predict_proba(X)
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(len(y))
+        np.testing.assert_allclose(fit(X[order], y[order], w[order]).predict_proba(X), found, atol=1e-8)
+    np.testing.assert_allclose(fit(X * [1e-6, 1e6], y, w).predict_proba(X * [1e-6, 1e6]), found, atol=1e-8)
+    np.testing.assert_allclose(fit(X, 3 - y, w).predict_proba(X)[:, ::-1], found, atol=1e-8)
+    half = fit(X[:10], y[:10], w[:10]).partial_fit(X[10:], y[10:], sample_weight=w[10:])
+    np.testing.assert_allclose(half.predict_proba(X), found, atol=1e-8)
+    more = fit(np.concatenate([X, X[:3] + 1]), np.concatenate([y, y[:3]]), np.concatenate([w, w[:3]]))
+    more.forget(X[:3] + 1, y[:3], sample_weight=w[:3])
+    np.testing.assert_allclose(more.predict_proba(X), found, atol=1e-8)
+
+
+@pytest.mark.parametrize("tie", [0.5, 0.99])
+def test_em_of_tied_covariances_ends_where_pairs_are_few(tie):
+    X, y, w = tiny_classes()
+    model = GDA(tie=tie).fit(X, y, sample_weight=w)._model
+    family, prior = model.family._for_em(model.stats)
+    done = solved(model.stats, family._em_parameters, prior)[1]
+    assert done.converged
+    assert len(done.likelihoods) < 60
+
+
+def test_covariances_that_are_tied_ever_more_come_to_the_shared_one():
+    X, y, w = tiny_classes()
+    nearly, shared = (GDA(tie=tie).fit(X, y, sample_weight=w).predict_proba(X) for tie in (1 - 1e-7, 1.0))
+    np.testing.assert_allclose(nearly, shared, atol=1e-5)
+
+
+@pytest.mark.parametrize("how", ["oas", "ledoit-wolf"])
+@pytest.mark.parametrize("tie", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize(("n", "p"), [(30, 3), (12, 300)])
+def test_a_chosen_amount_of_shrinkage_knows_no_units_where_a_class_does_not_vary(n, p, tie, how):
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 3
+    X = rng.normal(size=(n, p)) + y[:, None] * rng.normal(size=p)
+    X[y == 1, 1] = 0.5
+    units, fresh = np.where(np.arange(p) == 1, 1e3, 1.0), X + rng.normal(size=X.shape)
+    plain, scaled = (GDA(tie=tie, shrinkage=how).fit(X * u, y).predict_proba(fresh * u) for u in (1.0, units))
+    np.testing.assert_allclose(scaled, plain, atol=1e-9)

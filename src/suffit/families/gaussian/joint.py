@@ -240,9 +240,9 @@ class MultivariateGaussian(JointMoments):
     def completed(self, stats: Stats, columns: Sequence[str]) -> Stats:
         """The sums that complete rows are expected to have had, where some have missing values.
 
-        A shared covariance, plain, of p columns whose pairs are seen in n rows on average, fewer than ten times p, has
-        its correlations shrunk by ½(p/n − 1/10): the likelihood alone would take chance for correlation, and may have
-        no maximum.  An amount that is chosen from the data is chosen once EM has ended.  Beside covariances of classes
+        Covariances that are shared, or tied, of p columns whose pairs are seen in n rows on average, fewer than ten
+        times p, have their correlations shrunk by ½(p/n − 1/10), if nothing is set by hand: the likelihood alone would
+        take chance for correlation, and may have no maximum.  An amount that is chosen from the data is chosen once EM has ended.  Beside covariances of classes
         with few pairs stand rows of the shared one (few_pairs.py), if nothing is set by hand.
         """
         stats = self._affordable(stats, columns)
@@ -256,16 +256,16 @@ class MultivariateGaussian(JointMoments):
     def _for_em(self, stats: Stats) -> tuple[MultivariateGaussian, Priors | None]:
         """The settings that EM's steps go by, and what stands beside the rows of classes."""
         by_hand = bool(self.ridge) or not (isinstance(self.shrinkage, str) or not self.shrinkage)
-        family = self._shared(stats) if self.tie == 1.0 and not by_hand else self
+        family = self._shrunk_for_pairs(stats) if self.tie > 0 and not by_hand else self
         n = cells_of(stats)[0] if self.unbiased and "part_n" in stats.sums else np.ones((1, 0))
         if ((n <= 1) & (n.sum(axis=0) > 0)).any():  # n − 1 of no values would let a variance grow without end
             family = replace(family, unbiased=False)
         return family, None if self.tie == 1.0 or by_hand else self._prior
 
-    def _shared(self, stats: Stats) -> MultivariateGaussian:
-        """With one covariance for all, its correlations shrunk as the pairs seen ask for."""
+    def _shrunk_for_pairs(self, stats: Stats) -> MultivariateGaussian:
+        """With correlations shrunk as the pairs that rows of all classes have ask for."""
         p, seen = pairs_seen(stats)
-        return replace(self, tie=1.0, shrinkage=float(self.amount(p, seen)), target="diagonal")
+        return replace(self, shrinkage=float(self.amount(p, seen)), target="diagonal")
 
     @staticmethod
     def amount(p: int, seen: Any) -> Any:
@@ -277,7 +277,7 @@ class MultivariateGaussian(JointMoments):
         lacking = rows_lacking(em.stats, self.tie, np.array([len(v.Z) for v in em.groups]))
         if not (lacking.any() or least.any()):
             return None
-        family = self._for_prior()._shared(em.stats)
+        family = self._for_prior()._shrunk_for_pairs(em.stats)
         shared = Completion(em.stats, family._em_parameters)
         done = shared.run()
         rows = lacking if done.singular.any() else np.maximum(lacking, least)
