@@ -242,8 +242,9 @@ class MultivariateGaussian(JointMoments):
 
         Covariances that are shared, or tied, of p columns whose pairs are seen in n rows on average, fewer than ten
         times p, have their correlations shrunk by ½(p/n − 1/10), if nothing is set by hand: the likelihood alone would
-        take chance for correlation, and may have no maximum.  An amount that is chosen from the data is chosen once EM has ended.  Beside covariances of classes
-        with few pairs stand rows of the shared one (few_pairs.py), if nothing is set by hand.
+        take chance for correlation, and may have no maximum.  An amount that is chosen from the data is then chosen
+        once EM has ended.  Beside covariances of classes with few pairs stand rows of the shared one (few_pairs.py), if
+        nothing is set by hand.
         """
         stats = self._affordable(stats, columns)
         if not _incomplete(stats):

@@ -1,8 +1,8 @@
 """Jointly normal columns with missing values and one row left out: about what a refit on all other rows would say of
 its values.
 
-The sums are completed once, by pairs (missing/patterns.py), and every row is scored by the columns o that it has.  Leave
-out row i, of class y and weight w, d = x_i − μ_y: a column that n_j of the n rows of its class have then has its mean
+The sums are completed once, by pairs (patterns.py), and every row is scored by the columns o that it has.  Leave out
+row i, of class y and weight w, d = x_i − μ_y: a column that n_j of the n rows of its class have then has its mean
 g_j·d_j away, g_j = n_j/(n_j − w), and the squares of columns j and k, which n_jk rows have, lose c_jk·g_j·d_j·g_k·d_k,
 c_jk being w·(n − w)/n_jk, or less (``pair_weights``).  That is u uᵀ, u_j = √c_jj·g_j·d_j, a rank-one downdate
 (exact.py), but for what c_jk is more or less than √c_jj·√c_kk: squares of distances grow with it as it is on
