@@ -87,11 +87,12 @@ def rank_of_scatter(S, places, a, least, F):  # type: ignore[no-untyped-def]
 
 
 @fast
-def pattern_vectors(observed, n, x, xx, group, rounding, counts, Z, root, of_class):  # type: ignore[no-untyped-def]
+def pattern_vectors(observed, n, x, xx, group, rounding, noise, counts, Z, root, of_class):  # type: ignore[no-untyped-def]
     """The sums of each pattern as those of few vectors: √n x̄ of each class, and roots of the scatter about the x̄.
 
     xx (P, p, p) is of one class (``group``), or of all together (−1).  Counts the vectors of each pattern and, where
     Z has room for them, writes them: a vector z stands for z − root·μ, with root √n for means and 0 for scatter.
+    Scatter of no more than the share ``rounding`` of xx, or than ``noise`` (p,), is none.
     """
     K, P = n.shape
     p = observed.shape[1]
@@ -120,7 +121,7 @@ def pattern_vectors(observed, n, x, xx, group, rounding, counts, Z, root, of_cla
             spread = False
             for j in range(a):
                 s = xx[q, obs[j], obs[j]]
-                least[obs[j]] = rounding * s
+                least[obs[j]] = max(rounding * s, noise[obs[j]])
                 for c in range(first, last):
                     if n[c, q] > 0.0:
                         s -= x[c, q, obs[j]] * x[c, q, obs[j]] / n[c, q]

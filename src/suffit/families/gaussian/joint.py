@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...core.family import EMPTIED, Family, Scorer, least, register
 from ...core.leave_one_out import LooScores
-from ...core.stats import CLASS, PATTERN, ROUNDING, Stats
+from ...core.stats import CLASS, FEATURE, PATTERN, ROUNDING, Stats
 from ...data.arrays import Array, Codes, freeze
 from ...data.errors import InputError
 from ...data.labels import Index
@@ -29,7 +29,8 @@ from .few_rows.low_rank import RANK_TOLERANCE, LowRank
 from .few_rows.solve import CentredRows, Settings, covariances, solved_wide, warn_mended, warn_rank
 from .leave_one_out.em import MOST_COLUMNS, EmLoo
 from .leave_one_out.exact import NOTHING_LEFT, Blend, Downdates, Scatter, varying
-from .leave_one_out.missing import LooWithMissing, Whole
+from .leave_one_out.missing import LooWithMissing
+from .leave_one_out.pairs import Whole
 from .missing.em import FEW_ROWS, MOST_WORK, PATIENCE, Completion, Priors, completed, solved, spread_out, work_of
 from .missing.few_pairs import Prior, prior_of, rows_lacking
 from .missing.patterns import cells_of, cells_of_pairs, completed_pairs, pair_covariances, pair_weights, pairs_seen
@@ -281,10 +282,11 @@ class MultivariateGaussian(JointMoments):
     def completed(self, stats: Stats, columns: Sequence[str]) -> Stats:
         """The sums that complete rows are expected to have had, where some have missing values.
 
-        A shared covariance, plain, of p columns whose pairs are seen in n rows on average, fewer than ten times p, has
-        its correlations shrunk by ½(p/n − 1/10): the likelihood alone would take chance for correlation, and may have
-        no maximum.  An amount that is chosen from the data is chosen once EM has ended.  Beside covariances of classes
-        with few pairs stand rows of the shared one (few_pairs.py), if nothing is set by hand.
+        Covariances that are shared, or tied, of p columns whose pairs are seen in n rows on average, fewer than ten
+        times p, have their correlations shrunk by ½(p/n − 1/10), if nothing is set by hand: the likelihood alone would
+        take chance for correlation, and may have no maximum.  An amount that is chosen from the data is then chosen
+        once EM has ended.  Beside covariances of classes with few pairs stand rows of the shared one (few_pairs.py), if
+        nothing is set by hand.
         """
         stats = self._affordable(stats, columns)
         if not _incomplete(stats):
@@ -297,16 +299,16 @@ class MultivariateGaussian(JointMoments):
     def _for_em(self, stats: Stats) -> tuple[MultivariateGaussian, Priors | None]:
         """The settings that EM's steps go by, and what stands beside the rows of classes."""
         by_hand = bool(self.ridge) or not (isinstance(self.shrinkage, str) or not self.shrinkage)
-        family = self._shared(stats) if self.tie == 1.0 and not by_hand else self
+        family = self._shrunk_for_pairs(stats) if self.tie > 0 and not by_hand else self
         n = cells_of(stats)[0] if self.unbiased and "part_n" in stats.sums else np.ones((1, 0))
         if ((n <= 1) & (n.sum(axis=0) > 0)).any():  # n − 1 of no values would let a variance grow without end
             family = replace(family, unbiased=False)
         return family, None if self.tie == 1.0 or by_hand else self._prior
 
-    def _shared(self, stats: Stats) -> MultivariateGaussian:
-        """With one covariance for all, its correlations shrunk as the pairs seen ask for."""
+    def _shrunk_for_pairs(self, stats: Stats) -> MultivariateGaussian:
+        """With correlations shrunk as the pairs that rows of all classes have ask for."""
         p, seen = pairs_seen(stats)
-        return replace(self, tie=1.0, shrinkage=float(self.amount(p, seen)), target="diagonal")
+        return replace(self, shrinkage=float(self.amount(p, seen)), target="diagonal")
 
     @staticmethod
     def amount(p: int, seen: Any) -> Any:
@@ -318,7 +320,7 @@ class MultivariateGaussian(JointMoments):
         lacking = rows_lacking(em.stats, self.tie, np.array([len(v.Z) for v in em.groups]))
         if not (lacking.any() or least.any()):
             return None
-        family = self._for_prior()._shared(em.stats)
+        family = self._for_prior()._shrunk_for_pairs(em.stats)
         shared = Completion(em.stats, family._em_parameters)
         done = shared.run()
         rows = lacking if done.singular.any() else np.maximum(lacking, least)
@@ -367,9 +369,9 @@ class MultivariateGaussian(JointMoments):
     def leave_one_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
         """By rank-one downdates; rows that leave something singular are solved one by one.
 
-        Where rows have missing values, EM is run anew for each, from where a first-order step leads
-        (leave_one_out/em.py); from the beginning where covariances are between own and shared, shrunk by an amount that
-        is chosen, or rest on few pairs.  So it is where classes weigh in the shared covariance as a prior says.
+        Where rows have missing values, EM is run anew for each, from where a first-order step leads (EmLoo); from the
+        beginning where covariances are between own and shared, shrunk by an amount that is chosen, or rest on
+        few pairs.  So it is where classes weigh in the shared covariance as a prior says.
         """
         if self._is_wide(stats) and not self._adds_to_all():
             return self.solved_without(X, rows, stats, columns)
@@ -390,8 +392,7 @@ class MultivariateGaussian(JointMoments):
     def approximate_leave_one_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
         """As ``leave_one_out``; where rows have missing values about that, in the time of a few fits.
 
-        EM by one step to the first order (leave_one_out/em.py), pairs by what each row adds to them
-        (leave_one_out/missing.py).
+        EM by one step to the first order (EmLoo), pairs by what each row adds to them (LooWithMissing).
         """
         if self.pool is None and _by_pattern(stats):
             return self._without_missing(X, rows, stats, columns, EmLoo.nearly)
@@ -510,7 +511,10 @@ class MultivariateGaussian(JointMoments):
         keep = varying(total, self.ridge)
         weight, cells = pair_weights(stats, pairs), cells_of_pairs(stats)[0][:, keep]
         square = (..., keep[:, None], keep)
-        whole = Whole(done["n"], cells, weight[square], means[:, keep], own[square], shared[square], self._prior_rows)
+        told_by = stats.take(FEATURE, keep)
+        whole = Whole(
+            done["n"], cells, weight[square], means[:, keep], own[square], shared[square], told_by, self._prior_rows
+        )
         return lambda x, codes, weights: LooWithMissing(
             whole, np.ascontiguousarray(x[:, keep]), codes, weights, precision
         )
@@ -525,7 +529,7 @@ class MultivariateGaussian(JointMoments):
         n, x, xx = stats["n"], stats["x"], stats["xx"]
         shift = np.divide(x, n[:, None], out=np.zeros_like(x), where=n[:, None] > 0)
         means = np.asarray(stats.origin) + shift
-        N = n.sum()
+        N = n.sum() or 1.0
         middle = n @ means / N
         means = np.where(n[:, None] > 0, means, middle)
         if xx.ndim == 2:

@@ -98,12 +98,14 @@ def class_shrinkage(how: str, sums: Mapping[str, Array], S: Array, shift: Array,
 
 
 def shrunk(how: str, count: Array, S: Array, fourth: Callable[[Array], Array], alike: Any = ALIKE) -> Array:
-    """The same, from counts, scatters about the means, and Σ (Σ_j w_j z_j²)² of columns about them with weights w."""
+    """The same, from counts, scatters about the means, and Σ (Σ_j w_j z_j²)² of columns about them with weights w.
+
+    A column that does not vary in a class has no scale to shrink towards, and stays without variance.
+    """
     n = np.maximum(count, np.finfo(float).tiny)
-    scale = np.sqrt(np.einsum("cii->ci", S) / n[:, None])
-    scale = np.where(scale > 0, scale, 1.0)
-    both = scale[:, :, None] * scale[:, None, :]
-    R = S / n[:, None, None] / both
+    spread = np.sqrt(np.einsum("cii->ci", S) / n[:, None])
+    scale = np.where(spread > 0, spread, 1.0)
+    R = S / n[:, None, None] / (scale[:, :, None] * scale[:, None, :])
     if how == "oas":
         amount = oas_amount(R, n)
     else:
@@ -113,5 +115,5 @@ def shrunk(how: str, count: Array, S: Array, fourth: Callable[[Array], Array], a
         if (~possible & (count > 0)).any():  # below what Cauchy's inequality allows: the sums have underflowed
             raise InputError("values are so small that their fourth powers underflow; rescale the columns")
         amount = ledoit_wolf_amount(R, norms, n, alike)
-    both *= n[:, None, None]
+    both = n[:, None, None] * spread[:, :, None] * spread[:, None, :]
     return np.where(count[:, None, None] > 0, shrink_to_identity(R, amount[:, None, None]) * both, S)

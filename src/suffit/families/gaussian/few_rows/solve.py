@@ -104,7 +104,7 @@ def shrunk_scatter(S: LowRank, n: float, how: str) -> LowRank:
         delta = (squares - p * mu**2) / p
         beta = min((fourth / n - squares) / (n * p), delta)
         amount = beta / delta if beta > 0 and p > 1 else 0.0
-    return S.scaled(1 - amount).plus_diagonal(amount * mu * n * scale2)
+    return S.scaled(1 - amount).plus_diagonal(amount * mu * n * variance)
 
 
 def regular(M: LowRank, settings: Settings) -> LowRank:

@@ -272,6 +272,8 @@ class EmLoo:
         for c in range(len(self.S)):
             beside = prior is not None and prior.rows[c] > 0  # rows of other classes change what stands beside it, too
             rows = np.flatnonzero(known & (shared | beside | (codes == c)))
+            if not len(rows):
+                continue
             gone, response = self._gone(c, x[rows], codes[rows], weights[rows], None if cov is None else cov[rows])
             known[rows[np.isnan(gone.amount).any(axis=1)]] = False
             here = np.arange(K) if shared else np.array([c])
@@ -353,7 +355,7 @@ class EmLoo:
         target = prior.target[c] / self.unit * (n[c] / over)
         now = np.concatenate([[prior.rows[c] / (n[c] + prior.rows[c])], target.reshape(-1)])
         share, more = lacking / (n[c] - w + lacking), (n[c] - w) / (over - w)
-        each = (T / self.unit).reshape(len(w), -1) * more[:, None]
+        each = (T / self.unit).reshape(len(w), p * p) * more[:, None]
         return _to_target, now[None], np.concatenate([share[:, None], each], axis=1)
 
 

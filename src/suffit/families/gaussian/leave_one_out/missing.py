@@ -1,14 +1,14 @@
 """Leave-one-out of jointly normal columns with missing values: about what a refit on all other rows would say of
 its values.
 
-The sums are completed once, by pairs (missing values.py), and every row is scored by the columns o that it has.  Leave
-out row i, of class y and weight w, d = x_i − μ_y: a column that n_j of the n rows of its class have then has its mean
+The sums are completed once, by pairs (patterns.py), and every row is scored by the columns o that it has.  Leave out
+row i, of class y and weight w, d = x_i − μ_y: a column that n_j of the n rows of its class have then has its mean
 g_j·d_j away, g_j = n_j/(n_j − w), and the squares of columns j and k, which n_jk rows have, lose c_jk·g_j·d_j·g_k·d_k,
 c_jk being w·(n − w)/n_jk, or less (``pair_weights``).  That is u uᵀ, u_j = √c_jj·g_j·d_j, a rank-one downdate
-(leave_one_out.py), but for what c_jk is more or less than √c_jj·√c_kk: squares of distances grow with it as it is on
+(exact.py), but for what c_jk is more or less than √c_jj·√c_kk: squares of distances grow with it as it is on
 average over the pairs of a row's columns.  What the row adds to the amount of shrinkage is neglected.  In small
-tables, and of classes of few rows, the matrix of each row is factored without it instead.  Products with the
-matrix of one class are taken in single precision, if not asked otherwise.
+tables, and where a class has few values of one of the row's columns, all is done anew without the row instead
+(pairs.py).  Products with the matrix of one class are taken in single precision, if not asked otherwise.
 """
 
 from __future__ import annotations
@@ -24,25 +24,13 @@ from ....data.arrays import Array, Codes, freeze
 from ....kernels.runtime.threads import row_blocks
 from ..missing.patterns import Flags
 from ..student_t import log_density
+from .pairs import PairsWithout, Whole, over
 
 BLOCK = 1 << 21  # numbers in the rows that are scored at once
-FEW_OF_CLASS = 8  # rows of a class, of which one is too much for the first order
-SMALL_TABLE, MOST_FACTORED = 100, 5e7  # rows, and products of their matrices: each is then factored without its row
+FEW_VALUES = 32  # of a column in a class, or as many as there are columns: one of them is too much for the first order
+SMALL_TABLE, MOST_FACTORED = 100, 5e7  # rows, and products of their matrices: all are then done anew without each row
 LEAST_LEFT = 0.01  # share of a direction's variance that is left without a row
 LEFT_FOR_MISSING = 0.3  # the same for each share of its class's values missing: the more of them, the less is known
-
-
-@dataclass(frozen=True)
-class Whole:
-    """Completed sums as a joint density needs them, and how many values they rest on."""
-
-    n: Array  # (K,)
-    cells: Array  # (K, p) values there
-    weight: Array  # (K, p, p): what a row adds to completed squares, as a share of each class's
-    means: Array  # (K, p)
-    own: Array  # (K, p, p) sums of squares, or (0, p, p)
-    shared: Array  # (p, p)
-    prior_rows: float = 0.0  # whose squares are in own and shared, too
 
 
 class LooWithMissing:
@@ -53,20 +41,35 @@ class LooWithMissing:
         x, self.codes, self.weights = x[self.order], codes[self.order], weights[self.order]
         self.whole, self.precision = whole, precision
         self.there = freeze(x == x)
-        middle = _over((whole.cells * whole.means).sum(axis=0), whole.cells.sum(axis=0))
+        middle = whole.middle
         self.x, self.means = np.where(self.there, x - middle, 0.0), whole.means - middle
         w, n, cells = self.weights[:, None], whole.n[self.codes], whole.cells[self.codes]
-        grown = (self.x - self.there * self.means[self.codes]) * _over(cells, cells - w)
+        grown = (self.x - self.there * self.means[self.codes]) * over(cells, cells - w)
         own = np.where(cells > w, grown, self.x)  # where no other row of the class has a value, all classes' mean
         self.n_there = self.there.sum(axis=1)
         root = np.sqrt(np.einsum("cjj->cj", whole.weight))
         u = grown * root[self.codes] * np.sqrt(self.weights * np.maximum(n - self.weights, 0.0))[:, None]
-        self.grown = grown
         self.away, self.u = ({kind: freeze(a.astype(kind)) for kind in {precision, np.float64}} for a in (own, u))
         self.more = self._of_pairs(root)
-        missing = 1 - _over(np.einsum("ij,ij->i", self.there, cells), n * self.n_there)
+        missing = 1 - over(np.einsum("ij,ij->i", self.there, cells), n * self.n_there)
         self.least_left = np.maximum(LEFT_FOR_MISSING * missing, LEAST_LEFT)
+        self.small, self.anew = self._rows_anew(self.weights[:, None] * self.there, cells)
+        self.without = PairsWithout(whole, x[self.anew], self.codes[self.anew], self.weights[self.anew], self.small)
         self._known: dict[tuple[float, float], tuple[Array, Array]] = {}  # for another kind of tails
+
+    def _rows_anew(self, w: Array, cells: Array) -> tuple[bool, NDArray[np.int64]]:
+        """Whether the table is small, and the rows whose sums are completed without them, one by one.
+
+        Of a small table all; else those of which a column has few values in their class: the fewer, the more rows
+        there are of them.
+        """
+        (n, p), K = self.x.shape, len(self.whole.n)
+        if self.whole.n.sum() <= SMALL_TABLE and n * K * p**3 <= MOST_FACTORED:
+            return True, np.arange(n)
+        share = over(w, cells).max(axis=1, initial=0.0)
+        some = (np.flatnonzero(share * few >= 1) for few in range(max(FEW_VALUES, p), 0, -1))
+        none = np.zeros(0, np.int64)
+        return False, next((rows for rows in some if len(rows) * p**3 <= MOST_FACTORED), none)
 
     def _of_pairs(self, root: Array) -> Array:
         """How much more the covariances of a row's columns lose than √c_jj·√c_kk, as a share.  # → (n,)"""
@@ -74,10 +77,10 @@ class LooWithMissing:
         more, classes = np.zeros(len(kinds)), kinds % len(root)
         for c in np.unique(classes):
             here, seen = np.flatnonzero(classes == c), root[c] > 0
-            inverse = _over(seen, root[c])
+            inverse = over(seen, root[c])
             there = self.there[first[here]] * seen.astype(np.float64)
             inside = np.einsum("ij,ij->i", (there * inverse) @ self.whole.weight[c], there * inverse)
-            more[here] = _over(inside, there.sum(axis=1) ** 2) - (there.sum(axis=1) > 0)
+            more[here] = over(inside, there.sum(axis=1) ** 2) - (there.sum(axis=1) > 0)
         return more[which]
 
     def log_density(self, tie: float, shrinkage: float, freedom: float) -> Array:
@@ -102,45 +105,42 @@ class LooWithMissing:
                 squares[here, classes], log_det[here, classes] = self._scored(here, classes, matrix, tie)
             todo = self._for_themselves(k, tie)
             while todo:
-                rows = todo.pop()
-                found = self._factored(rows, classes, matrix, tie, shrinkage)
+                some = todo.pop()
+                found = self._factored(some, classes, tie, shrinkage)
                 if found is not None:
-                    squares[rows, classes], log_det[rows, classes] = found
-                elif len(rows) > 1:  # one of them is singular, which stays as it is
-                    todo += np.array_split(rows, 2)
+                    squares[self.anew[some], classes], log_det[self.anew[some], classes] = found
+                elif len(some) > 1:  # one of them is singular, which stays as it is
+                    todo += np.array_split(some, 2)
         return squares, log_det
 
     def _for_themselves(self, k: int, tie: float) -> list[NDArray[np.int64]]:
-        """Rows whose matrices are factored one by one, some at a time: all of a small table, and those of few rows."""
-        n, p = self.x.shape
-        matrices = n * (1 if tie == 1.0 else len(self.whole.n))
-        small = self.whole.n.sum() <= SMALL_TABLE and matrices * p**3 <= MOST_FACTORED
-        few = (self.codes == k) & (self.whole.n[self.codes] <= FEW_OF_CLASS) & (tie < 1.0)
-        rows = np.arange(n) if small else np.flatnonzero(few)
+        """Which of the rows done anew to score by this matrix, some at a time: of big tables, those of the class."""
+        p = self.x.shape[1]
+        all_of_them = self.small or tie == 1.0
+        rows = np.arange(len(self.anew)) if all_of_them else np.flatnonzero(self.without.codes == k)
         return [rows[a:b] for a, b in row_blocks(len(rows), p * p, BLOCK) if b > a]
 
     def _factored(
-        self, rows: NDArray[np.int64], classes: slice, matrix: Matrix, tie: float, shrinkage: float
+        self, some: NDArray[np.int64], classes: slice, tie: float, shrinkage: float
     ) -> tuple[Array, Array] | None:
-        """The same with the matrix of each row, and the amount of shrinkage, without it; None: one is singular."""
-        whole, there, codes, w = self.whole, self.there[rows], self.codes[rows], self.weights[rows]
-        means = self.means[classes]
-        mine = (codes - classes.start)[:, None] == np.arange(len(means))  # (n, C)
-        part = np.where(mine.any(axis=1), 1.0, tie)
-        gone = part * w * np.maximum(whole.n[codes] - w, 0.0)
-        z, p = self.grown[rows], len(whole.shared)
-        each = matrix.scatter - gone[:, None, None] * whole.weight[codes] * z[:, :, None] * z[:, None, :]
-        over = np.maximum(matrix.over - part * w, np.finfo(float).tiny)[:, None, None]
+        """The same with the matrix of each of these rows done anew; None: one is singular."""
+        without, there, p = self.without, self.there[self.anew[some]], self.x.shape[1]
+        each, rows = without.shared[some], without.n[some].sum(axis=1)
+        if tie < 1.0:
+            each = (1 - tie) * without.scatter(some, classes.start) + tie * each
+            rows = (1 - tie) * without.n[some, classes.start] + tie * rows
         trace = np.einsum("ijj->i", each)[:, None, None]
-        cov = ((1 - shrinkage) * each + shrinkage / p * trace * np.eye(p)) / over
+        cov = ((1 - shrinkage) * each + shrinkage / p * trace * np.eye(p)) / (rows + self.whole.prior_rows)[
+            :, None, None
+        ]
         cov = np.where(there[:, :, None] & there[:, None, :], cov, np.eye(p))
         try:
             L = np.linalg.cholesky(cov)
         except np.linalg.LinAlgError:
             return None
-        v = there[:, None] * (self.x[rows][:, None] - means)  # (n, C, p)
-        v = np.where(mine[:, :, None], self.away[np.float64][rows][:, None], v)
-        squares = (np.linalg.solve(L, v.transpose(0, 2, 1)) ** 2).sum(axis=1)
+        z = self.x[self.anew[some]][:, None] + self.whole.middle - without.means[some, classes]  # (n, C, p)
+        z = np.where(there[:, None], z, 0.0)
+        squares = (np.linalg.solve(L, z.transpose(0, 2, 1)) ** 2).sum(axis=1)
         return squares, 2 * np.log(np.einsum("ijj->ij", L)).sum(axis=1)[:, None]
 
     @np.errstate(all="ignore")  # what is singular is NaN
@@ -200,11 +200,6 @@ class Matrix:
         inverse = half + half.T
         inverse.flat[:: p + 1] *= 0.5
         return Matrix(freeze(inverse), log_det, alpha, over, M)
-
-
-def _over(a: Array, b: Array) -> Array:
-    """a/b, and 0 where there is nothing to divide by."""
-    return np.divide(a, b, out=np.zeros(np.broadcast_shapes(a.shape, b.shape)), where=b > 0)
 
 
 def _some(rows: Array, which: Flags, P: Array) -> Array:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core.stats import CLASS, PATTERN, Layout, Stats
+from ....core.stats import ROUNDING as TAKEN_OUT
 from ....data.arrays import Array, freeze
 from ....data.labels import Index
 from ....data.warn import MissingValuesWarning, warn_once
@@ -80,15 +81,15 @@ class Vectors:
     of_class: NDArray[np.int64]
 
     @staticmethod
-    def of(observed: Flags, n: Array, x: Array, xx: Array, group: int) -> Vectors:
-        """The vectors of one class, or of all that share their squares (−1)."""
+    def of(observed: Flags, n: Array, x: Array, xx: Array, noise: Array, group: int) -> Vectors:
+        """The vectors of one class, or of all that share their squares (−1); ``noise`` (p,) is rounding in squares."""
         from ....kernels.missing import pattern_vectors
 
         counts, p = np.zeros(len(observed), np.int64), x.shape[-1]
         for _ in range(2):  # count, then write
             V = int(counts.sum())
             Z, root, of_class = np.zeros((V, p)), np.zeros(V), np.zeros(V, np.int64)
-            pattern_vectors(observed, n, x, xx, group, ROUNDING, counts, Z, root, of_class)
+            pattern_vectors(observed, n, x, xx, group, ROUNDING, noise, counts, Z, root, of_class)
         some = np.flatnonzero(counts)
         rows = np.maximum(n, 0.0).sum(axis=0) if group < 0 else n[group]
         first = np.concatenate([[0], np.cumsum(counts[some])])
@@ -180,7 +181,8 @@ class Completion:
         xx = np.concatenate([stats["part_xx"], stats["xx"][..., None, :, :]], axis=-3) / s[:, None] / s
         self.most_steps = int(max(PATIENCE, min(MOST_STEPS, MOST_WORK / work_of(stats))))
         groups = [(-1, xx)] if pooled else list(enumerate(xx))
-        self.groups = [Vectors.of(self.observed, n, x, freeze(squares), g) for g, squares in groups]
+        noise = _rounding_in(stats) / s**2
+        self.groups = [Vectors.of(self.observed, n, x, freeze(squares), noise[g], g) for g, squares in groups]
 
     def _available(self, unseen: tuple[Array, Array] | None) -> tuple[Array, Array]:
         """Means of the values that are there, from the origin, and variances within classes.  # → (K, p), (p,)"""
@@ -386,6 +388,12 @@ class Completion:
         a = np.einsum("cij,kcj->kci", np.broadcast_to(W, (K, *W.shape[1:])), dx, optimize=True) / np.sqrt(n)[:, None]
         b = each @ squares @ np.swapaxes(each, -1, -2) * weigh
         return np.concatenate([a.reshape(len(moves), -1), b.reshape(len(moves), -1)], axis=1)
+
+
+def _rounding_in(stats: Stats) -> Array:
+    """How much of the squares of each class is rounding, once rows have been taken out.  # → (K, p), or (1, p)"""
+    squares = cells_of(stats)[2]
+    return np.atleast_2d(np.zeros_like(squares) if stats.noise is None else TAKEN_OUT * stats.noise)
 
 
 def work_of(stats: Stats) -> float:

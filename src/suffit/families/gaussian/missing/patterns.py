@@ -132,7 +132,7 @@ def sums_of_pairs(
     return out
 
 
-def shift_pairs(stats: Stats, d: Array) -> dict[str, Array]:
+def shift_pairs(stats: Stats | dict[str, Array], d: Array) -> dict[str, Array]:
     """Σ(z_j+d_j)(z_k+d_k) = Σz_j z_k + d_k Σz_j + d_j Σz_k + n_jk d_j d_k over the rows with both."""
     n, x, xx = stats["pair_n"], stats["pair_x"], stats["pair_xx"]
     cross = x * d[:, None, :]
@@ -168,12 +168,12 @@ def pair_covariances(stats: Stats) -> PairCovariances:
     pooled_n, pooled = pair_n.sum(axis=0), centred if xx.ndim == 2 else centred.sum(axis=0)
     shared = np.divide(pooled, pooled_n, out=np.zeros_like(pooled), where=pooled_n > 0)
     if xx.ndim == 2:
-        return PairCovariances(shift, shared[None], _fitting(shared)[None])
+        return PairCovariances(shift, shared[None], fitting(shared)[None])
     cov = np.divide(centred, pair_n, out=np.zeros_like(centred), where=pair_n > 0)
     alone = told(pair_n, n[:, None, None])
     if (alone < 1).any():
-        cov = alone * cov + (1 - alone) * _fitting(shared)
-    return PairCovariances(shift, cov, np.stack([_fitting(one) for one in cov]))
+        cov = alone * cov + (1 - alone) * fitting(shared)
+    return PairCovariances(shift, cov, fitting(cov))
 
 
 def completed_pairs(stats: Stats, pairs: PairCovariances) -> dict[str, Array]:
@@ -221,23 +221,26 @@ def _kept(cov: Array, fitting: Array) -> float:
 
 
 def _correlations(cov: Array, of: Array) -> Array:
-    """Covariances divided by the standard deviations of these; 1 where a column does not vary."""
-    scale = np.sqrt(np.maximum(np.diagonal(of), 0.0))
+    """Covariances divided by the standard deviations of these; 1 where a column does not vary.  # (…, p, p)"""
+    scale = np.sqrt(np.maximum(np.einsum("...jj->...j", of), 0.0))
     scale = np.where(scale > 0, scale, 1.0)
-    return cov / (scale[:, None] * scale)
+    return cov / (scale[..., :, None] * scale[..., None, :])
 
 
-def _fitting(cov: Array) -> Array:
-    """The covariances with the eigenvalues of their correlations raised to a least one; variances stay."""
-    R = _correlations(cov, cov)
-    R.flat[:: len(R) + 1] -= LEAST_EIGENVALUE
-    if dpotrf(R)[1] == 0:  # all are above it
+def fitting(cov: Array) -> Array:
+    """The covariances with the eigenvalues of their correlations raised to a least one; variances stay.  # (…, p, p)"""
+    p = cov.shape[-1]
+    R = _correlations(cov, cov).reshape(-1, p, p)
+    least = LEAST_EIGENVALUE * np.eye(p)
+    odd = [i for i, one in enumerate(R) if dpotrf(one - least)[1]]  # the others have all above it
+    if not odd:
         return cov
-    R.flat[:: len(R) + 1] += LEAST_EIGENVALUE
-    values, vectors = np.linalg.eigh(R)
-    R = (vectors * np.maximum(values, LEAST_EIGENVALUE)) @ vectors.T
-    unit = np.sqrt(np.maximum(np.diagonal(cov), 0.0) / np.diagonal(R))
-    return np.asarray(R * unit[:, None] * unit)
+    values, vectors = np.linalg.eigh(R[odd])
+    raised = (vectors * np.maximum(values, LEAST_EIGENVALUE)[:, None, :]) @ np.swapaxes(vectors, 1, 2)
+    out = cov.reshape(-1, p, p).copy()
+    unit = np.sqrt(np.maximum(np.einsum("ijj->ij", out[odd]), 0.0) / np.einsum("ijj->ij", raised))
+    out[odd] = raised * unit[:, :, None] * unit[:, None, :]
+    return out.reshape(cov.shape)
 
 
 def warn_absent(n: Array, classes: Sequence[Any], columns: Sequence[str], rows: Array | None = None) -> None:
