@@ -292,6 +292,8 @@ def test_dates_and_durations_are_no_numbers(make):
     tables += [pl.DataFrame({"a": plain[:, 0], "b": days}).to_arrow(), np.c_[plain[:, :1], days[:, None].astype("O")]]
     tables[-1][:, 1] = days.astype("M8[us]").tolist()
     tables += [tables[-1].tolist()]
+    for scalars in (days, days - days[0]):  # NumPy's own, of which float() makes numbers
+        tables.append([[1.0, value] for value in scalars])
     for table in tables:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the model knows no names
