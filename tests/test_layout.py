@@ -43,6 +43,13 @@ def test_every_module_is_in_a_room():
     assert parts >= set(ROOMS)
 
 
+def test_tests_mirror_the_rooms():
+    folders = {path.name for path in (ROOT / "tests").iterdir() if path.is_dir() and any(path.rglob("test_*.py"))}
+    beside = {"laws", "oracles", "specification", "evaluation"}
+    assert folders <= {*ROOMS, *beside}, f"tests of no room: {folders - {*ROOMS, *beside}}"
+    assert folders >= {*ROOMS, *beside}
+
+
 def test_imports_point_one_way():
     registering = {"core/stats.py": {"families"}, "core/family.py": {"families"}}  # imported when asked, to be entered
     for path in sorted(SOURCE.rglob("*.py")):

@@ -56,16 +56,17 @@ def test_infinities_are_refused_by_column_value_and_way_out(name, case):
     if container == "csr" and (name in ("CategoricalNB", "GenerativeClassifier") or "estimator" in name):
         pytest.skip("takes no sparse input")
     bad = make(with_cell(value))
-    for est in both_states(name, make(X)):
+    unfitted, known = both_states(name, make(X))
+    for est in (unfitted, known):
         for method in changing(name):
             names_cell(refused(est, lambda e, m=method: getattr(e, m)(bad, Y), "inf", InputError), column, value, 2)
-    names_cell(refused(est, lambda e: e.forget(bad, Y), "inf", InputError), column, value, 2)
+    names_cell(refused(known, lambda e: e.forget(bad, Y), "inf", InputError), column, value, 2)
     methods = [
         *ROWWISE,
-        *(m for m in ("decision_function", "transform") if hasattr(est, m) and "lsqr" not in name),
+        *(m for m in ("decision_function", "transform") if hasattr(known, m) and "lsqr" not in name),
     ]
     for method in methods:
-        names_cell(refused(est, lambda e, m=method: getattr(e, m)(bad), "inf", InputError), column, value, 2)
+        names_cell(refused(known, lambda e, m=method: getattr(e, m)(bad), "inf", InputError), column, value, 2)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -95,11 +96,12 @@ def test_nan_is_missing_where_the_tags_say_so_and_refused_elsewhere(name, contai
         est.forget(bad[:3], Y[:3]).partial_fit(bad[:3], Y[:3])
         np.testing.assert_allclose(est.predict_proba(X), fitted(name, bad).predict_proba(X), atol=1e-9)
         return
-    for est in both_states(name, make(X)):
+    unfitted, known = both_states(name, make(X))
+    for est in (unfitted, known):
         for method in changing(name):
             names_cell(refused(est, lambda e, m=method: getattr(e, m)(bad, Y), "NaN", InputError), column, np.nan, 2)
     for method in ROWWISE:  # a fitted model takes rows with missing values, whoever estimated its covariances
-        assert len(getattr(est, method)(bad)) == len(bad)
+        assert len(getattr(known, method)(bad)) == len(bad)
 
 
 @pytest.mark.filterwarnings("ignore::suffit.DataWarning")  # it is said; test_missing_values.py looks at the words
@@ -135,18 +137,20 @@ def test_values_outside_the_support(name, value, match, container):
     make, column = {"frame": (frame, "two"), "csr": (sparse.csr_array, "x1")}[container]
     if container == "csr" and value == 0:
         zeros = sparse.csr_array(with_cell(0.0))
-        for est in both_states(name):
+        unfitted, known = both_states(name)
+        for est in (unfitted, known):
             refused(est, lambda e: e.fit(zeros, Y), f"{match}, found 0.0 in row .*use gaussian", InputError)
-        refused(est, lambda e: e.predict(zeros), match, InputError)
+        refused(known, lambda e: e.predict(zeros), match, InputError)
         return
     bad = make(with_cell(value))
-    for est in both_states(name, make(X)):
+    unfitted, known = both_states(name, make(X))
+    for est in (unfitted, known):
         for method in ("fit", "partial_fit"):
             call = lambda e, m=method: getattr(e, m)(bad, Y)  # noqa: E731
             names_cell(refused(est, call, match, InputError), column, value, 2)
-    names_cell(refused(est, lambda e: e.forget(bad, Y), match, InputError), column, value, 2)
+    names_cell(refused(known, lambda e: e.forget(bad, Y), match, InputError), column, value, 2)
     for method in ROWWISE:
-        names_cell(refused(est, lambda e, m=method: getattr(e, m)(bad), match, InputError), column, value, 2)
+        names_cell(refused(known, lambda e, m=method: getattr(e, m)(bad), match, InputError), column, value, 2)
 
 
 @pytest.mark.parametrize("family", [None, Bernoulli(threshold=None)])
@@ -292,6 +296,8 @@ def test_dates_and_durations_are_no_numbers(make):
     tables += [pl.DataFrame({"a": plain[:, 0], "b": days}).to_arrow(), np.c_[plain[:, :1], days[:, None].astype("O")]]
     tables[-1][:, 1] = days.astype("M8[us]").tolist()
     tables += [tables[-1].tolist()]
+    for scalars in (days, days - days[0]):  # NumPy's own, of which float() makes numbers
+        tables.append([[1.0, value] for value in scalars])
     for table in tables:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the model knows no names

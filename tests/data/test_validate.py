@@ -56,10 +56,11 @@ def test_wrong_rows_are_refused(name, case):
     if name == "CategoricalNB" and case == "complex":
         pytest.skip("any category will do")
     bad_X, bad_y, match = BAD_ROWS[case]
-    for est in both_states(name):
+    unfitted, known = both_states(name)
+    for est in (unfitted, known):
         for method in changing(name):
             refused(est, lambda e, m=method: getattr(e, m)(bad_X, bad_y), match)
-    refused(est, lambda e: e.forget(bad_X, bad_y), match)
+    refused(known, lambda e: e.forget(bad_X, bad_y), match)
 
 
 MISSING_LABELS = {
@@ -101,10 +102,11 @@ BAD_WEIGHTS = {
 @pytest.mark.parametrize("name", [k for k in READERS if k in BATCHED])
 def test_bad_weights_are_refused(name, case):
     weight, match = BAD_WEIGHTS[case]
-    for est in both_states(name):
+    unfitted, known = both_states(name)
+    for est in (unfitted, known):
         for method in ("fit", "partial_fit"):
             refused(est, lambda e, m=method: getattr(e, m)(X, Y, sample_weight=weight), match)
-    refused(est, lambda e: e.forget(X, Y, sample_weight=weight), match)
+    refused(known, lambda e: e.forget(X, Y, sample_weight=weight), match)
 
 
 def test_weights_of_zero_leave_their_rows_and_classes_out():
