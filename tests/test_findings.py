@@ -218,7 +218,7 @@ def test_small_batches_are_checked_at_once_and_added_up_later():
     model = suffit.GaussianNB().fit(X[:100], y[:100])
     for i in range(100, 300):
         model.partial_fit(X[i : i + 1], y[i : i + 1])
-    assert model._pending is not None
+    assert model._fit.batches.waiting.rows is not None
     with pytest.raises(suffit.InputError, match="infinity"):
         model.partial_fit([[np.inf, 0.0]], [0])
     with pytest.raises(ValueError, match="features"):

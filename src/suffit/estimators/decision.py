@@ -130,8 +130,10 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         return self.estimator
 
     def __sklearn_is_fitted__(self) -> bool:
+        if "estimator_" in self.__dict__:
+            return True
         try:
-            self._fitted  # noqa: B018
+            check_is_fitted(self.estimator)
         except NotFittedError:
             return False
         return True

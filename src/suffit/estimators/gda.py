@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.family import Family
-from ..core.model import Model
+from ..core.model import Model, tuned
 from ..core.stats import CLASS, FEATURE, PATTERN, Stats
 from ..data.arrays import Array
 from ..data.errors import check_finite
@@ -24,12 +24,13 @@ from ..families import Gaussian, MultivariateGaussian
 from ..families.gaussian.auto import AnyGaussian
 from ..families.gaussian.moments import SCATTER
 from ..families.gaussian.scores import GaussianScorer
-from .base import GenerativeEstimator
+from .base import GenerativeEstimator, nameless
 
 UNIT = Interval(Real, 0, 1, closed="both")
 PRIORS = ["array-like", None, dict, StrOptions({"uniform"})]
 
 
+@nameless
 class GaussianEstimator(GenerativeEstimator):
     """What the Gaussian estimators share: means, priors, and a scorer with covariances."""
 
@@ -52,7 +53,18 @@ class GaussianEstimator(GenerativeEstimator):
         return self._cast(self._fitted.prior)  # type: ignore[no-any-return]
 
     def decision_function(self, X: Any) -> Array:
-        """log p(x, class) up to a constant per row; for two classes their difference, the log-odds of the second."""
+        """Return log p(x, class) up to a constant per row; for two classes their difference.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
+            Of two classes the log-odds of the second.
+
+        """
         X = self._read_X_known(X)
         scores = self._solved.scores(X) if self._fitted.calibration is None else self.predict_log_proba(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
@@ -192,6 +204,7 @@ def _estimated(estimator: Any, X: NDArray[Any]) -> Array:
     return np.atleast_2d(np.asarray(estimator.covariance_, dtype=np.float64))
 
 
+@nameless
 class WithCovarianceEstimator(GaussianEstimator):
     """Fitting with a covariance estimator of scikit-learn's kind, which wants the rows themselves."""
 
@@ -200,7 +213,20 @@ class WithCovarianceEstimator(GaussianEstimator):
     _total: Array | None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add up the sums of these rows, forgetting everything learned before."""
+        """Learn these rows, in place, and forget everything learned before.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            Not with ``covariance_estimator``.
+
+        Returns
+        -------
+        self
+
+        """
         if self.covariance_estimator is None:
             with self._unchanged_on_error(anew=True):
                 self._total = None
@@ -211,13 +237,13 @@ class WithCovarianceEstimator(GaussianEstimator):
             self._take_settings()
             data, labels, rows = self._read(X, y, None, self._read_X)
             dense = np.asarray(data.toarray() if hasattr(data, "toarray") else data)
-            model = Model.empty(self._family(dense.shape[1]), column_names(X, dense.shape[1]))
-            check_finite(dense, model.columns, missing=False)  # the user's estimator gets the rows as they are
-            plain = model.collected(dense, rows)
-            model = replace(plain, stats=_with_covariances(dense, rows, self.covariance_estimator))
+            columns = column_names(X, dense.shape[1])
+            check_finite(dense, columns, missing=False)  # the user's estimator gets the rows as they are
+            family = tuned(self._family(dense.shape[1]), dense, rows, columns)
+            model = Model.of(family, columns, dense, rows)
+            model = replace(model, stats=_with_covariances(dense, rows, self.covariance_estimator))
             self._total = _estimated(self.covariance_estimator, dense)
             self._begin(X, data, rows, model, labels.dtype)
-            self._after_fit(data, rows)
         return self
 
     def _check_rows_can_go(self) -> None:
@@ -233,7 +259,21 @@ class WithCovarianceEstimator(GaussianEstimator):
         return tags
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Add the sums of a batch.  Any batches, in any order, equal one ``fit`` on all their rows."""
+        """Learn one more batch, in place.  Any batches, in any order, equal one ``fit`` on all their rows.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), optional
+            Not needed: classes that may come later.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+
+        """
         learned_with = self._setting("covariance_estimator") if "_fit" in self.__dict__ else None
         if self.covariance_estimator is not None or learned_with is not None:
             raise ValueError("covariance_estimator needs all rows at once: use fit, or shrinkage instead")

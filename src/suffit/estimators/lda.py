@@ -198,7 +198,18 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return self._cast(b[1:] - b[:1] if len(b) == 2 else b)
 
     def decision_function(self, X: Any) -> Array:
-        """X·coef_ᵀ + intercept_, computed about the middle of the means; log-probabilities under ``calibrate``."""
+        """Return X·coef_ᵀ + intercept_, computed about the middle of the means; log-probabilities under ``calibrate``.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
+            Of two classes the log-odds of the second.
+
+        """
         if self._fitted.calibration is not None:
             return super().decision_function(X)
         X = self._read_X_known(X)
@@ -220,7 +231,6 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """Discriminant directions and the share of the between-class variance along each."""
         if self._setting("solver") == "lsqr":
             raise AttributeError("solver='lsqr' has no discriminant directions; use 'svd' or 'eigen'")
-        self._fitted  # noqa: B018
         return self._directions_svd() if self._setting("solver") == "svd" else self._directions_eigen()
 
     def _directions_svd(self) -> tuple[Array, Array]:
@@ -284,9 +294,17 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return self._directions()[1]  # type: ignore[no-any-return]
 
     def transform(self, X: Any) -> Array:
-        """Project on the directions that tell the classes apart.
+        """Return the rows projected on the directions that tell the classes apart.
 
-        Missing values are taken as what the model expects them to be, given the rest of the row.
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Missing values are taken as what the model expects them to be, given the rest of the row.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+
         """
         if self._setting("solver") == "lsqr":
             raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")

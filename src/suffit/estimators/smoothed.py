@@ -12,11 +12,12 @@ from ..data.arrays import Array
 from ..data.validate import Prior
 from ..data.warn import warn_once
 from ..families.tuning import TEMPERED
-from .base import GenerativeEstimator
+from .base import GenerativeEstimator, nameless
 
 NON_NEGATIVE = Interval(Real, 0, None, closed="left")
 
 
+@nameless
 class SmoothedNB(GenerativeEstimator):
     """What the naive Bayes models with counts share: ``alpha`` and the class prior, as scikit-learn names them."""
 

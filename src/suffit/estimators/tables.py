@@ -14,7 +14,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.family import Family
-from ..core.model import Model
+from ..core.model import Model, tuned
 from ..core.solution import Solution
 from ..core.stats import CLASS, BlockSums
 from ..data.arrays import Array
@@ -24,7 +24,7 @@ from ..data.frame import Frame, Template, read_frame, unmasked
 from ..data.matrices import BlockRows, Coded
 from ..data.rows import Rows
 from ..data.similar import IGNORED, SAMPLE_ROWS, UNKNOWN, some_rows, unknown_values
-from ..data.validate import Prior, common_dtype, read_labels, read_weight
+from ..data.validate import Prior, class_codes, common_dtype, read_labels, read_weight
 from ..data.warn import DataWarning, DroppedColumnWarning, TextColumnWarning, UnknownCategoryWarning, warn_once
 from ..families.gaussian.missing.patterns import ABSENT
 from ..families.product import LIKE_THE_FIRST
@@ -36,9 +36,9 @@ from ..tables.feature_selection import columns_that_help
 from ..tables.row_sample import sample
 from ..tables.schema import DROPPED, Schema, TableRows
 from ..tables.structures import Proposal, Proposals, Selection, nothing_to_compare, select
-from .base import GenerativeEstimator
+from .base import GenerativeEstimator, generator
+from .checks import check_same_classes, declared_classes
 from .fitted import Fitted
-from .predicting import generator
 
 FEW_FIRST = 40  # rows of a first batch below which no structure is chosen by them, as later rows could not undo it
 KEEP_TEXT = "; or say that it holds categories: columns={name: 'categorical'}"
@@ -207,7 +207,7 @@ class GenerativeClassifier(GenerativeEstimator):
 
     def _read_X_known(self, X: Any) -> TableRows:
         """A table for the fitted model: its columns by name, in any order; absent ones are missing."""
-        self._fitted  # noqa: B018
+        self._check_is_fitted()
         frame = self._named(read_frame(X))
         self._say_unknown(frame)
         return self._seen.rows(frame)
@@ -262,7 +262,7 @@ class GenerativeClassifier(GenerativeEstimator):
     # --- learning
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Choose a family for every column and add up the sums of these rows, forgetting everything learned before.
+        """Choose a family for every column and learn these rows, in place, forgetting everything learned before.
 
         Parameters
         ----------
@@ -270,10 +270,16 @@ class GenerativeClassifier(GenerativeEstimator):
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
 
+        Returns
+        -------
+        self
+
         """
         with self._unchanged_on_error(anew=True):
             self._take_settings()
-            self._after_fit(*self._learn_first(X, y, sample_weight, solve=True))
+            data, rows = self._learn_first(X, y, sample_weight, solve=True)
+            if self.calibrate is not None:
+                self._calibrate(data, rows, self.calibrate)
         return self
 
     def _learn_first(
@@ -281,7 +287,7 @@ class GenerativeClassifier(GenerativeEstimator):
     ) -> tuple[TableRows, Rows]:
         """Learn a first batch, and return it as the model reads it."""
         frame, labels, rows = self._read_table(X, y, sample_weight)
-        declared = self._declared(classes, rows) if classes is not None else ()
+        declared = declared_classes(classes, rows)
         alike = rows.as_rows()  # what the weights are worth, where they are shares
         self._seen = choose(frame, alike, self.columns, X, self.missing, self.unknown, self.criterion)
         frame = self._seen.possible(frame)
@@ -304,7 +310,6 @@ class GenerativeClassifier(GenerativeEstimator):
         self.__dict__.pop("_said_extra", None)
         if isinstance(self.columns, Schema):
             self._say_columns(frame)
-        self._pending = None
         self.n_features_in_ = len(frame.names)
         if frame.like.form != "array":
             self.feature_names_in_ = np.array(frame.names, dtype=object)
@@ -328,7 +333,8 @@ class GenerativeClassifier(GenerativeEstimator):
                 self._selection = replace(proposal.selection, columns=chosen_before)
             self._plain = self._seen.plain()
             data = TableRows(self._seen, frame, known=found.known(self._seen) if rows.weights is None else {})
-            model = Model.empty(self._seen.family(), self._seen.columns, classes).learn(data, rows)
+            family = tuned(self._seen.family(), data, rows, self._seen.columns)
+            model = Model.of(family, self._seen.columns, data, rows, classes)
             self._adopt(model, labels, np.dtype(np.float64), anew=True)
             if proposal is None or proposal is found.each[-1] or self._keeps(proposal, found, data):
                 break
@@ -344,7 +350,7 @@ class GenerativeClassifier(GenerativeEstimator):
         known = self._model.counts.axes[CLASS].position
         return proposal.kept(posterior[:, [known[c] for c in found.classes]], found.codes, found.weights)
 
-    def _calibrate(self, X: Any, rows: Rows, method: str | None = None) -> None:
+    def _calibrate(self, X: Any, rows: Rows, method: str) -> None:
         """As any model; a pool, which is calibrated already, keeps it only where it helps."""
         super()._calibrate(X, rows, method)
         calibration = self._fit.calibration
@@ -375,10 +381,23 @@ class GenerativeClassifier(GenerativeEstimator):
             warn_once(TextColumnWarning, "text taken as categories, or dropped as identifiers: ", hints, KEEP_TEXT)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Add the sums of a batch.  The first one decides on families and structure; later ones are read as it was.
+        """Learn one more batch, in place.  The first one decides on families and structure; later ones follow.
 
         So it had better be large, with rows of all classes: under forty rows no structure is chosen, and columns are
         independent given the class.  New classes and categories may come at any time.
+
+        Parameters
+        ----------
+        X : data frame (pandas, polars, Arrow …), dict of columns, or 2-d array
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), optional
+            Not needed: classes that may come later.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+
         """
         with self._unchanged_on_error():
             self._take_settings()
@@ -389,7 +408,7 @@ class GenerativeClassifier(GenerativeEstimator):
             self._check_asked()
             data, labels, rows = self._read(X, y, sample_weight, self._read_X_known)
             if classes is not None:
-                self._declared(classes, rows)
+                check_same_classes(classes, old.model.classes, old.classes)
             self._adopt(old.model.learn(data, rows), common_dtype(old.labels, labels.dtype), old.floats)
         return self
 
@@ -404,7 +423,7 @@ class GenerativeClassifier(GenerativeEstimator):
                 )
 
     def _read(self, X: Any, y: Any, sample_weight: Any, read_X: Any) -> tuple[Any, NDArray[Any], Rows]:
-        self._fitted  # noqa: B018
+        self._check_is_fitted()
         frame, labels, rows = self._read_table(X, y, sample_weight)
         return self._seen.rows(self._named(frame)), labels, rows
 
@@ -434,13 +453,22 @@ class GenerativeClassifier(GenerativeEstimator):
 
         Where both were, the structures, with the columns in ``selection_.columns``.
         """
-        self._fitted  # noqa: B018
+        self._check_is_fitted()
         return self._selection
 
     def predict_joint_log_proba(self, X: Any) -> Array:
-        """log p(x, class) under the density, ``selection_.density``, as in ``score_samples``.
+        """Return log p(x, class) under the density, ``selection_.density``, as in ``score_samples``.
 
         Where structures are pooled, ``predict_proba`` is that of the pool, which is no density.
+
+        Parameters
+        ----------
+        X : data frame (pandas, polars, Arrow …), dict of columns, or 2-d array
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+
         """
         return self._density_solution().log_joint(self._read_X_known(X))
 
@@ -454,11 +482,24 @@ class GenerativeClassifier(GenerativeEstimator):
         )
 
     def loo_predict_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
-        """p(class | x) of learned rows, each under the model without it: honest scores, with no rows held out.
+        """Return p(class | x) of learned rows, each under the model without it: honest scores, with no rows held out.
 
         Exact, but for a pool of structures with missing values in joint columns: these lose what the row has added to
         the sums of pairs, to the first order (docs/tuning.md has the error); a refit for each row would take as long as
         all of them.
+
+        Parameters
+        ----------
+        X : data frame (pandas, polars, Arrow …), dict of columns, or 2-d array
+            Rows that were learned, each given once.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights that the rows were learned with.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+
         """
         return super().loo_predict_proba(X, y, sample_weight)
 
@@ -487,18 +528,43 @@ class GenerativeClassifier(GenerativeEstimator):
         return self._seen.used, np.array([at[name] for name in self._seen.owners], np.int64)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """The columns that the model uses."""
-        self._fitted  # noqa: B018
+        """Return the columns that the model uses.
+
+        Parameters
+        ----------
+        input_features : ignored
+            For scikit-learn's sake.
+
+        Returns
+        -------
+        ndarray of str
+
+        """
+        self._check_is_fitted()
         return np.array(self._seen.used, dtype=object)
 
     # --- backwards
 
     def sample(self, n: int = 1, y: Any = None, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
-        """Draw ``n`` rows, as a table like the one fitted: from the class ``y``, from n classes, or from the prior.
+        """Return rows drawn from the model, as a table like the one fitted, and their labels.
 
-        Returns the table and the labels.  Columns that the model leaves out are not in it.  Integer columns have
-        integers: where the family is one of continuous numbers, the nearest to what was drawn.  Under
-        ``missing="informative"`` the rows have missing values, as often as those that were learned.
+        Integer columns have integers: where the family is one of continuous numbers, the nearest to what was drawn.
+        Under ``missing="informative"`` the rows have missing values, as often as those that were learned.
+
+        Parameters
+        ----------
+        n : int, default 1
+            How many.
+        y : label, or array-like of n labels, optional
+            The class to draw from, or the class of each row; by default they are drawn from the prior.
+        random_state : int, RandomState or Generator, optional
+
+        Returns
+        -------
+        X : table of the kind that was fitted
+            Without the columns that the model has dropped.
+        y : ndarray of shape (n,)
+
         """
         parts, labels = super().sample(n, y, random_state)
         columns = self._columns(parts, drawn=True)
@@ -508,11 +574,23 @@ class GenerativeClassifier(GenerativeEstimator):
         return self._template.make(columns), labels
 
     def impute(self, X: Any, y: Any = None, how: str = "mean", random_state: Any = None) -> Any:
-        """The table with its missing values filled: what is missing, given the rest of the row (and its class, where
-        given).
+        """Return the table with its missing values filled, given the rest of the row (and its class, where given).
 
-        ``how="mean"``: numbers by their conditional mean, categories by the most probable, mixed over the posterior of
-        the class.  ``how="draw"``: one draw from the posterior of the missing values, integers in integer columns.
+        Parameters
+        ----------
+        X : data frame (pandas, polars, Arrow …), dict of columns, or 2-d array
+        y : label, or array-like of shape (n_samples,), optional
+            The class of all rows, or of each.
+        how : {"mean", "draw"}, default "mean"
+            "mean": numbers by their conditional mean, categories by the most probable, mixed over the posterior of the
+            class.  "draw": one draw from the posterior of the missing values, integers in integer columns.
+        random_state : int, RandomState or Generator, optional
+            For "draw".
+
+        Returns
+        -------
+        table of the kind of X
+
         """
         if how not in ("mean", "draw"):
             raise ValueError(f"impute: how={how!r}: 'mean' or 'draw'")
@@ -530,11 +608,7 @@ class GenerativeClassifier(GenerativeEstimator):
         return data.frame.filled({k: v for k, v in columns.items() if k in data.frame.columns})
 
     def _one_hot(self, y: Any, n: int, who: str) -> Array:
-        try:
-            codes = self._wanted(n, y)
-        except ValueError as error:
-            raise ValueError(str(error).replace("sample:", f"{who}:", 1)) from None
-        return np.eye(len(self._model.classes))[codes]
+        return np.eye(len(self._model.classes))[class_codes(n, y, self._model.counts.axes[CLASS], who)]
 
     def _missing_in(self, X: TableRows) -> tuple[Any, Any]:
         asked = [i for i, spec in enumerate(self._plain.specs) if spec.reads != "missing"]
@@ -559,9 +633,18 @@ class GenerativeClassifier(GenerativeEstimator):
         return np.asarray(scorer.scores(mask)[0] + scorer.log_base(mask)[0])
 
     def profile(self, y: Any = None) -> Any:
-        """The most typical values of each class (or of the classes ``y``), as a table with the class first.
+        """Return the most typical values of each class, as a table with the class first.
 
-        Means of numbers, the most probable of categories.
+        Parameters
+        ----------
+        y : label or array-like of labels, optional
+            Of these classes; by default of all.
+
+        Returns
+        -------
+        table of the kind that was fitted
+            Means of numbers, the most probable of categories.
+
         """
         known = self._model.classes
         classes = list(known) if y is None else [y] if np.ndim(y) == 0 or y in known else list(y)
@@ -578,12 +661,15 @@ class GenerativeClassifier(GenerativeEstimator):
         return replace(self._template, form=form, types=types).make(columns)
 
     def scorer(self) -> OneRow:  # type: ignore[override]
-        """A handle for one row at a time: ``scorer()(row)`` gives p(class | row) under the model as it is now.
+        """Return a handle for one row at a time: ``scorer()(row)`` gives p(class | row) under the model as it is now.
 
-        A row is a dict of values by column (those not there are missing), or all values in the order of the columns.
+        Returns
+        -------
+        callable
+            Takes a dict of values by column (those not there are missing), or all values in the order of the columns.
+
         """
-        fitted = self._fitted
-        return OneRow(fitted, self._seen, self._names_in)
+        return OneRow(self._fitted, self._seen, self._names_in)
 
     def _columns(self, parts: Any, drawn: bool = False) -> dict[str, NDArray[Any]]:
         """The columns of the blocks, in the order of the table, as the table's types have them.

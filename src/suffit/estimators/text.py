@@ -102,7 +102,7 @@ class MultinomialNB(SmoothedNB):
     def _read_X_known(self, X: Any) -> Matrix:
         if not self._grows:
             return super()._read_X_known(X)
-        self._fitted  # noqa: B018
+        self._check_is_fitted()
         return word_counts(X, at_least=self.n_features_in_)[:, : self.n_features_in_]
 
     def _read(
@@ -124,7 +124,23 @@ class MultinomialNB(SmoothedNB):
         super()._remember_columns(data if self._grows else X, data)
 
     def sample(self, n: int = 1, y: Any = None, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
-        """Draw ``n`` documents: word counts, or sequences of word ids where the model takes those."""
+        """Return documents drawn from the model, and their labels.
+
+        Parameters
+        ----------
+        n : int, default 1
+            How many.
+        y : label, or array-like of n labels, optional
+            The class to draw from, or the class of each document; by default they are drawn from the prior.
+        random_state : int, RandomState or Generator, optional
+
+        Returns
+        -------
+        X : ndarray of shape (n, n_features), or list of n arrays
+            Word counts, or sequences of word ids where the model takes those.
+        y : ndarray of shape (n,)
+
+        """
         counts, labels = super().sample(n, y, random_state)
         if not self._grows:
             return counts, labels
@@ -203,7 +219,17 @@ class ComplementNB(MultinomialNB):
         return Solution(solution.classes, log_prior(self._fitted.prior), scorer, solution.columns)
 
     def predict_joint_log_proba(self, X: Any) -> Array:
-        """The scores of the rule, whose softmax is ``predict_proba``; no joint density (see ``score_samples``)."""
+        """Return the scores of the rule, whose softmax is ``predict_proba``; no joint density (see ``score_samples``).
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+
+        """
         return super().predict_joint_log_proba(X)
 
     @property
