@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CEILING = {
     "GaussianNB fit": (88, 24),
     "GaussianNB predict_proba": (28, 12),
-    "GenerativeClassifier fit": (411, 59),
+    "GenerativeClassifier fit": (410, 59),
     "GenerativeClassifier predict_proba": (88, 24),
 }
 

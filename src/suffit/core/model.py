@@ -18,7 +18,7 @@ from ..kernels.runtime.threads import SMALL_MATRIX, one_blas_thread
 from .family import EMPTIED, Family
 from .leave_one_out import LooRows
 from .solution import Solution
-from .stats import CLASS, FEATURE, Stats, layout
+from .stats import CLASS, FEATURE, Stats, Sums, layout
 
 CLASS_COUNTS = layout("class-counts", {"n": (CLASS,)})
 FADED = 1e-100  # rows, categories and patterns that decay leaves with less weight than this are gone
@@ -33,7 +33,8 @@ class Model:
     >>> from suffit.families import Gaussian
     >>> from suffit.data.rows import Rows
     >>> X, rows = np.array([[1.0], [2.0], [4.0]]), Rows(Index.of("ab"), np.array([0, 0, 1], np.int32))
-    >>> model = Model.of(Gaussian(smoothing=1e-9), ["x"], X, rows)
+    >>> family = Gaussian(smoothing=1e-9)
+    >>> model = Model.of(family, ["x"], rows, family.collect(X, rows, ["x"]))
     >>> model.counts["n"].tolist(), (model + model).counts["n"].tolist()
     ([2.0, 1.0], [4.0, 2.0])
     """
@@ -65,16 +66,17 @@ class Model:
 
     @classmethod
     def of(
-        cls, family: Family, columns: Sequence[str], X: Matrix, rows: Rows, classes: Sequence[Hashable] = ()
+        cls, family: Family, columns: Sequence[str], rows: Rows, stats: Sums, classes: Sequence[Hashable] = ()
     ) -> Model:
-        """The model of these rows; ``classes`` are there even without any.  The family has been ``tuned``."""
+        """The model of rows, from their sums; ``classes`` are there even without any."""
         counts = Stats(CLASS_COUNTS, {CLASS: rows.classes}, {"n": rows.counts()})
-        model = cls(family, columns, counts, family.collect(X, rows, columns))._without_empty()
+        model = cls(family, columns, counts, stats)._without_empty()
         return cls.empty(family, columns, classes) + model if len(classes) else model
 
     def collected(self, X: Matrix, rows: Rows) -> Model:
         """A model of these rows alone, with the same settings."""
-        return replace(Model.of(self.family, self.columns, X, rows), pinned=self.pinned)
+        stats = self.family.collect(X, rows, self.columns)
+        return replace(Model.of(self.family, self.columns, rows, stats), pinned=self.pinned)
 
     def learn(self, X: Matrix, rows: Rows) -> Model:
         """The model with these rows added."""

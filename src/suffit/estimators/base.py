@@ -33,7 +33,7 @@ from ..core.stats import CLASS
 from ..data.arrays import Array
 from ..data.errors import InputError
 from ..data.frame import table_form
-from ..data.matrices import Matrix
+from ..data.matrices import Matrix, shown
 from ..data.numeric import read_matrix
 from ..data.rows import Rows
 from ..data.settings import integer, number
@@ -76,7 +76,7 @@ def nameless(cls: C) -> C:
 
 
 @nameless
-class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class GenerativeEstimator(ClassifierMixin, BaseEstimator):
     """Fit, update, merge, forget, predict, score, sample, calibrate, decide and explain, for any family.
 
     A subclass says which family its settings make (``_family``) and what the class prior is (``_prior``).  Settings are
@@ -115,7 +115,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             data, labels, rows = self._read(X, y, sample_weight, self._read_X)
             columns = self._names(X, data.shape[1])
             family = tuned(self._family_of(data.shape[1], as_before), data, rows, columns)
-            model = Model.of(family, columns, data, rows)
+            model = Model.of(family, columns, rows, family.collect(data, rows, columns))
             self._begin(X, data, rows, model, labels.dtype)
         return self
 
@@ -158,7 +158,8 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             family, columns = self._family_of(data.shape[1], as_before), self._names(X, data.shape[1])
             if old is None:
                 family = tuned(family, data, rows, columns)
-                model = Model.of(family, columns, data, rows, declared_classes(classes, rows))
+                declared = declared_classes(classes, rows)
+                model = Model.of(family, columns, rows, family.collect(data, rows, columns), declared)
                 self._remember_columns(X, data)
                 self._adopt(model, labels.dtype, _float_type(data))
                 return self
@@ -757,7 +758,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             read = self._read_X_known(rows) if isinstance(rows, dict) else rows
             return explain_rows(solution, read, pair, columns, owners, "dict")
 
-        return picture(explain, getattr(data, "frame", data), solution.scorer.additive, most)
+        return picture(explain, shown(data), solution.scorer.additive, most)
 
     def summary(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Summary:
         """Return classes, parameters, fit, and how well each column tells the classes apart, on one page.
@@ -942,7 +943,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return "_fit" in self.__dict__
 
     def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
+        state = dict(super().__getstate__())  # which may be the estimator's own
         if "_fit" in state:
             state["_fit"] = state["_fit"].alone
         return state

@@ -82,4 +82,5 @@ def _trained(total: Model, data: Matrix, rows: Rows, train: Places, test: Places
         return total.forget(data[test], rows.some(test))
     if not len(train):
         raise ValueError("cross_val: cv has a split without rows to train on")
-    return Model.of(total.family, total.columns, data[train], rows.some(train))
+    X, rows = data[train], rows.some(train)
+    return Model.of(total.family, total.columns, rows, total.family.collect(X, rows, total.columns))

@@ -24,7 +24,7 @@ from ..posterior.decide import Decisions, Rule, mean_cost
 from ..posterior.prior_shift import reweighted
 
 
-class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier whose predictions are decisions of least expected cost: for pipelines, searches, cross-validation.
 
     The settings are those of ``decide``, which every estimator of suffit has.

@@ -37,10 +37,10 @@ class GaussianEstimator(GenerativeEstimator):
     priors: Any
 
     def _prior(self) -> Prior:
-        return self._setting("priors")  # type: ignore[no-any-return]
+        return self._setting("priors")
 
     def _scorer(self) -> GaussianScorer:
-        return self._solved.scorer  # type: ignore[no-any-return]
+        return self._solved.scorer
 
     @property
     def means_(self) -> Array:
@@ -50,7 +50,7 @@ class GaussianEstimator(GenerativeEstimator):
     @property
     def priors_(self) -> Array:
         """p(class)."""
-        return self._cast(self._fitted.prior)  # type: ignore[no-any-return]
+        return self._cast(self._fitted.prior)
 
     def decision_function(self, X: Any) -> Array:
         """Return log p(x, class) up to a constant per row; for two classes their difference.
@@ -240,7 +240,7 @@ class WithCovarianceEstimator(GaussianEstimator):
             columns = column_names(X, dense.shape[1])
             check_finite(dense, columns, missing=False)  # the user's estimator gets the rows as they are
             family = tuned(self._family(dense.shape[1]), dense, rows, columns)
-            model = Model.of(family, columns, dense, rows)
+            model = Model.of(family, columns, rows, family.collect(dense, rows, columns))
             model = replace(model, stats=_with_covariances(dense, rows, self.covariance_estimator))
             self._total = _estimated(self.covariance_estimator, dense)
             self._begin(X, data, rows, model, labels.dtype)
@@ -280,7 +280,7 @@ class WithCovarianceEstimator(GaussianEstimator):
         return super().partial_fit(X, y, classes, sample_weight)
 
     def _check_settings(self, svd: str) -> None:
-        if self.solver == "svd":  # type: ignore[attr-defined]
+        if self.solver == "svd":
             if self.shrinkage is not None:
                 raise NotImplementedError("shrinkage not supported with 'svd' solver; use solver='eigen'.")
             if self.covariance_estimator is not None:
@@ -293,4 +293,4 @@ class WithCovarianceEstimator(GaussianEstimator):
     def _shrinkage(self) -> float | str:
         if self.shrinkage is None:
             return 0.0
-        return "ledoit-wolf" if self.shrinkage == "auto" else self.shrinkage  # type: ignore[no-any-return]
+        return "ledoit-wolf" if self.shrinkage == "auto" else self.shrinkage

@@ -27,7 +27,7 @@ from ..kernels.runtime.threads import row_blocks
 from .gda import PRIORS, UNIT, WithCovarianceEstimator, more_rows_than_classes
 
 
-class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WithCovarianceEstimator):  # type: ignore[misc]
+class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WithCovarianceEstimator):
     """Linear discriminant analysis: one covariance for all classes, a linear boundary, and ``transform``.
 
     Parameters and attributes are scikit-learn's.  Every ``solver`` is the same exact solve of the same sums; the
@@ -286,12 +286,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     @property
     def scalings_(self) -> Array:
         """Directions that tell the classes apart, scaled to unit within-class variance."""
-        return self._cast(self._directions()[0])  # type: ignore[no-any-return]
+        return self._cast(self._directions()[0])
 
     @property
     def explained_variance_ratio_(self) -> Array:
         """Share of the between-class variance along each direction."""
-        return self._directions()[1]  # type: ignore[no-any-return]
+        return self._directions()[1]
 
     def transform(self, X: Any) -> Array:
         """Return the rows projected on the directions that tell the classes apart.

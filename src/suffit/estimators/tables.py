@@ -14,7 +14,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.family import Family
-from ..core.model import Model, tuned
+from ..core.model import Model
 from ..core.solution import Solution
 from ..core.stats import CLASS, BlockSums
 from ..data.arrays import Array
@@ -29,6 +29,7 @@ from ..data.warn import DataWarning, DroppedColumnWarning, TextColumnWarning, Un
 from ..families.gaussian.missing.patterns import ABSENT
 from ..families.product import LIKE_THE_FIRST
 from ..families.tuning import Tuning
+from ..kernels.runtime.threads import SMALL_MATRIX, one_blas_thread
 from ..posterior.novelty import Unit
 from ..tables.column_family import AS_ASKED, CONSTANT, apart, choose
 from ..tables.column_family_loo import CRITERIA
@@ -160,10 +161,10 @@ class GenerativeClassifier(GenerativeEstimator):
     @cache
     def _get_param_names(cls) -> list[str]:
         """As scikit-learn finds them, which takes as long as reading a small table."""
-        return super()._get_param_names()  # type: ignore[no-any-return]
+        return super()._get_param_names()
 
     def _prior(self) -> Prior:
-        return self._setting("priors")  # type: ignore[no-any-return]
+        return self._setting("priors")
 
     def _family(self, n_features: int) -> Family:
         return self._seen.family()
@@ -332,9 +333,11 @@ class GenerativeClassifier(GenerativeEstimator):
                 self._seen = proposal.schema.with_prior_rows(share)
                 self._selection = replace(proposal.selection, columns=chosen_before)
             self._plain = self._seen.plain()
-            data = TableRows(self._seen, frame, known=found.known(self._seen) if rows.weights is None else {})
-            family = tuned(self._seen.family(), data, rows, self._seen.columns)
-            model = Model.of(family, self._seen.columns, data, rows, classes)
+            data, columns = TableRows(self._seen, frame), self._seen.columns
+            known = found.known(self._seen) if rows.weights is None else {}
+            with one_blas_thread(len(columns) < SMALL_MATRIX):
+                family = self._seen.family().tuned(data, rows, columns, known)
+            model = Model.of(family, columns, rows, family.collect(data, rows, columns, known), classes)
             self._adopt(model, labels, np.dtype(np.float64), anew=True)
             if proposal is None or proposal is found.each[-1] or self._keeps(proposal, found, data):
                 break
@@ -357,7 +360,7 @@ class GenerativeClassifier(GenerativeEstimator):
         if calibration is not None and isinstance(self._selection, Selection):
             self._fit = replace(self._fit, calibration=calibration.if_it_helps())
 
-    def _some_rows(self, X: TableRows, rows: Rows, most: int) -> NDArray[np.int64]:  # type: ignore[override]
+    def _some_rows(self, X: TableRows, rows: Rows, most: int) -> NDArray[np.int64]:
         """By what they hold, not by their order."""
         return sample(X.frame, X.schema.used, rows, most)
 
@@ -695,11 +698,11 @@ class GenerativeClassifier(GenerativeEstimator):
 
     def _repr_html_inner(self) -> str:
         shown = super()._repr_html_inner()
-        return shown + self.schema_._repr_html_() if "_fit" in self.__dict__ else shown  # type: ignore[no-any-return]
+        return shown + self.schema_._repr_html_() if "_fit" in self.__dict__ else shown
 
 
 def _missing_cells(part: Any) -> NDArray[np.bool_]:
-    return part.codes < 0 if isinstance(part, Coded) else np.isnan(part)  # type: ignore[no-any-return]
+    return part.codes < 0 if isinstance(part, Coded) else np.isnan(part)
 
 
 class OneRow:

@@ -77,7 +77,7 @@ class MultinomialNB(SmoothedNB):
         self.calibrate = calibrate
 
     def _alpha_setting(self, n_features: int) -> Any:
-        alpha = self._smoothing(n_features)
+        alpha = self._check_alpha(n_features)
         if isinstance(alpha, str):
             return alpha
         return float(alpha) if np.ndim(alpha) == 0 else tuple(np.asarray(alpha).tolist())
@@ -215,7 +215,7 @@ class ComplementNB(MultinomialNB):
 
     def _density_solution(self) -> Solution:
         solution = self._solved
-        scorer = solution.scorer.as_density()  # type: ignore[attr-defined]
+        scorer = solution.scorer.as_density()
         return Solution(solution.classes, log_prior(self._fitted.prior), scorer, solution.columns)
 
     def predict_joint_log_proba(self, X: Any) -> Array:

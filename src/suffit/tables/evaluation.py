@@ -124,7 +124,8 @@ class Held:
         if key not in self._learned:
             X = spec.matrix(self.frame)
             family = tuned(spec.family, X, self.rows, spec.names)
-            self._learned[key] = X, Model.of(family, spec.names, X, self.rows)
+            stats = family.collect(X, self.rows, spec.names)
+            self._learned[key] = X, Model.of(family, spec.names, self.rows, stats)
         X, model = self._learned[key]
         rows = self.few.some(np.arange(len(self.look))[some])
         return model.leave_one_out(X[self.look[some]], rows, np.zeros_like, one=True).left

@@ -78,7 +78,8 @@ def _units(spec: BlockSpec) -> list[tuple[str, ...]]:
 
 def _leave_one_out(spec: BlockSpec, frame: Frame, rows: Rows, look: Places) -> Array:
     X = spec.matrix(frame)
-    model = Model.of(tuned(spec.family, X, rows, spec.names), spec.names, X, rows)
+    family = tuned(spec.family, X, rows, spec.names)
+    model = Model.of(family, spec.names, rows, family.collect(X, rows, spec.names))
     without = model.leave_one_out(X[look], rows.some(look), np.zeros_like, one=True)
     return bounded(without.left, DECIDES)
 
