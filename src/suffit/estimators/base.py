@@ -186,9 +186,14 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         ):
             return False
         fitted = self._fit
-        if not self._may_wait(fitted, y.dtype) or y.dtype.kind not in "iubU" or "feature_names_in_" in self.__dict__:
+        if y.dtype != fitted.labels or y.dtype.kind not in "iubU" or "feature_names_in_" in self.__dict__:
             return False
-        return self._batches().add_rows(X, y)
+        batches = fitted.batches
+        if batches is None or not batches.open:  # else it has been asked whether they may wait
+            if not self._may_wait(fitted, y.dtype):
+                return False
+            batches = self._batches()
+        return batches.add_rows(X, y)
 
     def _put_off_model(self, fitted: Fitted, batch: Model, labels: np.dtype[Any]) -> bool:
         """Let the sums of a small batch wait beside others."""
