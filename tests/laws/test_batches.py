@@ -14,7 +14,7 @@ from scipy import sparse
 import suffit
 from cases import assert_identical, assert_same, two_classes
 from suffit.core import stats
-from suffit.estimators.fitted import PendingRows, PendingSums
+from suffit.estimators.batches import RowsInSums, RowsKept
 from suffit.kernels.runtime.threads import in_order
 
 
@@ -42,7 +42,7 @@ def test_running_sums_take_arrays_that_cannot_be_written_to(make, data):
         for array in (part, labels) if isinstance(part, np.ndarray) else (part.data, part.indices, part.indptr):
             array.flags.writeable = False
         model.partial_fit(part, labels)
-        assert isinstance(model._pending, PendingSums)
+        assert isinstance(model._fit.batches.waiting.rows, RowsInSums)
     assert_same(model, make().fit(X, y), rtol=1e-11)
 
 
@@ -73,7 +73,7 @@ def test_running_sums_equal_one_fit(make, data, size, labels):
     model = make().fit(X[:100], y[:100])
     for a in range(100, 900, size):
         model.partial_fit(X[a : a + size], y[a : a + size])
-        assert isinstance(model._pending, PendingSums)
+        assert isinstance(model._fit.batches.waiting.rows, RowsInSums)
     assert_same(model, make().fit(X, y), rtol=1e-11)
 
 
@@ -97,9 +97,9 @@ def test_a_batch_far_from_the_origin_is_not_summed_about_it():
     X, y = stream()
     X[60:] += 1e9
     model = suffit.GaussianNB().fit(X[:50], y[:50]).partial_fit(X[50:60], y[50:60])
-    assert isinstance(model._pending, PendingSums)
+    assert isinstance(model._fit.batches.waiting.rows, RowsInSums)
     model.partial_fit(X[60:], y[60:])
-    assert isinstance(model._pending, PendingRows)
+    assert isinstance(model._fit.batches.waiting.rows, RowsKept)
     assert (model._model.stats.origin[:, 0] > 5e8).all()
     assert_same(model, suffit.GaussianNB().fit(X, y), rtol=1e-11)
 
@@ -252,7 +252,7 @@ def test_small_batches_are_checked_at_once_and_added_up_later():
     model = suffit.GaussianNB().fit(X[:100], y[:100])
     for i in range(100, 300):
         model.partial_fit(X[i : i + 1], y[i : i + 1])
-    assert model._pending is not None
+    assert model._fit.batches.waiting.rows is not None
     with pytest.raises(suffit.InputError, match="infinity"):
         model.partial_fit([[np.inf, 0.0]], [0])
     with pytest.raises(ValueError, match="features"):

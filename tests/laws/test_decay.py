@@ -68,7 +68,7 @@ def test_C8_decay_gathers_what_is_pending():
             model.partial_fit(X[i : i + 2], y[i : i + 2])
             weight = np.append(weight, [1.0, 1.0])
             if i % 20 == 0:
-                assert model._pending is not None
+                assert model._fit.batches.waiting.rows is not None
                 assert model.decay(0.7) is model
                 weight *= 0.7
         assert_same(model, make().fit(X, y, sample_weight=weight), rtol=1e-11)

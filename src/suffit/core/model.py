@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..data.arrays import Array, freeze
-from ..data.errors import InputError
+from ..data.errors import InputError, NotLearnedError
 from ..data.labels import Index
 from ..data.matrices import Matrix
 from ..data.rows import Rows
@@ -18,7 +18,7 @@ from ..kernels.runtime.threads import SMALL_MATRIX, one_blas_thread
 from .family import EMPTIED, Family
 from .leave_one_out import LooRows
 from .solution import Solution
-from .stats import CLASS, FEATURE, Stats, layout
+from .stats import CLASS, FEATURE, Stats, Sums, layout
 
 CLASS_COUNTS = layout("class-counts", {"n": (CLASS,)})
 FADED = 1e-100  # rows, categories and patterns that decay leaves with less weight than this are gone
@@ -60,7 +60,8 @@ class Model:
     >>> from suffit.families import Gaussian
     >>> from suffit.data.rows import Rows
     >>> X, rows = np.array([[1.0], [2.0], [4.0]]), Rows(Index.of("ab"), np.array([0, 0, 1], np.int32))
-    >>> model = Model.empty(Gaussian(smoothing=1e-9), ["x"]).learn(X, rows)
+    >>> family = Gaussian(smoothing=1e-9)
+    >>> model = Model.of(family, ["x"], rows, family.collect(X, rows, ["x"]))
     >>> model.counts["n"].tolist(), (model + model).counts["n"].tolist()
     ([2.0, 1.0], [4.0, 2.0])
     """
@@ -90,13 +91,19 @@ class Model:
         """The labels, in canonical order."""
         return tuple(self.counts.axes[CLASS].labels)
 
-    def collected(self, X: Matrix, rows: Rows) -> Model:
-        """A model of these rows alone, with the same settings; what the family chooses from data is fixed by then."""
-        with one_blas_thread(len(self.columns) < SMALL_MATRIX):
-            family = self.family if self.stats is not None else self.family.tuned(X, rows, self.columns)
+    @classmethod
+    def of(
+        cls, family: Family, columns: Sequence[str], rows: Rows, stats: Sums, classes: Sequence[Hashable] = ()
+    ) -> Model:
+        """The model of rows, from their sums; ``classes`` are there even without any."""
         counts = Stats(CLASS_COUNTS, {CLASS: rows.classes}, {"n": rows.counts()})
-        stats = family.collect(X, rows, self.columns)
-        return replace(self, family=family, counts=counts, stats=stats)._without_empty(keep=self.pinned)
+        model = cls(family, columns, counts, stats)._without_empty()
+        return cls.empty(family, columns, classes) + model if len(classes) else model
+
+    def collected(self, X: Matrix, rows: Rows) -> Model:
+        """A model of these rows alone, with the same settings."""
+        stats = self.family.collect(X, rows, self.columns)
+        return replace(Model.of(self.family, self.columns, rows, stats), pinned=self.pinned)
 
     def learn(self, X: Matrix, rows: Rows) -> Model:
         """The model with these rows added."""
@@ -132,17 +139,15 @@ class Model:
         short = counts["n"] < -EMPTIED * before["n"]
         if short.any():
             c = int(np.argmax(short))
-            raise InputError(
-                f"forget: class {self.classes[c]!r} has learned rows of weight {before['n'][c]:g}, and "
-                f"{other.counts.on(before.axes)['n'][c]:g} are to be forgotten; forget only rows that were learned"
-            )
+            gone = other.counts.on(before.axes)["n"][c]
+            raise NotLearnedError(f"class {self.classes[c]!r} has learned rows of weight {before['n'][c]:g}", gone)
         self.family.check_forgotten(self.stats.like(stats), stats, self.columns)
         stats = self.family.without_rounding(self.stats.like(stats), stats.without_residue(self.stats, EMPTIED))
         after = replace(self, counts=counts.without_residue(before, EMPTIED), stats=stats)
         words = stats.axes.get(FEATURE, self.columns)
         if len(words) < len(self.columns):  # as the last document with them went
             after = replace(after, columns=self.columns[: len(words)])
-        return after._without_empty(keep=self.pinned)
+        return after._without_empty()
 
     def __mul__(self, factor: float) -> Model:
         return replace(self, counts=self.counts * factor, stats=None if self.stats is None else self.stats * factor)
@@ -163,7 +168,7 @@ class Model:
             stats = stats.on({**stats.axes, **axes})  # 0 for what has faded
             less = replace(less, counts=less.counts.take(CLASS, stay).on(axes), stats=stats)
         less = replace(less, stats=less.sums.without_traces(FADED))
-        return less._without_empty(keep=self.pinned)
+        return less._without_empty()
 
     def _check_alike(self, other: Model) -> None:
         mine, theirs = self.family.tuned_as(other.family), other.family.tuned_as(self.family)
@@ -171,11 +176,12 @@ class Model:
             how = mine.difference(theirs, self.columns)
             raise InputError(f"these models keep different sums and cannot be combined: {how}")
 
-    def _without_empty(self, keep: frozenset[Hashable]) -> Model:
+    def _without_empty(self) -> Model:
         """Classes and categories without rows are gone, so that forgetting undoes learning."""
-        stay = [i for i, (c, n) in enumerate(zip(self.classes, self.counts["n"], strict=True)) if n > 0 or c in keep]
+        labels = self.counts.axes[CLASS].labels
+        stay = [i for i, (c, n) in enumerate(zip(labels, self.counts["n"], strict=True)) if n > 0 or c in self.pinned]
         counts, stats = self.counts, self.stats
-        if len(stay) < len(self.classes):
+        if len(stay) < len(labels):
             counts = counts.take(CLASS, stay)
             stats = None if stats is None else stats.take(CLASS, stay)
         return replace(self, counts=counts, stats=None if stats is None else stats.trimmed())
@@ -213,9 +219,8 @@ class Model:
         try:
             with no_warnings():
                 self.forget(X, rows)
-        except InputError as error:
-            message = str(error).replace("forget:", "left out:", 1).replace("are to be forgotten", "are given")
-            raise InputError(message.replace("forget only rows", "give only rows")) from None
+        except NotLearnedError as error:
+            raise error.left_out() from None
 
     def _known(self, rows: Rows) -> Rows:
         """The same rows with codes into the classes of the model."""
@@ -232,3 +237,11 @@ class Model:
             scorer = self.family.scorer(self.sums, self.columns)
         outlier_rate = self.family.outlier_rate if outlier_rate is None else outlier_rate
         return Solution(self.classes, log_prior, scorer, self.columns, power, outlier_rate)
+
+
+def tuned(family: Family, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
+    """The family with what it must choose from data (edges, amounts of smoothing) chosen by these rows."""
+    if family.is_tuned:
+        return family
+    with one_blas_thread(len(columns) < SMALL_MATRIX):
+        return family.tuned(X, rows, columns)

@@ -50,7 +50,7 @@ class Solution:
         return self.scorer.n_parameters + len(self.classes) - 1
 
     def _raw(self, X: Matrix, power: float, first_row: int = 0) -> tuple[Array, Array | None]:
-        with rows_from(0 if hasattr(X, "first") else first_row):  # a slice of a table knows its own
+        with rows_from(first_row):
             scores = self.scorer.scores(X)
         if power != 1.0:
             scores *= power

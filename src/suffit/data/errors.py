@@ -49,6 +49,26 @@ def _cell_error(what: str, row: int, way_out: str) -> CellError:
     return CellError(what, row, way_out)
 
 
+class NotLearnedError(InputError):
+    """Rows to be taken out of a model that cannot have learned them: to be forgotten, or to be left out.
+
+    ``weight``: the weight of those that are to go, where that is what is wrong; ``how``: more on those that may.
+    """
+
+    def __init__(self, what: str, weight: float | None = None, how: str = "", forget: bool = True) -> None:
+        who, verb, gone = ("forget", "forget", "to be forgotten") if forget else ("left out", "give", "given")
+        amount = "" if weight is None else f", and {weight:g} are {gone}"
+        super().__init__(f"{who}: {what}{amount}; {verb} only rows that were learned{how}")
+        self.parts = (what, weight, how)
+
+    def left_out(self) -> NotLearnedError:
+        """The same said of rows that are to be left out."""
+        return NotLearnedError(*self.parts, forget=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NotLearnedError, (*self.parts, str(self).startswith("forget"))
+
+
 @contextmanager
 def rows_from(start: int) -> Iterator[None]:
     """Rows are numbered from ``start`` in the errors of what runs inside, which sees a portion of a table."""

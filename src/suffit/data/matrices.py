@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,21 +104,46 @@ class Coded:
         return out
 
 
+class RowsOfBlocks(ABC):
+    """Rows of a table, cut by columns into a matrix for each block."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """Rows, and columns of all blocks."""
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @abstractmethod
+    def __getitem__(self, rows: Any) -> RowsOfBlocks:
+        """Some of the rows."""
+
+    @abstractmethod
+    def part(self, i: int) -> Matrix:
+        """The matrix of one block."""
+
+    @property
+    def table(self) -> Any:
+        """The table that the rows were cut from; itself where there is none."""
+        return self
+
+
+def shown(X: Matrix | RowsOfBlocks) -> Any:
+    """Rows as those who gave them know them: a table, or the matrix itself."""
+    return X.table if isinstance(X, RowsOfBlocks) else X
+
+
 @dataclass(frozen=True)
-class BlockRows:
-    """Rows cut by columns into a matrix for each block."""
+class BlockRows(RowsOfBlocks):
+    """Rows of blocks that are all made."""
 
     parts: tuple[Matrix, ...]
-
-    known: ClassVar[Mapping[int, Any]] = {}  # blocks whose sums are there already
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows, and columns of all blocks."""
         return self.parts[0].shape[0], sum(part.shape[1] for part in self.parts)
-
-    def __len__(self) -> int:
-        return self.shape[0]
 
     def part(self, i: int) -> Matrix:
         """The matrix of one block."""

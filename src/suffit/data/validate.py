@@ -11,9 +11,10 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from .arrays import Array
+from .arrays import Array, Codes
 from .errors import InputError
 from .frame import frame_names, is_frame
+from .labels import Index
 from .matrices import Matrix
 from .rows import is_missing
 
@@ -111,6 +112,20 @@ def prior_in_order(prior: Prior, classes: tuple[Hashable, ...]) -> Array | None:
     if not np.isfinite(p).all() or not p.any():
         raise ValueError(f"Priors must be finite and not all 0, found {p.tolist()}.")
     return p
+
+
+def class_codes(n: int, y: Any, classes: Index, who: str) -> Codes:
+    """The codes of the classes of n rows: ``y`` is one class for all of them, or names n."""
+    position = classes.position
+    one = isinstance(y, Hashable) and (y in position or not isinstance(y, tuple))
+    wanted = [y] * n if one else y.tolist() if isinstance(y, np.ndarray) else list(y)
+    wanted = wanted * n if len(wanted) == 1 else wanted
+    unknown = [c for c in wanted if c not in position]
+    if unknown:
+        raise ValueError(f"{who}: no class {unknown[0]!r}; the classes are {list(classes.labels)}")
+    if len(wanted) != n:
+        raise ValueError(f"{who}: y names {len(wanted)} classes for n = {n} rows; give one class, or n of them")
+    return np.array([position[c] for c in wanted], np.int32)
 
 
 def adding_up(p: Array) -> Array:

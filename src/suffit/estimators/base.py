@@ -1,156 +1,835 @@
-"""What every estimator has beyond learning and predicting: it tunes, calibrates, decides and explains itself."""
+"""The base class of all estimators: it learns, predicts, explains and decides, for any family.
+
+An estimator holds one reference to its state (:class:`Fitted`), replaced whole by whatever changes it.  What takes
+values and returns values stands beside it: ``fitted`` (the state), ``batches`` (small batches that wait), ``checks``,
+``cross_validation`` and ``summary``, and in the rooms above.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Self
+from functools import cache
+from types import FunctionType
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import check_cv
+from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils.validation import validate_data
 
-from ..core.leave_one_out import LooRows
-from ..core.model import Model
+from ..core.family import Family
+from ..core.logistic import LogisticForm
+from ..core.model import Model, tuned
+from ..core.solution import RowScorer, Solution
+from ..core.stats import CLASS
 from ..data.arrays import Array
 from ..data.errors import InputError
 from ..data.frame import table_form
-from ..data.matrices import Matrix
+from ..data.matrices import Matrix, shown
+from ..data.numeric import read_matrix
 from ..data.rows import Rows
-from ..data.settings import integer
-from ..data.validate import Prior, checked_prior, read_weight
-from ..data.warn import warn_once
+from ..data.settings import integer, number
+from ..data.validate import (
+    Prior,
+    adding_up,
+    checked_prior,
+    class_codes,
+    column_names,
+    common_dtype,
+    prior_in_order,
+    read_labels,
+    read_weight,
+)
+from ..data.warn import WarningCollector, current_collector, warn_once
 from ..explain.summary import Summary
 from ..explain.terms import Explanation
-from ..posterior.calibrate import Calibration, calibrated
+from ..posterior.calibrate import Calibration
 from ..posterior.decide import Decisions, Rule
+from ..posterior.novelty import DRAWS, Draws, Unit, missing_cells_of, novelties
 from ..posterior.prior_shift import CONVERGED, MOST_STEPS, shifted_prior
+from ..tables.column_family import apart
+from .batches import MOST_OF_A_BATCH, Batches
+from .checks import check_same_classes, check_same_columns, check_same_sums, declared_classes
 from .cross_validation import CrossValidation, cross_validated
-from .fitted import log_prior
-from .predicting import Predictor, generator
+from .fitted import ClassPrior, Fitted, log_prior, next_state
 
 CALIBRATION_ROWS = {"temperature": 5000, "isotonic": 5000}  # left out to fit a calibration on, where there are more
+_QUICK_TYPES = (np.ndarray, sparse.csr_matrix, sparse.csr_array)
+
+C = TypeVar("C", bound=type)
 
 
-class GenerativeEstimator(Predictor):
-    """Fit, update, merge, forget, predict, score, sample, calibrate, decide and explain, for any family."""
+def nameless(cls: C) -> C:
+    """Python's own errors say ``fit() missing …``, as this base class is nobody's name for an estimator."""
+    for name, method in vars(cls).items():
+        if isinstance(method, FunctionType) and not name.startswith("_"):
+            method.__qualname__ = name
+    return cls
 
-    # --- every row under the model without it
 
-    def loo_log_joint(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
-        """log p(x, class) of learned rows, each under the model without it: what fitting anew on all others gives.
+@nameless
+class GenerativeEstimator(ClassifierMixin, BaseEstimator):
+    """Fit, update, merge, forget, predict, score, sample, calibrate, decide and explain, for any family.
 
-        A row is taken out of the sums, in closed form for all rows at once; joint columns with missing values have no
-        closed form, and EM goes on for each row from where a first-order step leads, which takes as long as some fits,
-        or, with few rows or a covariance between own and shared, as one fit for each row.  Settings that were
-        chosen from the rows (bins, amounts of smoothing) stay as they are.  Rows must be among those learned, each
-        given once, with the weights that they had; where it shows that they are not, they are refused.  A class of
-        which a row is the only one has log-probability −∞ for that row.
+    A subclass says which family its settings make (``_family``) and what the class prior is (``_prior``).  Settings are
+    taken when rows are learned, by ``fit`` and ``partial_fit``; nothing else reads them (``_setting``).
+    """
+
+    _accept_sparse: Any = ("csr", "csc")
+    _fit: Fitted
+    _settings: dict[str, Any]  # those that the rows were learned under
+    _form: str  # the kind of table that was learned first
+    _grows: bool = False  # whether the number of columns may grow (word ids)
+    n_features_in_: int
+    _text_way_out = "encode it as numbers or drop it, or use GenerativeClassifier, which takes categories"
+    _decision_prior = staticmethod(log_prior)
+
+    # --- learn
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn these rows, in place, and forget everything learned before.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels of any kind.
+        sample_weight : array-like of shape (n_samples,), optional
+            A weight of 2 is the row twice.
+
+        Returns
+        -------
+        self
+
         """
-        return self._leave_one_out(X, y, sample_weight, self._density_model()).log_joint()
+        with self._unchanged_on_error(anew=True):
+            as_before = self._take_settings()
+            data, labels, rows = self._read(X, y, sample_weight, self._read_X)
+            columns = self._names(X, data.shape[1])
+            family = tuned(self._family_of(data.shape[1], as_before), data, rows, columns)
+            model = Model.of(family, columns, rows, family.collect(data, rows, columns))
+            self._begin(X, data, rows, model, labels.dtype)
+        return self
 
-    def loo_predict_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
-        """p(class | x) of learned rows, each under the model without it: honest scores, with no rows held out."""
-        left = self._leave_one_out(X, y, sample_weight, nearly=self._approximate_leave_one_out())
-        calibration = self._fitted.calibration
-        return left.posterior() if calibration is None else calibration.loo_posterior(left)
+    def _begin(self, X: Any, data: Matrix, rows: Rows, model: Model, labels: np.dtype[Any]) -> None:
+        """Adopt the model of a first fit; what is wrong with the data shows at fit."""
+        self._check_fit(data, rows, model)
+        self._remember_columns(X, data)
+        self._adopt(model, labels, _float_type(data), anew=True)
+        if model.family.may_warn:
+            _ = self._fit.solution  # made now, so that it warns now
+        if self._setting("calibrate") is not None:
+            self._calibrate(data, rows, self._setting("calibrate"))
 
-    def cross_val(self, X: Any, y: Any, cv: Any = 5, sample_weight: Any = None, groups: Any = None) -> CrossValidation:
-        """K-fold cross-validation of these settings, without refits: all rows are added up, and each fold taken away.
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn one more batch, in place.  Any batches, in any order, equal one ``fit`` on all their rows.
 
-        ``cv`` is whatever scikit-learn takes: a number of (stratified) folds, a splitter (with ``groups``, where it
-        needs them), or pairs of index arrays.  A row may be tested once; where a split does not train on all other
-        rows, those it trains on are added up.
-        What settings leave to the data (bins, amounts of smoothing, calibration) is chosen once, from all rows.  The
-        estimator itself stays as it is.
+        Batches are checked at once; small ones become part of the model when there are enough of them, or when it is
+        asked for anything.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels of any kind; new classes may come at any time.
+        classes : array-like of shape (n_classes,), optional
+            Not needed: classes that may come later.  Where given, it must name all of them.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+
         """
-        model = clone(self).fit(X, y, sample_weight=sample_weight)
-        data, labels, rows = model._read(X, y, sample_weight, model._read_X_known)
-        model._check_rows_can_go()
-        with model._fitted.remarks.collected():
-            return cross_validated(model, data, rows, check_cv(cv, labels, classifier=True).split(data, labels, groups))
+        if classes is None and sample_weight is None and self._put_off(X, y):
+            return self
+        with self._unchanged_on_error():
+            old: Fitted | None = self.__dict__.get("_fit")
+            as_before = self._take_settings()
+            data, labels, rows = self._read(X, y, sample_weight, self._read_X if old is None else self._read_X_more)
+            family, columns = self._family_of(data.shape[1], as_before), self._names(X, data.shape[1])
+            if old is None:
+                family = tuned(family, data, rows, columns)
+                declared = declared_classes(classes, rows)
+                model = Model.of(family, columns, rows, family.collect(data, rows, columns), declared)
+                self._remember_columns(X, data)
+                self._adopt(model, labels.dtype, _float_type(data))
+                return self
+            if classes is not None:
+                check_same_classes(classes, old.model.classes, old.classes)
+            family, columns = family.tuned_as(old.known.family), columns if self._grows else old.known.columns
+            check_same_sums(old.known.family, family, old.known.columns)
+            batch = replace(old.known, family=family, columns=columns).collected(data, rows)
+            if not (as_before and len(rows) <= MOST_OF_A_BATCH and self._put_off_model(old, batch, labels.dtype)):
+                model = replace(old.model, family=family, columns=columns) + batch
+                self._adopt(model, common_dtype(old.labels, labels.dtype), old.floats)
+        return self
 
-    def _check_rows_can_go(self) -> None:
-        """Refuse where the sums are not those of the rows alone."""
+    def _put_off(self, X: Any, y: Any) -> bool:
+        """Let a small batch wait, where a few quick looks show that nothing is wrong with it."""
+        if type(y) is not np.ndarray:
+            y = np.asarray(y)
+        if (
+            type(X) not in _QUICK_TYPES
+            or y.ndim != 1
+            or not len(y)
+            or X.shape != (len(y), self.__dict__.get("n_features_in_"))
+            or not self._settings_unchanged()
+        ):
+            return False
+        fitted = self._fit
+        if y.dtype != fitted.labels or y.dtype.kind not in "iubU" or "feature_names_in_" in self.__dict__:
+            return False
+        batches = fitted.batches
+        if batches is None or not batches.open:  # else it has been asked whether they may wait
+            if not self._may_wait(fitted, y.dtype):
+                return False
+            batches = self._batches()
+        return batches.add_rows(X, y)
 
-    def _pool_in_words(self) -> str:
-        """What posteriors are of, where densities are of something else."""
-        return ""
+    def _put_off_model(self, fitted: Fitted, batch: Model, labels: np.dtype[Any]) -> bool:
+        """Let the sums of a small batch wait beside others."""
+        return self._may_wait(fitted, labels) and self._batches().add(batch)
 
-    def _approximate_leave_one_out(self) -> bool:
-        """Whether posteriors of rows left out are about those of a refit, where these would take long."""
-        return False
+    def _batches(self) -> Batches:
+        """Those that wait; begun anew after the model was asked for."""
+        self._fit = self._fit.open
+        assert self._fit.batches is not None
+        return self._fit.batches
 
-    def _density_model(self) -> Model:
-        """The sums whose densities are those of ``predict_joint_log_proba``."""
-        return self._fitted.model
+    def _may_wait(self, fitted: Fitted, labels: np.dtype[Any]) -> bool:
+        """Whether batches with such labels can become part of the model later as well as now."""
+        return bool(
+            labels == fitted.labels
+            and fitted.class_prior.setting is None  # set class by class: a new class would have none
+            and fitted.calibration is None  # which a new class would end, with a warning
+            and not self._grows
+        )
 
-    def _leave_one_out(
-        self, X: Any, y: Any, sample_weight: Any, model: Model | None = None, nearly: bool = False
-    ) -> LooRows:
-        self._check_rows_can_go()
-        data, _, rows = self._read(X, y, sample_weight, self._read_X_known)
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Take rows out again, in place, as if they had never been learned.
+
+        A class left without rows goes with them.  Rows that cannot have been learned are refused where it shows.
+        Sums of squares keep 16 digits of the largest rows they ever held: forgetting a row far larger than the rest
+        leaves fewer digits for the rest, with a warning where it matters.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights that the rows were learned with.
+
+        Returns
+        -------
+        self
+
+        """
+        with self._unchanged_on_error():
+            old = self._fitted
+            data, _, rows = self._read(X, y, sample_weight, self._read_X_more)
+            model = old.model.forget(data, rows)
+            if not model.counts["n"].any():
+                raise InputError("forget: no rows would be left; make a new estimator instead")
+            self._adopt(model, old.labels, old.floats)
+        return self
+
+    def decay(self, factor: float) -> Self:
+        """Let old rows fade, in place: every row learned so far counts ``factor`` times what it did.
+
+        With ``decay(λ)`` before each batch the model is that of weights λ^age.  A class, category or pattern of missing
+        values that fades below a weight of 1e-100 rows is gone, unless it was declared.
+
+        Parameters
+        ----------
+        factor : float
+            Above 0, at most 1.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from suffit import GaussianNB
+        >>> model = GaussianNB().fit([[0.0], [1.0], [4.0], [5.0]], [0, 0, 1, 1])
+        >>> model.decay(0.5).partial_fit([[6.0]], [1]).class_count_.tolist()
+        [1.0, 2.0]
+
+        """
+        factor = number(factor, "decay: factor", 0.0, 1.0, above_low=True)
+        old = self._fitted
+        model = old.model.decayed(factor)
+        if not model.counts["n"].any():
+            raise InputError(f"decay: after factor={factor!r} no rows would be left; make a new estimator instead")
+        with self._unchanged_on_error():
+            self._adopt(model, old.labels, old.floats)
+        return self
+
+    def merge(self, *others: GenerativeEstimator) -> Self:
+        """Return another estimator that has learned the rows of this one and of all the others, which stay as they are.
+
+        Parameters
+        ----------
+        *others : estimators
+            Fitted, with the same columns, and sums of the same kind.  ``a + b`` is ``a.merge(b)``.
+
+        Returns
+        -------
+        estimator of the class of this one
+
+        """
+        merged, mine = copy.copy(self), self._fitted
+        for other in others:
+            if not isinstance(other, GenerativeEstimator):
+                raise TypeError(f"merge takes fitted estimators of suffit, got {type(other).__name__}")
+            theirs = other._fitted
+            merged._check_mergeable(other)
+            merged._adopt(mine.model + theirs.model, common_dtype(mine.labels, theirs.labels), mine.floats)
+            mine = merged._fit
+        return merged
+
+    def __add__(self, other: object) -> Self:
+        return self.merge(other) if isinstance(other, GenerativeEstimator) else NotImplemented
+
+    def __radd__(self, other: object) -> Self:
+        return copy.copy(self) if other == 0 else NotImplemented  # so that sum(models) works
+
+    def with_prior(self, prior: Prior) -> Self:
+        """Return another estimator, the same under another class prior.
+
+        The sums are untouched, and so are the covariances.  The prior stays while the classes do.
+
+        Parameters
+        ----------
+        prior : dict, array-like, "uniform" or None
+            By label, or in the order of ``classes_``; None is the class shares again.
+
+        Returns
+        -------
+        estimator of the class of this one
+
+        """
+        old = self._fitted
+        new = copy.copy(self)
+        new._fit = old.under(self._checked_prior(prior, old.model.classes))
+        return new
+
+    def adapt_prior(self, X: Any, sample_weight: Any = None, *, max_steps: int = MOST_STEPS) -> Self:
+        """Return another estimator under the class prior of new, unlabelled rows, by maximum likelihood (label shift).
+
+        The rows of each class must look as they did in training; how many there are of each may differ.  Solves
+        max_q Σ w log Σ_c q_c p(x | c) by steps that never lower it (EM, or Newton's where better).  A class whose prior
+        is 0 keeps it; rows without evidence change nothing.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        sample_weight : array-like of shape (n_samples,), optional
+        max_steps : int
+            The most steps; there is a warning where they are not enough.
+
+        Returns
+        -------
+        estimator of the class of this one
+
+        Examples
+        --------
+        >>> from suffit import GaussianNB
+        >>> model = GaussianNB().fit([[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"])
+        >>> model.adapt_prior([[0.2], [8.1], [8.5], [8.6]]).predict_proba([[np.nan]]).round(3)
+        array([[0.25, 0.75]])
+
+        """
         fitted = self._fitted
-        fitted.solution.scorer.check(data)
-        with fitted.remarks.collected():
-            fitted.model.check_learned(data, rows)
-            return (model or fitted.model).leave_one_out(data, rows, self._prior_without, nearly=nearly)
-
-    def _prior_without(self, n: Array) -> Array:
-        """The log prior of predictions for class counts n; a class without rows has none.  # (n, K) → (n, K)"""
-        fitted = self._fitted
-        fixed = fitted.given or self._prior() is not None
-        p = fitted.prior * np.ones_like(n) if fixed else n + self._setting("prior_smoothing", 0.0)
-        p = np.where((n > 0) | [c in fitted.model.pinned for c in fitted.model.classes], p, 0.0)
-        return np.where(p > 0, self._decision_prior(p / p.sum(axis=1, keepdims=True)), -np.inf)
-
-    # --- calibration
+        self._needs_prior("adapt_prior")
+        steps = integer(max_steps, "adapt_prior: max_steps", 1)
+        data = self._read_X_known(X)
+        if not data.shape[0]:
+            raise InputError("adapt_prior: X has no rows to learn the class prior from")
+        weight = read_weight(sample_weight, np.empty((data.shape[0], 0)))
+        possible = (fitted.prior > 0).astype(np.float64)  # a class of prior 0 explains no row
+        w = np.ones(data.shape[0]) if weight is None else weight
+        prior, gap = shifted_prior(fitted.posterior_under(possible, data), w, fitted.prior, steps)
+        if gap > CONVERGED:
+            warn_once(
+                ConvergenceWarning,
+                f"adapt_prior: after {steps} steps the mean log-likelihood may still be {gap:.1g} below its maximum; "
+                "raise max_steps",
+            )
+        return self.with_prior(prior)
 
     def recalibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the calibration anew, on learned rows, each under the model without it (about that, where joint columns
-        have missing values: docs/tuning.md).
+        """Fit the calibration anew, in place, on learned rows, each under the model without it.
 
-        ``fit`` does this by itself where ``calibrate`` is set; later batches keep its answer until this is called.  The
-        method is the ``calibrate`` that the rows were learned under, or "temperature".
+        (About that, where joint columns have missing values: docs/tuning.md.)  ``fit`` does this by itself where
+        ``calibrate`` is set; later batches keep its answer until this is called.  The method is the ``calibrate`` that
+        the rows were learned under, or "temperature".
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights that the rows were learned with.
+
+        Returns
+        -------
+        self
+
         """
         data, _, rows = self._read(X, y, sample_weight, self._read_X_known)
         with self._unchanged_on_error():
             self._check_rows_can_go()
             self._fitted.model.check_learned(data, rows)
-            self._calibrate(data, rows, self._calibration_method() or "temperature")
+            self._calibrate(data, rows, self._setting("calibrate") or "temperature")
         return self
 
-    @property
-    def calibration_(self) -> Calibration | None:
-        """The calibration of the probabilities, and what it does to rows left out; None where there is none."""
-        return self._fitted.calibration
-
-    def _after_fit(self, X: Matrix, rows: Rows) -> None:
-        self._calibrate(X, rows)
-
-    def _calibration_method(self) -> str | None:
-        return self._setting("calibrate")
-
-    def _calibrate(self, X: Matrix, rows: Rows, method: str | None = None) -> None:
+    def _calibrate(self, X: Matrix, rows: Rows, method: str) -> None:
         """Replace the state by one with a calibration, fitted on these rows (on some, where there are very many)."""
-        method = method or self._calibration_method()
-        if method is None:
-            return
         self._check_rows_can_go()
-        look = self._some_rows(X, rows, CALIBRATION_ROWS[method])
-        if len(look) < len(rows):
-            X, rows = X[look], rows.some(look)
+        sample = self._some_rows(X, rows, CALIBRATION_ROWS[method])
+        if len(sample) < len(rows):
+            X, rows = X[sample], rows.some(sample)
+        self._fit = self._fitted.calibrated(method, X, rows)
+
+    # --- predict
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+
+        """
+        X = self._read_X_known(X)
         fitted = self._fitted
-        left = fitted.model.leave_one_out(X, rows, self._prior_without, one=True, nearly=True)
-        self._fit = replace(fitted, calibration=calibrated(method, left, fitted.decision_prior(fitted.prior)))
+        return fitted.classes[fitted.posterior(X).argmax(axis=1) if fitted.maps else fitted.solution.best(X)]
 
-    def _some_rows(self, X: Matrix, rows: Rows, most: int) -> NDArray[np.int64]:
-        """The rows that weigh anything; of more than ``most``, so many."""
-        return rows.with_positive_weight(most)
+    def predict_proba(self, X: Any) -> Array:
+        """Return p(class | x); finite and summing to 1 for any finite row.
 
-    # --- deciding
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+
+        """
+        return self._fitted.posterior(self._read_X_known(X))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return log p(class | x), exact even where p is all but 1.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+
+        """
+        X = self._read_X_known(X)
+        return log_prior(self._fitted.posterior(X)) if self._fitted.maps else self._solved.log_posterior(X)
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """Return log p(x, class).
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+
+        """
+        return self._solved.log_joint(self._read_X_known(X))
+
+    def score_samples(self, X: Any) -> Array:
+        """Return log p(x) of each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+
+        """
+        X = self._read_X_known(X)
+        return self._density_solution().log_density(X)
+
+    def novelty(self, X: Any, random_state: Any = 0) -> Array:
+        """Return how unusual each row is: the share of rows drawn from the model that are more probable.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            A row with missing values is compared with draws that have the same missing values.
+        random_state : int, RandomState or Generator, default 0
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            From 0 to 1; 1: less probable than any of the draws.
+
+        """
+        X = self._read_X_known(X)
+        solution, rng = self._density_solution(), generator(random_state)
+        codes = solution.draw_classes(DRAWS, rng)
+        units = self._units(solution, solution.sample(codes, rng))
+        if not all(unit.solution.scorer.comparable for unit in units):
+            raise InputError(
+                "novelty: the model says nothing of how long a document is, so that documents of different lengths "
+                "have no densities to compare"
+            )
+        draws = Draws(codes, solution.log_prior, units)
+        return novelties(draws, solution.log_density(X), *self._missing_in(X), lambda row: self._told(X, row))
+
+    def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the joint log-likelihood Σ w log p(x, y) of labelled rows.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+            −inf for a label that the model does not know.
+
+        """
+        data, _, rows = self._read(X, y, sample_weight, self._read_X_known)
+        return self._density_solution().log_likelihood(data, rows)
+
+    def aic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return Akaike's criterion, 2·parameters − 2·log-likelihood; lower is better.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+
+        """
+        return 2.0 * self.n_parameters_ - 2.0 * self.log_likelihood(X, y, sample_weight)
+
+    def bic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the Bayesian criterion, log(rows)·parameters − 2·log-likelihood; lower is better.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+
+        """
+        data, _, rows = self._read(X, y, sample_weight, self._read_X_known)
+        likelihood = self._density_solution().log_likelihood(data, rows)
+        return math.log(rows.counts().sum()) * self.n_parameters_ - 2.0 * likelihood
+
+    def sample(self, n: int = 1, y: Any = None, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
+        """Return rows drawn from the model, and their labels.
+
+        Parameters
+        ----------
+        n : int, default 1
+            How many.
+        y : label, or array-like of n labels, optional
+            The class to draw from, or the class of each row; by default they are drawn from the prior.
+        random_state : int, RandomState or Generator, optional
+
+        Returns
+        -------
+        X : ndarray of shape (n, n_features)
+        y : ndarray of shape (n,)
+
+        """
+        solution = self._density_solution()
+        if not isinstance(n, (int, np.integer)) or n < 1:
+            raise ValueError(f"sample: n must be a integer of at least 1, got {n!r}")
+        rng = generator(random_state)
+        codes = (
+            solution.draw_classes(n, rng) if y is None else class_codes(n, y, self._model.counts.axes[CLASS], "sample")
+        )
+        return solution.sample(codes, rng), self.classes_[codes]
+
+    def scorer(self) -> RowScorer:
+        """Return a handle for one row at a time, without the checks: ``scorer()(row)`` gives p(class | row).
+
+        It scores under the model as it is now.
+
+        Returns
+        -------
+        callable
+            Takes a float64 row of the right length (finite, or with NaN where the model takes missing values) at its
+            word.
+
+        """
+        fitted = self._fitted
+        return RowScorer(fitted.solution, fitted.classes, fitted.posterior if fitted.maps else None)
+
+    def loo_log_joint(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
+        """Return log p(x, class) of learned rows, each under the model without it: what a refit on all others gives.
+
+        A row is taken out of the sums, in closed form for all rows at once; joint columns with missing values have no
+        closed form, and EM goes on for each row from where a first-order step leads, which takes as long as some fits,
+        or, with few rows or a covariance between own and shared, as one fit for each row.  Settings that were
+        chosen from the rows (bins, amounts of smoothing) stay as they are.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Rows that were learned, each given once; where it shows that they were not, they are refused.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights that the rows were learned with.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            −∞ for a class of which a row is the only one.
+
+        """
+        return self._fitted.leave_one_out(*self._learned_rows(X, y, sample_weight), self._density_model()).log_joint()
+
+    def loo_predict_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
+        """Return p(class | x) of learned rows, each under the model without it: honest scores, with no rows held out.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Rows that were learned, each given once.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights that the rows were learned with.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+
+        """
+        rows, fitted = self._learned_rows(X, y, sample_weight), self._fitted
+        left = fitted.leave_one_out(*rows, nearly=self._approximate_leave_one_out())
+        return left.posterior() if fitted.calibration is None else fitted.calibration.loo_posterior(left)
+
+    def _learned_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, Rows]:
+        """Rows that are to be left out one by one."""
+        self._check_rows_can_go()
+        data, _, rows = self._read(X, y, sample_weight, self._read_X_known)
+        return data, rows
+
+    def cross_val(self, X: Any, y: Any, cv: Any = 5, sample_weight: Any = None, groups: Any = None) -> CrossValidation:
+        """Return a K-fold cross-validation of these settings; the estimator itself stays as it is.
+
+        There are no refits: all rows are added up, and each fold is taken away.  What settings leave to the data (bins,
+        amounts of smoothing, calibration) is chosen once, from all rows.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        cv : int, splitter or iterable, default 5
+            Whatever scikit-learn takes: a number of (stratified) folds, a splitter, or pairs of index arrays.  A row
+            may be tested once; where a split does not train on all other rows, those it trains on are added up.
+        sample_weight : array-like of shape (n_samples,), optional
+        groups : array-like of shape (n_samples,), optional
+            For a splitter that needs them.
+
+        Returns
+        -------
+        CrossValidation
+            The probabilities of every row, and their accuracy, log-loss and calibration error.
+
+        """
+        model = clone(self).fit(X, y, sample_weight=sample_weight)
+        data, labels, rows = model._read(X, y, sample_weight, model._read_X_known)
+        model._check_rows_can_go()
+        splits = check_cv(cv, labels, classifier=True).split(data, labels, groups)
+        with model._fitted.remarks.collected():
+            return cross_validated(model._fitted, data, rows, splits)
+
+    # --- explain
+
+    def explain(self, X: Any, classes: Any = None) -> Explanation:
+        """Return log p(a | x)/p(b | x) of each row as the prior and what every column adds.
+
+        A calibration by temperature is part of it, its outlier rate a term of its own; what isotonic maps make of the
+        sum is a term of its own too.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        classes : pair of labels, optional
+            a and b; by default the two most probable classes of each row.
+
+        Returns
+        -------
+        Explanation
+
+        """
+        from ..explain.terms import explain_rows
+
+        fitted, data = self._fitted, self._read_X_known(X)
+        columns, owners = self._columns_of_model()
+        maps = fitted.posterior if fitted.maps else None
+        return explain_rows(fitted.solution, data, classes, columns, owners, table_form(X), maps)
+
+    def why(self, X: Any, n: int = 5, classes: Any = None) -> str:
+        """Return the things that decided about one row, in words.
+
+        Parameters
+        ----------
+        X : one row: of shape (n_features,) or (1, n_features), or of a data frame
+        n : int, default 5
+            How many things.
+        classes : pair of labels, optional
+            As in ``explain``.
+
+        Returns
+        -------
+        str
+
+        """
+        if hasattr(X, "to_frame") and np.ndim(X) == 1:  # a row of a data frame
+            X = X.to_frame().T
+        elif isinstance(X, np.ndarray | list | tuple) and np.ndim(X) == 1:
+            X = np.asarray(X)[None]
+        explanation = self.explain(X, classes)
+        if len(explanation.total) != 1:
+            raise ValueError(f"why() takes one row, got {len(explanation.total)}; use explain(X).why(i)")
+        return explanation.why(0, n)
+
+    def nomogram(self, X: Any = None, classes: Any = None, most: int = 12) -> Any:
+        """Return a picture of what each column adds to the log-odds of two classes over its range (needs matplotlib).
+
+        Where what a column adds depends on others, these are at their typical values, and the picture says so.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features), optional
+            The rows whose log-odds are looked at; by default rows drawn from the model.
+        classes : pair of labels, optional
+            By default the first two.
+        most : int, default 12
+            The most columns, those that move the log-odds of the rows most.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+
+        """
+        from ..explain.nomogram import draws, picture
+        from ..explain.terms import explain_rows, pair_of
+
+        solution, labels = self._solved, self._model.classes
+        pair = labels[:2] if classes is None else classes
+        pair_of(pair, labels, "nomogram")
+        columns, owners = self._columns_of_model()
+        if not len(columns):
+            raise InputError("nomogram: the model has no columns; see schema_ for why they were dropped")
+        data = self._drawn_rows(draws(self.n_features_in_)) if X is None else self._read_X_known(X)
+
+        def explain(rows: Any) -> Explanation:
+            read = self._read_X_known(rows) if isinstance(rows, dict) else rows
+            return explain_rows(solution, read, pair, columns, owners, "dict")
+
+        return picture(explain, shown(data), solution.scorer.additive, most)
+
+    def summary(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Summary:
+        """Return classes, parameters, fit, and how well each column tells the classes apart, on one page.
+
+        The log-likelihood is that of the rows learned, where their sums tell it; else, or for others, give them.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features), optional
+        y : array-like of shape (n_samples,), optional
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        Summary
+
+        """
+        from .summary import described
+
+        if X is not None and y is None:
+            raise ValueError("summary: rows are given without their labels; call summary(X, y), or summary()")
+        given = None if X is None else self._read(X, y, sample_weight, self._read_X_known)[::2]
+        return described(
+            type(self).__name__, self._fitted, self._density_solution(), given, self._columns_of_model(),
+            self._table_form(), self._pool_in_words(),
+        )  # fmt: skip
+
+    def logistic_form(self) -> LogisticForm:
+        """Return the posterior as explicit weights: per class (softmax), and ``.pair(a, b)`` as log-odds.
+
+        Returns
+        -------
+        LogisticForm
+            Linear in the sufficient statistic T(x); own Gaussian variances or covariances add a quadratic term.
+
+        """
+        return self._solved.logistic_form()
+
+    def to_sklearn(self, **settings: Any) -> Any:
+        """Return a fitted ``sklearn.linear_model.LogisticRegression`` with the same posterior, where it is linear in x.
+
+        A Bernoulli model is linear in columns of 0 and 1.
+
+        Parameters
+        ----------
+        **settings
+            Those of ``LogisticRegression``; ``warm_start`` is True, so that its ``fit`` goes on from here.
+
+        Returns
+        -------
+        LogisticRegression
+
+        """
+        from ..explain.linear import WAY_OUT, as_logistic_regression, in_table, linear_weights
+
+        if self._fitted.maps or self._solved.outlier_rate:
+            what = "an isotonic calibration" if self._fitted.maps else "an outlier rate"
+            way = "fit without calibrate" if self._fitted.calibration else "fit with structure='naive'"
+            raise InputError(f"to_sklearn: {what} is not linear in x; {way}; {WAY_OUT}")
+        columns, owners = self._columns_of_model()
+        weights, intercept = linear_weights(self._solved, columns, owners)
+        weights = in_table(weights, columns, getattr(self, "_names_in", columns))
+        names = getattr(self, "feature_names_in_", None)
+        return as_logistic_regression(weights, intercept, self.classes_, names, settings)
+
+    # --- decide
 
     def decide(
         self,
@@ -163,7 +842,7 @@ class GenerativeEstimator(Predictor):
         novelty: float | None = None,
         reject_label: Any = None,
     ) -> Decisions:
-        """The decision of least expected cost for each row, argmin_d Σ_c p(c | x)·cost[c, d].
+        """Return the decision of least expected cost for each row, argmin_d Σ_c p(c | x)·cost[c, d].
 
         Parameters
         ----------
@@ -208,129 +887,280 @@ class GenerativeEstimator(Predictor):
         unlike = None if rule.novelty is None else model.novelty(X) >= rule.novelty
         return rule(model.predict_proba(X), unlike)
 
-    # --- new class priors
-
-    def adapt_prior(self, X: Any, sample_weight: Any = None, *, max_steps: int = MOST_STEPS) -> Self:
-        """The same model under the class prior of new, unlabelled rows, by maximum likelihood (label shift).
-
-        The rows of each class must look as they did in training; how many there are of each may differ.  Solves
-        max_q Σ w log Σ_c q_c p(x | c) by steps that never lower it (EM, or Newton's where better), and warns where
-        ``max_steps`` do not settle it.  A class whose prior is 0 keeps it; rows without evidence change nothing.
-
-        >>> from suffit import GaussianNB
-        >>> model = GaussianNB().fit([[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"])
-        >>> model.adapt_prior([[0.2], [8.1], [8.5], [8.6]]).predict_proba([[np.nan]]).round(3)
-        array([[0.25, 0.75]])
-        """
-        fitted = self._fitted
-        self._needs_prior("adapt_prior")
-        steps = integer(max_steps, "adapt_prior: max_steps", 1)
-        data = self._read_X_known(X)
-        if not data.shape[0]:
-            raise InputError("adapt_prior: X has no rows to learn the class prior from")
-        weight = read_weight(sample_weight, np.empty((data.shape[0], 0)))
-        even = log_prior((fitted.prior > 0).astype(np.float64))  # a class of prior 0 explains no row
-        solution = fitted.solution
-        flat = solution.under(even)
-        w = np.ones(data.shape[0]) if weight is None else weight
-        P = flat.posterior(data) if fitted.calibration is None else fitted.calibration.posterior(flat, data)
-        prior, gap = shifted_prior(P, w, fitted.prior, steps)
-        if gap > CONVERGED:
-            warn_once(
-                ConvergenceWarning,
-                f"adapt_prior: after {steps} steps the mean log-likelihood may still be {gap:.1g} below its maximum; "
-                "raise max_steps",
-            )
-        return self.with_prior(prior)
-
     def _needs_prior(self, who: str) -> None:
         if self._decision_prior is not log_prior:
             raise InputError(
                 f"{who}: the class prior takes no part in the predictions of {type(self).__name__}; use MultinomialNB"
             )
 
-    # --- explaining
+    # --- fitted attributes
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels, sorted."""
+        return self._fitted.classes
+
+    @property
+    def class_count_(self) -> Array:
+        """Rows (total weight) of each class."""
+        return self._fitted.model.counts["n"].copy()
+
+    @property
+    def n_parameters_(self) -> int:
+        """Number of free parameters."""
+        return self._density_solution().n_parameters
+
+    @property
+    def calibration_(self) -> Calibration | None:
+        """The calibration of the probabilities, and what it does to rows left out; None where there is none."""
+        return self._fitted.calibration
+
+    @property
+    def selection_(self) -> Any:
+        """What was tried to choose a setting, with its loss, and what was taken; None where all are set by hand."""
+        model = self._model
+        family: Any = model.family.solvable(model.sums) if hasattr(model.family, "solvable") else model.family
+        return getattr(family, "tuning", None)
+
+    # --- the state, which changes as a whole or not at all
+
+    @property
+    def _fitted(self) -> Fitted:
+        """The state; NotFittedError (an AttributeError, too) before a fit."""
+        try:
+            return self.__dict__["_fit"]
+        except KeyError:
+            raise _not_fitted(self) from None
+
+    def _check_is_fitted(self) -> None:
+        if "_fit" not in self.__dict__:
+            raise _not_fitted(self)
+
+    @property
+    def _model(self) -> Model:
+        return self._fitted.model
+
+    @property
+    def _solved(self) -> Solution:
+        return self._fitted.solution
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_fit" in self.__dict__
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())  # which may be the estimator's own
+        if "_fit" in state:
+            state["_fit"] = state["_fit"].alone
+        return state
+
+    @contextmanager
+    def _unchanged_on_error(self, anew: bool = False) -> Iterator[None]:
+        """Change the state as a whole or not at all; what there is to say is said at the end, once for each fit."""
+        before = dict(self.__dict__)
+        fitted: Fitted | None = None if anew else before.get("_fit")
+        remarks = WarningCollector(self._unsaid()) if fitted is None else fitted.remarks
+        try:
+            with remarks.collected():
+                yield
+        except BaseException:
+            self.__dict__.update(before)
+            for name in self.__dict__.keys() - before.keys():
+                del self.__dict__[name]
+            raise
+
+    def _adopt(self, model: Model, labels: np.dtype[Any] | None, floats: np.dtype[Any], anew: bool = False) -> None:
+        """Make this the model, under the settings that were taken with its rows; solved when first asked."""
+        setting = self._checked_prior(self._prior(), model.classes)
+        smoothing = self._setting("prior_smoothing", 0.0)
+        old: Fitted | None = None if anew else self.__dict__.get("_fit")
+        if old is None:
+            prior, remarks = ClassPrior(setting, smoothing=smoothing), current_collector()
+            self._fit = Fitted(model, prior, labels, floats, self._decision_prior, remarks=remarks)
+        else:
+            self._fit = next_state(old, model, setting, labels, smoothing)
+        if self._grows:
+            self.n_features_in_ = len(model.columns)
+
+    # --- settings: taken when rows are learned
+
+    def _settings_unchanged(self) -> bool:
+        state = self.__dict__
+        for name, value in state.get("_settings", {None: 0}).items():  # noqa: SIM110  (twice as fast as all())
+            if state.get(name) is not value:
+                return False
+        return True
+
+    def _take_settings(self) -> bool:
+        """Check the constructor's values and take them for the rows to come; whether they are those of before."""
+        if self._settings_unchanged():
+            return True
+        self._validate_params()
+        self._settings = {name: self.__dict__.get(name) for name in setting_names(type(self))}  # type: ignore[arg-type]
+        return False
+
+    def _setting(self, name: str, default: Any = None) -> Any:
+        """A constructor's value as it was when rows were last learned: a later ``set_params`` waits for the next."""
+        try:
+            return self.__dict__["_settings"].get(name, default)
+        except KeyError:
+            raise _not_fitted(self) from None
+
+    def _family_of(self, n_features: int, as_before: bool) -> Family:
+        """The family of the settings; that of the last fit, where they are as before and making one says nothing."""
+        fitted: Fitted | None = self.__dict__.get("_fit")
+        family: Any = None if fitted is None else fitted.known.family
+        chosen = getattr(family, "tuning", None) is not None  # from other rows
+        if family is not None and family.may_warn and not chosen and as_before:
+            return family
+        return self._family(n_features)
+
+    def _checked_prior(self, prior: Prior, classes: tuple[Any, ...]) -> Array | None:
+        """A prior as an array in class order, checked."""
+        p = prior_in_order(prior, classes)
+        return None if p is None else self._normalised_prior(p)
+
+    # --- reading input
+
+    def _read_X(self, X: Any) -> Matrix:
+        return read_matrix(X, self._text_way_out, self._accept_sparse, self)
+
+    def _read_X_known(self, X: Any) -> Matrix:
+        """X for a fitted estimator: the same columns as before."""
+        if "_fit" not in self.__dict__:
+            raise _not_fitted(self)
+        read = self._read_X(X)
+        if type(X) is np.ndarray and X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_"):
+            return read
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return read
+
+    def _read_X_more(self, X: Any) -> Matrix:
+        """X of a further batch; where columns may grow, they may here."""
+        return self._read_X_known(X)
+
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any, read_X: Callable[[Any], Matrix]
+    ) -> tuple[Matrix, NDArray[Any], Rows]:
+        y = read_labels(y, type(self).__name__)
+        X = read_X(X)
+        if X.shape[0] != len(y):
+            check_consistent_length(X, y)
+        weight = read_weight(sample_weight, X)
+        return X, y, Rows.of(y, weight)
+
+    def _remember_columns(self, X: Any, data: Matrix) -> None:
+        self._form = table_form(X)
+        if type(X) is np.ndarray:  # has no names to remember
+            self.n_features_in_ = data.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+            return
+        validate_data(self, X if not isinstance(X, list) else data, reset=True, skip_check_array=True)
+
+    def _names(self, X: Any, n: int) -> Sequence[str]:
+        return column_names(X, n, "word " if self._grows else "x")
+
+    # --- what a subclass provides, and may change
+
+    def _family(self, n_features: int) -> Family:
+        raise NotImplementedError
+
+    def _prior(self) -> Prior:
+        """The class prior set by the user: by label or in class order, "uniform", or None for the class shares."""
+        return None
+
+    def _normalised_prior(self, p: Array) -> Array:
+        return adding_up(p)
+
+    def _unsaid(self) -> tuple[str, ...]:
+        """Remarks on the data that the settings make superfluous."""
+        return ()
+
+    def _check_fit(self, X: Matrix, rows: Rows, model: Model) -> None:
+        """Conditions that hold for a fit but not for a first batch."""
+
+    def _check_mergeable(self, other: GenerativeEstimator) -> None:
+        check_same_columns(self, other)
+
+    def _check_rows_can_go(self) -> None:
+        """Refuse where the sums are not those of the rows alone."""
+
+    def _some_rows(self, X: Matrix, rows: Rows, most: int) -> NDArray[np.int64]:
+        """The rows that weigh anything; of more than ``most``, so many."""
+        return rows.with_positive_weight(most)
+
+    def _approximate_leave_one_out(self) -> bool:
+        """Whether posteriors of rows left out are about those of a refit, where these would take long."""
+        return False
+
+    def _density_model(self) -> Model:
+        """The sums whose densities are those of ``predict_joint_log_proba``."""
+        return self._fitted.model
+
+    def _density_solution(self) -> Solution:
+        """The solution whose scores are densities."""
+        return self._solved
+
+    def _pool_in_words(self) -> str:
+        """What posteriors are of, where densities are of something else."""
+        return ""
+
+    def _table_form(self) -> str:
+        """The kind of table that was learned first."""
+        return self.__dict__.get("_form", "array")
 
     def _columns_of_model(self) -> tuple[Sequence[str], NDArray[np.int64] | None]:
         """The table's columns, and to which of them each column of the model belongs (None: they are the same)."""
         return self._model.columns, None
-
-    def explain(self, X: Any, classes: Any = None) -> Explanation:
-        """Why: log p(a | x)/p(b | x) of each row as the prior and what every column adds.
-
-        a and b are the two most probable classes of the row, or ``classes=(a, b)``.  A calibration by temperature is
-        part of it, its outlier rate a term of its own; what isotonic maps make of the sum is a term of its own too.
-        """
-        from ..explain.terms import explain_rows
-
-        fitted, data = self._fitted, self._read_X_known(X)
-        columns, owners = self._columns_of_model()
-        maps = fitted.posterior if fitted.maps else None
-        return explain_rows(fitted.solution, data, classes, columns, owners, table_form(X), maps)
-
-    def why(self, X: Any, n: int = 5, classes: Any = None) -> str:
-        """The ``n`` things that decided about one row, in words."""
-        if hasattr(X, "to_frame") and np.ndim(X) == 1:  # a row of a data frame
-            X = X.to_frame().T
-        elif isinstance(X, np.ndarray | list | tuple) and np.ndim(X) == 1:
-            X = np.asarray(X)[None]
-        explanation = self.explain(X, classes)
-        if len(explanation.total) != 1:
-            raise ValueError(f"why() takes one row, got {len(explanation.total)}; use explain(X).why(i)")
-        return explanation.why(0, n)
-
-    def nomogram(self, X: Any = None, classes: Any = None, most: int = 12) -> Any:
-        """What each column adds to the log-odds of two classes over its range, as one picture (needs matplotlib).
-
-        ``classes=(a, b)``, by default the first two; the ``most`` columns that move the log-odds of the rows X most (of
-        rows drawn from the model, where none are given).  Where what a column adds depends on others, these are at
-        their typical values, and the picture says so.
-        """
-        from ..explain.nomogram import draws, picture
-        from ..explain.terms import explain_rows, pair_of
-
-        solution, labels = self._solved, self._model.classes
-        pair = labels[:2] if classes is None else classes
-        pair_of(pair, labels, "nomogram")
-        columns, owners = self._columns_of_model()
-        if not len(columns):
-            raise InputError("nomogram: the model has no columns; see schema_ for why they were dropped")
-        data = self._drawn_rows(draws(self.n_features_in_)) if X is None else self._read_X_known(X)
-
-        def explain(rows: Any) -> Explanation:
-            read = self._read_X_known(rows) if isinstance(rows, dict) else rows
-            return explain_rows(solution, read, pair, columns, owners, "dict")
-
-        return picture(explain, getattr(data, "frame", data), solution.scorer.additive, most)
 
     def _drawn_rows(self, n: int) -> Matrix:
         """Rows drawn from the model, as it reads them."""
         solution, rng = self._density_solution(), generator(0)
         return solution.sample(solution.draw_classes(n, rng), rng)
 
-    def summary(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Summary:
-        """Classes, parameters, fit, and how well each column tells the classes apart, on one page.
+    def _units(self, solution: Solution, drawn: Any) -> list[Unit]:
+        """The columns of these draws that are scored together."""
+        alone = Solution(solution.classes, np.zeros(len(solution.classes)), solution.scorer, solution.columns)
+        return [Unit(alone, drawn, apart(self._model.family))]
 
-        The log-likelihood is that of the rows learned, where their sums tell it; else, or for others, give them: X, y.
-        """
-        from .summary import described
+    def _missing_in(self, X: Matrix) -> tuple[Any, Any]:
+        """The rows with missing values, and where in them these are."""
+        return missing_cells_of(X)
 
-        return described(self, X, y, sample_weight)
+    def _told(self, data: Any, row: int) -> Array:
+        """What the missing values of a row say of each class, where they are evidence.  # → (K,)"""
+        return np.zeros(len(self._model.classes))
 
-    def to_sklearn(self, **settings: Any) -> Any:
-        """A fitted ``sklearn.linear_model.LogisticRegression`` with the same posterior, where that is linear in x.
+    def _cast(self, a: NDArray[Any]) -> NDArray[Any]:
+        """A copy in the precision of the input."""
+        return np.array(a, dtype=self._fitted.floats)
 
-        ``settings`` are its own; ``warm_start`` is True, so that its ``fit`` goes on from here.  A Bernoulli model is
-        linear in columns of 0 and 1.
-        """
-        from ..explain.linear import WAY_OUT, as_logistic_regression, in_table, linear_weights
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True  # NaN is a missing value, everywhere
+        return tags
 
-        if self._fitted.maps or self._solved.outlier_rate:
-            what = "an isotonic calibration" if self._fitted.maps else "an outlier rate"
-            way = "fit without calibrate" if self._fitted.calibration else "fit with structure='naive'"
-            raise InputError(f"to_sklearn: {what} is not linear in x; {way}; {WAY_OUT}")
-        columns, owners = self._columns_of_model()
-        weights, intercept = linear_weights(self._solved, columns, owners)
-        weights = in_table(weights, columns, getattr(self, "_names_in", columns))
-        names = getattr(self, "feature_names_in_", None)
-        return as_logistic_regression(weights, intercept, self.classes_, names, settings)
+
+@cache
+def setting_names(estimator: Any) -> tuple[str, ...]:
+    """The names of an estimator's constructor arguments."""
+    return tuple(estimator._get_param_names())
+
+
+def _not_fitted(estimator: object) -> NotFittedError:
+    return NotFittedError(
+        f"This {type(estimator).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
+        "using this estimator."
+    )
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """A generator from whatever scikit-learn takes as ``random_state``, or from one already made."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
+
+
+def _float_type(data: Matrix) -> np.dtype[Any]:
+    """The precision that attributes are shown in: that of the input."""
+    return np.dtype(np.float32) if data.dtype == np.float32 else np.dtype(np.float64)

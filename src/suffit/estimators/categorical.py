@@ -128,7 +128,7 @@ class CategoricalNB(SmoothedNB):
                     f"{least.shape} instead."
                 )
             least = tuple(least.tolist()) if least.ndim else int(least)
-        alpha = self._smoothing(n_features)
+        alpha = self._check_alpha(n_features)
         return Categorical(alpha=alpha if isinstance(alpha, str) else float(alpha), least_categories=least)
 
     def _read_X(self, X: Any) -> Matrix:

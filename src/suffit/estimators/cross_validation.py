@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from ..core.model import Model
 from ..core.stats import CLASS
 from ..data.arrays import Array, Codes
+from ..data.matrices import Matrix
 from ..data.rows import Rows
 from ..posterior.calibrate import expected_calibration_error, log_loss
-from .fitted import tempering
+from .fitted import Fitted, tempering
 
 Places = NDArray[np.int64]
 
@@ -37,10 +38,11 @@ class CrossValidation:
         )
 
 
-def cross_validated(model: Any, data: Any, rows: Rows, splits: Iterable[tuple[Places, Places]]) -> CrossValidation:
+def cross_validated(
+    fitted: Fitted, data: Matrix, rows: Rows, splits: Iterable[tuple[Places, Places]]
+) -> CrossValidation:
     """Every fold under the sums of all rows less its own, for a model fitted to them all."""
-    fitted = model._fitted
-    total: Model = fitted.model
+    total = fitted.model
     index = total.counts.axes[CLASS]
     proba = np.full((len(rows), len(index)), np.nan)
     fold = np.full(len(rows), -1)
@@ -52,10 +54,10 @@ def cross_validated(model: Any, data: Any, rows: Rows, splits: Iterable[tuple[Pl
         at = index.positions_of(rest.counts.axes[CLASS])
         n = np.zeros((1, len(index)))
         n[0, at] = rest.counts["n"]
-        solution = rest.solved(model._prior_without(n)[0, at], *tempering(fitted.calibration))
-        whole = fitted.maps and len(at) == len(index)  # maps are for all classes
+        solution = rest.solved(fitted.prior_without(n)[0, at], *tempering(fitted.calibration))
+        maps = fitted.calibration if fitted.maps and len(at) == len(index) else None  # they are for all classes
         tested = rest.family.known_part(data[here], rest.sums)
-        P = fitted.calibration.posterior(solution, tested) if whole else solution.posterior(tested)
+        P = solution.posterior(tested) if maps is None else maps.posterior(solution, tested)
         proba[here], fold[here] = 0.0, f
         proba[np.ix_(here, at)] = P
     seen = np.flatnonzero(fold >= 0)
@@ -72,7 +74,7 @@ def cross_validated(model: Any, data: Any, rows: Rows, splits: Iterable[tuple[Pl
     )
 
 
-def _trained(total: Model, data: Any, rows: Rows, train: Places, test: Places) -> Model:
+def _trained(total: Model, data: Matrix, rows: Rows, train: Places, test: Places) -> Model:
     """The model of a split's training rows: all less the tested ones, where those are the rest."""
     train, test = (np.flatnonzero(a) if a.dtype == bool else a for a in (np.asarray(train), np.asarray(test)))
     both = np.bincount(np.concatenate([train, test]), minlength=len(rows))
@@ -80,5 +82,5 @@ def _trained(total: Model, data: Any, rows: Rows, train: Places, test: Places) -
         return total.forget(data[test], rows.some(test))
     if not len(train):
         raise ValueError("cross_val: cv has a split without rows to train on")
-    empty = Model.empty(total.family, total.columns)
-    return empty.learn(data[train], rows.some(train))
+    X, rows = data[train], rows.some(train)
+    return Model.of(total.family, total.columns, rows, total.family.collect(X, rows, total.columns))

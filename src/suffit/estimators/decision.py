@@ -24,7 +24,7 @@ from ..posterior.decide import Decisions, Rule, mean_cost
 from ..posterior.prior_shift import reweighted
 
 
-class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier whose predictions are decisions of least expected cost: for pipelines, searches, cross-validation.
 
     The settings are those of ``decide``, which every estimator of suffit has.
@@ -166,8 +166,10 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         return self.estimator
 
     def __sklearn_is_fitted__(self) -> bool:
+        if "estimator_" in self.__dict__:
+            return True
         try:
-            self._fitted  # noqa: B018
+            check_is_fitted(self.estimator)
         except NotFittedError:
             return False
         return True

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -11,31 +10,57 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.family import Family, Running
+from ..core.leave_one_out import LooRows
 from ..core.model import Model
 from ..core.solution import Solution
 from ..data.arrays import Array
 from ..data.matrices import Matrix
 from ..data.rows import Rows
-from ..data.warn import WarningCollector
-from ..posterior.calibrate import Calibration
+from ..data.warn import DataWarning, WarningCollector, warn_once
+from ..posterior.calibrate import Calibration, calibrated
+from .batches import Batches
 
-PENDING_ROWS = 4096  # small batches are added up together once there are so many rows
-PENDING_CELLS = 1 << 18
+
+@dataclass(frozen=True)
+class ClassPrior:
+    """Where p(c) comes from: given for these classes, or else from the settings, or else the shares of the rows."""
+
+    setting: Array | None = None  # in class order
+    given: Array | None = None  # likewise, by with_prior: it stays while the classes do
+    classes: tuple[Hashable, ...] = ()  # that it was given for
+    smoothing: float = 0.0  # added to the rows of every class, for their shares
+
+    def fixed(self, classes: tuple[Hashable, ...]) -> Array | None:
+        """The prior that does not come from the rows, if there is one."""
+        return self.given if self.given is not None and self.classes == classes else self.setting
 
 
 @dataclass(frozen=True)
 class Fitted:
     """Sums, the class prior that goes with them, and how labels and attributes are shown."""
 
-    model: Model
-    prior: Array  # p(c), in class order
-    given: bool  # whether the prior was set with with_prior
+    known: Model  # without batches that wait, whose family and columns are the same
+    class_prior: ClassPrior
     labels: np.dtype[Any] | None
     floats: np.dtype[Any]
     decision_prior: Callable[[Array], Array]  # the log prior that predictions use
     calibration: Calibration | None = None
     remarks: WarningCollector = field(default_factory=WarningCollector, compare=False)  # what has been said of the rows
+    batches: Batches | None = None
+
+    @cached_property
+    def model(self) -> Model:
+        """The sums, added up when first asked; another thread that asks at the same time gets equal ones."""
+        return self.known if self.batches is None else self.batches.total()
+
+    @cached_property
+    def prior(self) -> Array:
+        """p(c), in class order."""
+        fixed = self.class_prior.fixed(self.model.classes)
+        if fixed is not None:
+            return fixed
+        n = self.model.counts["n"] + self.class_prior.smoothing
+        return np.asarray(n / n.sum())
 
     @cached_property
     def solution(self) -> Solution:
@@ -44,15 +69,64 @@ class Fitted:
             return self.model.solved(self.decision_prior(self.prior), *tempering(self.calibration))
 
     @property
+    def alone(self) -> Fitted:
+        """The same with batches that wait made part of the model: for one that learns on its own from here."""
+        return self if self.batches is None else replace(self, known=self.model, batches=None)
+
+    @property
+    def open(self) -> Fitted:
+        """The same with room for batches that wait: itself, until the model is asked for."""
+        if self.batches is not None and self.batches.open:
+            return self
+        return replace(self, known=self.model, batches=Batches(self.model, self.remarks))
+
+    @property
+    def given(self) -> bool:
+        """Whether the prior was set with with_prior, and still holds."""
+        return self.class_prior.given is not None and self.class_prior.classes == self.model.classes
+
+    @property
     def maps(self) -> bool:
         """Whether probabilities go through the maps of a calibration."""
         return self.calibration is not None and bool(self.calibration.maps)
 
     def posterior(self, X: Matrix) -> Array:
         """p(c | x), calibrated where it is asked for.  # → (n, K)"""
-        if self.calibration is None:
-            return self.solution.posterior(X)
-        return self.calibration.posterior(self.solution, X)
+        return self.solution.posterior(X) if self.calibration is None else self.calibration.posterior(self.solution, X)
+
+    def posterior_under(self, prior: Array, X: Matrix) -> Array:
+        """The same under another prior p(c)."""
+        flat = self.solution.under(log_prior(prior))
+        return flat.posterior(X) if self.calibration is None else self.calibration.posterior(flat, X)
+
+    def under(self, prior: Array | None) -> Fitted:
+        """The same sums under another class prior, in class order; None: the shares of the rows."""
+        shares = replace(self.class_prior, setting=None, given=None, classes=())
+        class_prior = shares if prior is None else replace(self.class_prior, given=prior, classes=self.model.classes)
+        new = replace(self.alone, class_prior=class_prior)
+        solved = self.__dict__.get("solution")
+        if solved is not None:  # the parameters are the same
+            new.__dict__["solution"] = solved.under(self.decision_prior(new.prior))
+        return new
+
+    def prior_without(self, n: Array) -> Array:
+        """The log prior of predictions for class counts n; a class without rows has none.  # (n, K) → (n, K)"""
+        fixed = self.class_prior.fixed(self.model.classes)
+        p = n + self.class_prior.smoothing if fixed is None else fixed * np.ones_like(n)
+        p = np.where((n > 0) | [c in self.model.pinned for c in self.model.classes], p, 0.0)
+        return np.where(p > 0, self.decision_prior(p / p.sum(axis=1, keepdims=True)), -np.inf)
+
+    def leave_one_out(self, X: Matrix, rows: Rows, model: Model | None = None, nearly: bool = False) -> LooRows:
+        """Learned rows, each under the sums (of this model, or of another of the same rows) without it."""
+        self.solution.scorer.check(X)
+        with self.remarks.collected():
+            self.model.check_learned(X, rows)
+            return (model or self.model).leave_one_out(X, rows, self.prior_without, nearly=nearly)
+
+    def calibrated(self, method: str, X: Matrix, rows: Rows) -> Fitted:
+        """The same with a calibration, fitted to these learned rows, each under the sums without it."""
+        left = self.model.leave_one_out(X, rows, self.prior_without, one=True, nearly=True)
+        return replace(self, calibration=calibrated(method, left, self.decision_prior(self.prior)))
 
     @property
     def classes(self) -> NDArray[Any]:
@@ -65,103 +139,26 @@ class Fitted:
         return np.array(labels) if dtype.kind in "US" else np.array(labels, dtype=dtype)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k != "solution"}  # a pickle holds the sums
+        made = ("model", "prior", "solution")  # a pickle holds the sums
+        return {k: v for k, v in self.alone.__dict__.items() if k not in made}
 
 
-class Pending:
-    """Small batches that have been checked and wait to become part of the model.
-
-    Batches that brought something new (a class, a category, a pattern of missing values) wait as models of their own,
-    added up in pairs of about the same size, as a binary counter carries: n of them cost n log n, where adding each to
-    the model would copy all that is there n times.
-
-    ``lock`` is held while one is added and while they become part of it: by the thread that changes the model and by
-    any that reads it.
-    """
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.models: list[tuple[int, Model]] = []  # how many batches each is of, the largest first
-
-    def add(self, X: Matrix, y: NDArray[Any]) -> bool:
-        """Take one batch; False, and nothing taken, where it is of another kind or needs a closer look."""
-        return False
-
-    def take(self, model: Model) -> None:
-        """Take one batch that has been added up."""
-        n = 1
-        while self.models and self.models[-1][0] == n:
-            n, model = 2 * n, self.models.pop()[1] + model
-        self.models.append((n, model))
-
-    def added_to(self, model: Model) -> Model:
-        """The model with all batches learned."""
-        parts = [part for _, part in reversed(self.models)]
-        for part in parts[1:]:
-            parts[0] = part + parts[0]
-        return model + parts[0] if parts else model
-
-
-class PendingSums(Pending):
-    """Batches that are in running sums already."""
-
-    def __init__(self, running: Running, labels: np.dtype[Any]) -> None:
-        super().__init__()
-        self.running, self.labels = running, labels
-
-    def add(self, X: Matrix, y: NDArray[Any]) -> bool:
-        """Add to the sums."""
-        return y.dtype == self.labels and self.running.add(X, y)
-
-    def added_to(self, model: Model) -> Model:
-        """Sums on the axes of the model, about its origin."""
-        n, stats = self.running.sums()
-        model = model + replace(model, counts=replace(model.counts, sums={"n": n}), stats=stats)
-        return super().added_to(model)
-
-
-class PendingRows(Pending):
-    """Copies of the batches, to be added up together."""
-
-    def __init__(self, X: Matrix, y: NDArray[Any], family: Family) -> None:
-        super().__init__()
-        cells = X.shape[1] if type(X) is np.ndarray else len(X.data) // max(X.shape[0], 1)
-        self.kind, self.most, self.rows = type(X), min(PENDING_ROWS, PENDING_CELLS // (cells or 1)), 0
-        self.y = np.empty(self.most, y.dtype)
-        self.dense = np.empty((self.most, X.shape[1]), X.dtype) if self.kind is np.ndarray else None
-        self.width, self.family = X.shape[1], family
-        self.sparse: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = []  # row lengths, columns, values
-
-    def add(self, X: Matrix, y: NDArray[Any]) -> bool:
-        """Keep a copy, where there is room and a quick look shows that nothing is wrong."""
-        stop = self.rows + len(y)
-        if (
-            self.kind is not type(X)
-            or stop > self.most
-            or len(y) > self.most // 4
-            or y.dtype != self.y.dtype
-            or X.dtype.kind not in "fiu"
-            or (self.dense is not None and self.dense.dtype != X.dtype)
-            or not self.family.surely_valid(X)
-        ):
-            return False
-        self.y[self.rows : stop] = y
-        if self.dense is not None:
-            self.dense[self.rows : stop] = X
-        else:
-            self.sparse.append((np.diff(X.indptr), X.indices.copy(), X.data.copy()))
-        self.rows = stop
-        return True
-
-    def added_to(self, model: Model) -> Model:
-        """All batches learned as one."""
-        X = self.dense[: self.rows] if self.dense is not None else self._joined()
-        return super().added_to(model.learn(X, Rows.of(self.y[: self.rows])))
-
-    def _joined(self) -> Matrix:
-        lengths, columns, values = (np.concatenate(parts) for parts in zip(*self.sparse, strict=True))
-        ends = np.concatenate([[0], np.cumsum(lengths)])
-        return self.kind((values, columns, ends), shape=(self.rows, self.width))
+def next_state(
+    old: Fitted, model: Model, setting: Array | None, labels: np.dtype[Any] | None, smoothing: float
+) -> Fitted:
+    """The state after the sums have changed: a prior that was given stays while the classes do, a calibration too."""
+    same = old.model.classes == model.classes
+    calibration = old.calibration
+    if calibration is not None and not same:
+        warn_once(
+            DataWarning,
+            f"the classes are now {list(model.classes)[:10]}: the calibration, of {list(old.model.classes)[:10]}, "
+            "is gone; recalibrate(X, y) fits another",
+        )
+        calibration = None
+    given = old.class_prior.given if same and old.given else None
+    prior = ClassPrior(setting, given, () if given is None else model.classes, smoothing)
+    return replace(old, batches=Batches(model, old.remarks), class_prior=prior, labels=labels, calibration=calibration)
 
 
 def tempering(calibration: Calibration | None) -> tuple[float, float | None]:

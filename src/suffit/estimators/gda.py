@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.family import Family
-from ..core.model import Model
+from ..core.model import Model, tuned
 from ..core.stats import CLASS, FEATURE, PATTERN, Stats
 from ..data.arrays import Array
 from ..data.errors import check_finite
@@ -24,22 +24,23 @@ from ..families import Gaussian, MultivariateGaussian
 from ..families.gaussian.auto import AnyGaussian
 from ..families.gaussian.moments import SCATTER
 from ..families.gaussian.scores import GaussianScorer
-from .base import GenerativeEstimator
+from .base import GenerativeEstimator, nameless
 
 UNIT = Interval(Real, 0, 1, closed="both")
 PRIORS = ["array-like", None, dict, StrOptions({"uniform"})]
 
 
+@nameless
 class GaussianEstimator(GenerativeEstimator):
     """What the Gaussian estimators share: means, priors, and a scorer with covariances."""
 
     priors: Any
 
     def _prior(self) -> Prior:
-        return self._setting("priors")  # type: ignore[no-any-return]
+        return self._setting("priors")
 
     def _scorer(self) -> GaussianScorer:
-        return self._solved.scorer  # type: ignore[no-any-return]
+        return self._solved.scorer
 
     @property
     def means_(self) -> Array:
@@ -49,7 +50,7 @@ class GaussianEstimator(GenerativeEstimator):
     @property
     def priors_(self) -> Array:
         """p(class)."""
-        return self._cast(self._fitted.prior)  # type: ignore[no-any-return]
+        return self._cast(self._fitted.prior)
 
     def decision_function(self, X: Any) -> Array:
         """Return log p(x, class) up to a constant per row; for two classes the log-odds of the second.
@@ -229,6 +230,7 @@ def _estimated(estimator: Any, X: NDArray[Any]) -> Array:
     return np.atleast_2d(np.asarray(estimator.covariance_, dtype=np.float64))
 
 
+@nameless
 class WithCovarianceEstimator(GaussianEstimator):
     """Fitting with a covariance estimator of scikit-learn's kind, which wants the rows themselves."""
 
@@ -262,13 +264,13 @@ class WithCovarianceEstimator(GaussianEstimator):
             self._take_settings()
             data, labels, rows = self._read(X, y, None, self._read_X)
             dense = np.asarray(data.toarray() if hasattr(data, "toarray") else data)
-            model = Model.empty(self._family(dense.shape[1]), column_names(X, dense.shape[1]))
-            check_finite(dense, model.columns, missing=False)  # the user's estimator gets the rows as they are
-            plain = model.collected(dense, rows)
-            model = replace(plain, stats=_with_covariances(dense, rows, self.covariance_estimator))
+            columns = column_names(X, dense.shape[1])
+            check_finite(dense, columns, missing=False)  # the user's estimator gets the rows as they are
+            family = tuned(self._family(dense.shape[1]), dense, rows, columns)
+            model = Model.of(family, columns, rows, family.collect(dense, rows, columns))
+            model = replace(model, stats=_with_covariances(dense, rows, self.covariance_estimator))
             self._total = _estimated(self.covariance_estimator, dense)
             self._begin(X, data, rows, model, labels.dtype)
-            self._after_fit(data, rows)
         return self
 
     def _check_rows_can_go(self) -> None:
@@ -307,7 +309,7 @@ class WithCovarianceEstimator(GaussianEstimator):
         return super().partial_fit(X, y, classes, sample_weight)
 
     def _check_settings(self, svd: str) -> None:
-        if self.solver == "svd":  # type: ignore[attr-defined]
+        if self.solver == "svd":
             if self.shrinkage is not None:
                 raise NotImplementedError("shrinkage not supported with 'svd' solver; use solver='eigen'.")
             if self.covariance_estimator is not None:
@@ -320,4 +322,4 @@ class WithCovarianceEstimator(GaussianEstimator):
     def _shrinkage(self) -> float | str:
         if self.shrinkage is None:
             return 0.0
-        return "ledoit-wolf" if self.shrinkage == "auto" else self.shrinkage  # type: ignore[no-any-return]
+        return "ledoit-wolf" if self.shrinkage == "auto" else self.shrinkage

@@ -27,7 +27,7 @@ from ..kernels.runtime.threads import row_blocks
 from .gda import PRIORS, UNIT, WithCovarianceEstimator, more_rows_than_classes
 
 
-class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WithCovarianceEstimator):  # type: ignore[misc]
+class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WithCovarianceEstimator):
     """Linear discriminant analysis: one covariance for all classes, a linear boundary, and ``transform``.
 
     Parameters and attributes are scikit-learn's.  Every ``solver`` is the same exact solve of the same sums; the
@@ -271,7 +271,6 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """Discriminant directions and the share of the between-class variance along each."""
         if self._setting("solver") == "lsqr":
             raise AttributeError("solver='lsqr' has no discriminant directions; use 'svd' or 'eigen'")
-        self._fitted  # noqa: B018
         return self._directions_svd() if self._setting("solver") == "svd" else self._directions_eigen()
 
     def _directions_svd(self) -> tuple[Array, Array]:
@@ -327,12 +326,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     @property
     def scalings_(self) -> Array:
         """Directions that separate the classes, scaled to unit within-class variance."""
-        return self._cast(self._directions()[0])  # type: ignore[no-any-return]
+        return self._cast(self._directions()[0])
 
     @property
     def explained_variance_ratio_(self) -> Array:
         """Share of the between-class variance along each direction."""
-        return self._directions()[1]  # type: ignore[no-any-return]
+        return self._directions()[1]
 
     def transform(self, X: Any) -> Array:
         """Return the rows projected on the directions that separate the classes.

@@ -107,20 +107,20 @@ class GaussianNB(GenerativeEstimator):
         return Gaussian(smoothing=float(self.var_smoothing), floor=self.floor)
 
     def _prior(self) -> Prior:
-        return self._setting("priors")  # type: ignore[no-any-return]
+        return self._setting("priors")
 
     def _scorer(self) -> DiagonalScorer:
-        return self._solved.scorer  # type: ignore[no-any-return]
+        return self._solved.scorer
 
     @property
     def class_count_(self) -> Array:
         """Rows (total weight) of each class."""
-        return self._cast(self._model.counts["n"])  # type: ignore[no-any-return]
+        return self._cast(self._model.counts["n"])
 
     @property
     def class_prior_(self) -> Array:
         """p(class)."""
-        return self._cast(self._fitted.prior)  # type: ignore[no-any-return]
+        return self._cast(self._fitted.prior)
 
     @property
     def theta_(self) -> Array:
@@ -241,7 +241,7 @@ class BernoulliNB(SmoothedNB):
         self.calibrate = calibrate
 
     def _family(self, n_features: int) -> Family:
-        return Bernoulli(alpha=self._smoothing(n_features), threshold=self.binarize)
+        return Bernoulli(alpha=self._check_alpha(n_features), threshold=self.binarize)
 
     @property
     def feature_log_prob_(self) -> Array:
@@ -330,12 +330,12 @@ class PoissonNB(SmoothedNB):
     }
 
     def _family(self, n_features: int) -> Family:
-        return Poisson(alpha=self._smoothing(n_features))
+        return Poisson(alpha=self._check_alpha(n_features))
 
     @property
     def rate_(self) -> Array:
         """Expected count of each column in each class, smoothing included."""
-        return self._solved.scorer.form.A.copy()  # type: ignore[attr-defined, no-any-return]
+        return self._solved.scorer.form.A.copy()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -434,4 +434,4 @@ class NaiveBayes(GenerativeEstimator):
         return self._model.family
 
     def _prior(self) -> Prior:
-        return self._setting("priors")  # type: ignore[no-any-return]
+        return self._setting("priors")

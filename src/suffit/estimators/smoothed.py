@@ -12,11 +12,12 @@ from ..data.arrays import Array
 from ..data.validate import Prior
 from ..data.warn import warn_once
 from ..families.tuning import TEMPERED
-from .base import GenerativeEstimator
+from .base import GenerativeEstimator, nameless
 
 NON_NEGATIVE = Interval(Real, 0, None, closed="left")
 
 
+@nameless
 class SmoothedNB(GenerativeEstimator):
     """What the naive Bayes models with counts share: ``alpha`` and the class prior, as scikit-learn names them."""
 
@@ -34,7 +35,7 @@ class SmoothedNB(GenerativeEstimator):
     class_prior: Any
     calibrate: str | None
 
-    def _check_alpha(self) -> Any:
+    def _check_alpha(self, n_features: int | None = None) -> Any:
         """``alpha`` as a number, an array by column, or a way to choose; below 1e-10 only with ``force_alpha``."""
         if isinstance(self.alpha, str):
             return TEMPERED if (self.alpha, self.calibrate) == ("loo", "temperature") else self.alpha
@@ -43,10 +44,11 @@ class SmoothedNB(GenerativeEstimator):
             raise ValueError(f"alpha={self.alpha!r}: give one finite number, or one for each column")
         least = np.min(alpha)
         if isinstance(alpha, np.ndarray):
-            if alpha.shape[0] != self.n_features_in_:
+            n_features = self.n_features_in_ if n_features is None else n_features
+            if alpha.shape[0] != n_features:
                 raise ValueError(
                     "When alpha is an array, it should contains `n_features`. "
-                    f"Got {alpha.shape[0]} elements instead of {self.n_features_in_}."
+                    f"Got {alpha.shape[0]} elements instead of {n_features}."
                 )
             if least < 0:
                 raise ValueError(f"All values in alpha must be greater than 0. Found {least:g}.")
@@ -59,20 +61,9 @@ class SmoothedNB(GenerativeEstimator):
             return np.maximum(alpha, 1e-10)
         return alpha
 
-    def _smoothing(self, n_features: int) -> Any:
-        before = self.__dict__.get("n_features_in_")
-        self.n_features_in_ = n_features
-        try:
-            return self._check_alpha()
-        finally:
-            if before is None:
-                del self.n_features_in_
-            else:
-                self.n_features_in_ = before
-
     def _prior(self) -> Prior:
         if self._setting("class_prior") is not None:
-            return self._setting("class_prior")  # type: ignore[no-any-return]
+            return self._setting("class_prior")
         return None if self._setting("fit_prior", True) else "uniform"
 
     def _normalised_prior(self, p: Array) -> Array:
@@ -83,13 +74,13 @@ class SmoothedNB(GenerativeEstimator):
     @property
     def class_log_prior_(self) -> Array:
         """log p(class)."""
-        return self._solved.log_prior.copy()  # type: ignore[no-any-return]
+        return self._solved.log_prior.copy()
 
     @property
     def feature_count_(self) -> Array:
         """Σ of each column in each class."""
         stats = self._model.sums
-        return stats["count"].copy() if "count" in stats.sums else stats["t"][..., 0].copy()  # type: ignore[no-any-return]
+        return stats["count"].copy() if "count" in stats.sums else stats["t"][..., 0].copy()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,46 +2,52 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.solution import Solution
+from ..core.stats import Sums
 from ..data.arrays import Array
 from ..data.matrices import Matrix
 from ..data.rows import Rows
 from ..explain.summary import Summary, likelihood, separations
-
-if TYPE_CHECKING:
-    from .base import GenerativeEstimator
+from .fitted import Fitted
 
 
-def described(estimator: GenerativeEstimator, X: Any, y: Any, sample_weight: Any) -> Summary:
-    """Everything from sums, but the log-likelihood of rows that are given."""
-    fitted = estimator._fitted
-    model, density = fitted.model, estimator._density_solution()
-    columns, owners = estimator._columns_of_model()
+def described(
+    name: str,
+    fitted: Fitted,
+    density: Solution,
+    given: tuple[Matrix, Rows] | None,
+    columns: tuple[Sequence[str], NDArray[np.int64] | None],
+    form: str,
+    pool: str,
+) -> Summary:
+    """Everything from sums, but the log-likelihood of rows that are given.
+
+    ``columns`` are those of the table, and to which of them each column of the model belongs; ``form`` is the kind of
+    table to show, ``pool`` what posteriors are of, in words.
+    """
+    model, (names, owners) = fitted.model, columns
     counts = model.counts["n"]
     by_class: Array | None
     total: float | None
-    if X is not None:
-        if y is None:
-            raise ValueError("summary: rows are given without their labels; call summary(X, y), or summary()")
-        data, _, rows = estimator._read(X, y, sample_weight, estimator._read_X_known)
-        by_class, total = _of_rows(density, data, rows)
-        of, n = "these rows", float(rows.counts().sum())
-    else:
+    if given is None:
         by_class, total = _of_sums(density, model.sums, counts)
         of, n = "the rows learned", float(counts.sum())
+    else:
+        by_class, total = _of_rows(density, *given)
+        of, n = "these rows", float(given[1].counts().sum())
     return Summary(
-        type(estimator).__name__, model.classes, fitted.prior, counts, density.n_parameters, total, by_class, of, n,
-        columns, separations(fitted.solution.scorer, model.sums, fitted.prior, owners, len(columns)),
-        _centres(density, owners), estimator._table_form(), estimator._pool_in_words(),
+        name, model.classes, fitted.prior, counts, density.n_parameters, total, by_class, of, n,
+        names, separations(fitted.solution.scorer, model.sums, fitted.prior, owners, len(names)),
+        _centres(density, owners), form, pool,
     )  # fmt: skip
 
 
-def _of_sums(density: Solution, sums: Any, counts: Array) -> tuple[Array | None, float | None]:
+def _of_sums(density: Solution, sums: Sums, counts: Array) -> tuple[Array | None, float | None]:
     found = likelihood(density.scorer, sums)
     if found is None:
         return None, None
@@ -65,6 +71,6 @@ def _of_rows(density: Solution, data: Matrix, rows: Rows) -> tuple[Array, float]
 def _centres(density: Solution, owners: NDArray[np.int64] | None) -> Array | None:
     """Class means of columns that have them; None where they do not, or where columns are several numbers each."""
     try:
-        return density.scorer.centres if owners is None else None  # type: ignore[no-any-return]
+        return density.scorer.centres if owners is None else None
     except NotImplementedError:
         return None

@@ -24,11 +24,12 @@ from ..data.frame import Frame, Template, read_frame, unmasked
 from ..data.matrices import BlockRows, Coded
 from ..data.rows import Rows
 from ..data.similar import IGNORED, SAMPLE_ROWS, UNKNOWN, some_rows, unknown_values
-from ..data.validate import Prior, common_dtype, read_labels, read_weight
+from ..data.validate import Prior, class_codes, common_dtype, read_labels, read_weight
 from ..data.warn import DataWarning, DroppedColumnWarning, TextColumnWarning, UnknownCategoryWarning, warn_once
 from ..families.gaussian.missing.patterns import ABSENT
 from ..families.product import LIKE_THE_FIRST
 from ..families.tuning import Tuning
+from ..kernels.runtime.threads import SMALL_MATRIX, one_blas_thread
 from ..posterior.novelty import Unit
 from ..tables.column_family import AS_ASKED, CONSTANT, apart, choose
 from ..tables.column_family_loo import CRITERIA
@@ -36,9 +37,9 @@ from ..tables.feature_selection import columns_that_help
 from ..tables.row_sample import sample
 from ..tables.schema import DROPPED, Schema, TableRows
 from ..tables.structures import Proposal, Proposals, Selection, nothing_to_compare, select
-from .base import GenerativeEstimator
+from .base import GenerativeEstimator, generator
+from .checks import check_same_classes, declared_classes
 from .fitted import Fitted
-from .predicting import generator
 
 FEW_FIRST = 40  # rows of a first batch below which no structure is chosen by them, as later rows could not undo it
 KEEP_TEXT = "; if it holds categories, set columns={name: 'categorical'}"
@@ -182,10 +183,10 @@ class GenerativeClassifier(GenerativeEstimator):
     @cache
     def _get_param_names(cls) -> list[str]:
         """As scikit-learn finds them, which takes as long as reading a small table."""
-        return super()._get_param_names()  # type: ignore[no-any-return]
+        return super()._get_param_names()
 
     def _prior(self) -> Prior:
-        return self._setting("priors")  # type: ignore[no-any-return]
+        return self._setting("priors")
 
     def _family(self, n_features: int) -> Family:
         return self._seen.family()
@@ -229,7 +230,7 @@ class GenerativeClassifier(GenerativeEstimator):
 
     def _read_X_known(self, X: Any) -> TableRows:
         """A table for the fitted model: its columns by name, in any order; absent ones are missing."""
-        self._fitted  # noqa: B018
+        self._check_is_fitted()
         frame = self._named(read_frame(X))
         self._say_unknown(frame)
         return self._seen.rows(frame)
@@ -301,7 +302,9 @@ class GenerativeClassifier(GenerativeEstimator):
         """
         with self._unchanged_on_error(anew=True):
             self._take_settings()
-            self._after_fit(*self._learn_first(X, y, sample_weight, solve=True))
+            data, rows = self._learn_first(X, y, sample_weight, solve=True)
+            if self.calibrate is not None:
+                self._calibrate(data, rows, self.calibrate)
         return self
 
     def _learn_first(
@@ -309,7 +312,7 @@ class GenerativeClassifier(GenerativeEstimator):
     ) -> tuple[TableRows, Rows]:
         """Learn a first batch, and return it as the model reads it."""
         frame, labels, rows = self._read_table(X, y, sample_weight)
-        declared = self._declared(classes, rows) if classes is not None else ()
+        declared = declared_classes(classes, rows)
         alike = rows.as_rows()  # what the weights are worth, where they are shares
         self._seen = choose(frame, alike, self.columns, X, self.missing, self.unknown, self.criterion)
         frame = self._seen.possible(frame)
@@ -332,7 +335,6 @@ class GenerativeClassifier(GenerativeEstimator):
         self.__dict__.pop("_said_extra", None)
         if isinstance(self.columns, Schema):
             self._say_columns(frame)
-        self._pending = None
         self.n_features_in_ = len(frame.names)
         if frame.like.form != "array":
             self.feature_names_in_ = np.array(frame.names, dtype=object)
@@ -355,8 +357,11 @@ class GenerativeClassifier(GenerativeEstimator):
                 self._seen = proposal.schema.with_prior_rows(share)
                 self._selection = replace(proposal.selection, columns=chosen_before)
             self._plain = self._seen.plain()
-            data = TableRows(self._seen, frame, known=found.known(self._seen) if rows.weights is None else {})
-            model = Model.empty(self._seen.family(), self._seen.columns, classes).learn(data, rows)
+            data, columns = TableRows(self._seen, frame), self._seen.columns
+            known = found.known(self._seen) if rows.weights is None else {}
+            with one_blas_thread(len(columns) < SMALL_MATRIX):
+                family = self._seen.family().tuned(data, rows, columns, known)
+            model = Model.of(family, columns, rows, family.collect(data, rows, columns, known), classes)
             self._adopt(model, labels, np.dtype(np.float64), anew=True)
             if proposal is None or proposal is found.each[-1] or self._keeps(proposal, found, data):
                 break
@@ -372,14 +377,14 @@ class GenerativeClassifier(GenerativeEstimator):
         known = self._model.counts.axes[CLASS].position
         return proposal.kept(posterior[:, [known[c] for c in found.classes]], found.codes, found.weights)
 
-    def _calibrate(self, X: Any, rows: Rows, method: str | None = None) -> None:
+    def _calibrate(self, X: Any, rows: Rows, method: str) -> None:
         """As any model; a pool, which is calibrated already, keeps it only where it helps."""
         super()._calibrate(X, rows, method)
         calibration = self._fit.calibration
         if calibration is not None and isinstance(self._selection, Selection):
             self._fit = replace(self._fit, calibration=calibration.if_it_helps())
 
-    def _some_rows(self, X: TableRows, rows: Rows, most: int) -> NDArray[np.int64]:  # type: ignore[override]
+    def _some_rows(self, X: TableRows, rows: Rows, most: int) -> NDArray[np.int64]:
         """By what they hold, not by their order."""
         return sample(X.frame, X.schema.used, rows, most)
 
@@ -432,7 +437,7 @@ class GenerativeClassifier(GenerativeEstimator):
             self._check_asked()
             data, labels, rows = self._read(X, y, sample_weight, self._read_X_known)
             if classes is not None:
-                self._declared(classes, rows)
+                check_same_classes(classes, old.model.classes, old.classes)
             self._adopt(old.model.learn(data, rows), common_dtype(old.labels, labels.dtype), old.floats)
         return self
 
@@ -447,7 +452,7 @@ class GenerativeClassifier(GenerativeEstimator):
                 )
 
     def _read(self, X: Any, y: Any, sample_weight: Any, read_X: Any) -> tuple[Any, NDArray[Any], Rows]:
-        self._fitted  # noqa: B018
+        self._check_is_fitted()
         frame, labels, rows = self._read_table(X, y, sample_weight)
         return self._seen.rows(self._named(frame)), labels, rows
 
@@ -477,7 +482,7 @@ class GenerativeClassifier(GenerativeEstimator):
 
         Where both were, the structures, with the columns in ``selection_.columns``.
         """
-        self._fitted  # noqa: B018
+        self._check_is_fitted()
         return self._selection
 
     def predict_joint_log_proba(self, X: Any) -> Array:
@@ -565,7 +570,7 @@ class GenerativeClassifier(GenerativeEstimator):
         ndarray of str
             The names, in the order of the table.
         """
-        self._fitted  # noqa: B018
+        self._check_is_fitted()
         return np.array(self._seen.used, dtype=object)
 
     # --- backwards
@@ -635,11 +640,7 @@ class GenerativeClassifier(GenerativeEstimator):
         return data.frame.filled({k: v for k, v in columns.items() if k in data.frame.columns})
 
     def _one_hot(self, y: Any, n: int, who: str) -> Array:
-        try:
-            codes = self._wanted(n, y)
-        except ValueError as error:
-            raise ValueError(str(error).replace("sample:", f"{who}:", 1)) from None
-        return np.eye(len(self._model.classes))[codes]
+        return np.eye(len(self._model.classes))[class_codes(n, y, self._model.counts.axes[CLASS], who)]
 
     def _missing_in(self, X: TableRows) -> tuple[Any, Any]:
         asked = [i for i, spec in enumerate(self._plain.specs) if spec.reads != "missing"]
@@ -702,8 +703,7 @@ class GenerativeClassifier(GenerativeEstimator):
         OneRow
             A callable that takes a row and returns an array of shape (n_classes,).
         """
-        fitted = self._fitted
-        return OneRow(fitted, self._seen, self._names_in)
+        return OneRow(self._fitted, self._seen, self._names_in)
 
     def _columns(self, parts: Any, drawn: bool = False) -> dict[str, NDArray[Any]]:
         """The columns of the blocks, in the order of the table, as the table's types have them.
@@ -729,11 +729,11 @@ class GenerativeClassifier(GenerativeEstimator):
 
     def _repr_html_inner(self) -> str:
         shown = super()._repr_html_inner()
-        return shown + self.schema_._repr_html_() if "_fit" in self.__dict__ else shown  # type: ignore[no-any-return]
+        return shown + self.schema_._repr_html_() if "_fit" in self.__dict__ else shown
 
 
 def _missing_cells(part: Any) -> NDArray[np.bool_]:
-    return part.codes < 0 if isinstance(part, Coded) else np.isnan(part)  # type: ignore[no-any-return]
+    return part.codes < 0 if isinstance(part, Coded) else np.isnan(part)
 
 
 class OneRow:

@@ -113,7 +113,7 @@ class MultinomialNB(SmoothedNB):
         self.calibrate = calibrate
 
     def _alpha_setting(self, n_features: int) -> Any:
-        alpha = self._smoothing(n_features)
+        alpha = self._check_alpha(n_features)
         if isinstance(alpha, str):
             return alpha
         return float(alpha) if np.ndim(alpha) == 0 else tuple(np.asarray(alpha).tolist())
@@ -138,7 +138,7 @@ class MultinomialNB(SmoothedNB):
     def _read_X_known(self, X: Any) -> Matrix:
         if not self._grows:
             return super()._read_X_known(X)
-        self._fitted  # noqa: B018
+        self._check_is_fitted()
         return word_counts(X, at_least=self.n_features_in_)[:, : self.n_features_in_]
 
     def _read(
@@ -297,7 +297,7 @@ class ComplementNB(MultinomialNB):
 
     def _density_solution(self) -> Solution:
         solution = self._solved
-        scorer = solution.scorer.as_density()  # type: ignore[attr-defined]
+        scorer = solution.scorer.as_density()
         return Solution(solution.classes, log_prior(self._fitted.prior), scorer, solution.columns)
 
     def predict_joint_log_proba(self, X: Any) -> Array:

@@ -17,7 +17,7 @@ from ..core.outliers import with_outliers
 from ..core.solution import Solution
 from ..data.arrays import Array, Codes
 from ..data.frame import Frame, Template, form_to_read
-from ..data.matrices import Matrix, is_sparse
+from ..data.matrices import Matrix, is_sparse, shown
 from ..data.rows import is_missing
 from ..kernels.runtime.threads import row_blocks
 
@@ -387,11 +387,10 @@ def explain_rows(
         outlier_term, total = _turned(total, posterior[at, first], posterior[at, second])
     if calibrated is not None:
         calibration, total = _turned(total, final[at, first], final[at, second])
-    shown = X.frame if hasattr(X, "frame") else X
     return Explanation(
         solution.classes, first, second, np.stack([final[at, first], final[at, second]], axis=1), prior, rest,
         parts, outlier_term, calibration, total, columns, "zeros" if beside_zeros else "spread", solution.outlier_rate,
-        shown, form,
+        shown(X), form,
     )  # fmt: skip
 
 

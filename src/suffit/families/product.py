@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from ..core.family import Family, Scorer, Terms
 from ..core.leave_one_out import LooScores
 from ..core.logistic import Centred, Impossible, LogisticForm
-from ..core.stats import CLASS, BlockSums
+from ..core.stats import CLASS, BlockSums, Stats
 from ..data.arrays import Array, Codes
 from ..data.errors import check_finite, rows_from
-from ..data.matrices import BlockRows, Matrix
+from ..data.matrices import BlockRows, Matrix, RowsOfBlocks
 from ..data.rows import Rows
 from ..data.warn import current_collector, no_warnings
 from ..kernels.runtime.threads import SMALL_MATRIX, one_blas_thread, row_blocks
@@ -26,6 +26,7 @@ from ..kernels.runtime.threads import SMALL_MATRIX, one_blas_thread, row_blocks
 ROWS_AT_ONCE = 1 << 16  # rows of a table that are made matrices together,
 CELLS_AT_ONCE = 1 << 21  # fewer of a wide one,
 FEWEST_ROWS = 1 << 10  # and never fewer than these: each column has a cost of its own
+NOTHING: Mapping[int, Stats] = {}
 LIKE_THE_FIRST = "to merge, fit the second model with GenerativeClassifier(columns=first.schema_)"
 
 
@@ -77,10 +78,12 @@ class Product(Family):
             return self
         return replace(self, blocks=tuple(replace(b, family=f) for b, f in zip(self.blocks, families, strict=True)))
 
-    def tuned(self, X: Any, rows: Rows, columns: Sequence[str]) -> Product:
-        """Every block tuned, on some rows where there are very many."""
+    def tuned(
+        self, X: RowsOfBlocks, rows: Rows, columns: Sequence[str], known: Mapping[int, Stats] = NOTHING
+    ) -> Product:
+        """Every block tuned, but those whose sums are known, on some rows where there are very many."""
         families = [b.family for b in self.blocks]
-        untuned = [i for i, family in enumerate(families) if not (i in X.known or family.is_tuned)]
+        untuned = [i for i, family in enumerate(families) if not (i in known or family.is_tuned)]
         if not untuned:
             return self
         sample = rows.with_positive_weight(ROWS_AT_ONCE)
@@ -106,21 +109,21 @@ class Product(Family):
                     return f"{a.family.difference(b.family, a.columns)}; or {LIKE_THE_FIRST}"
         return super().difference(other, columns)
 
-    def collect(self, X: Any, rows: Rows, columns: Sequence[str]) -> BlockSums:  # type: ignore[override]
-        """The sums of every block, a portion of the rows at a time."""
-        total: BlockSums | None = None
+    def collect(  # type: ignore[override]
+        self, X: RowsOfBlocks, rows: Rows, columns: Sequence[str], known: Mapping[int, Stats] = NOTHING
+    ) -> BlockSums:
+        """The sums of every block, a portion of the rows at a time; ``known`` are those of blocks that have them."""
+        total = dict(known)
         for start, stop in stretches(X):
             codes, weights = rows.part(start, stop)
             few = Rows(rows.classes, codes, None if rows.weights is None else weights)
             with rows_from(start):
                 here = X[start:stop] if stop - start < len(rows) else X
-                sums = [
-                    here.known[i] if i in here.known else b.family.collect(here.part(i), few, b.columns)
-                    for i, b in enumerate(self.blocks)
-                ]
-            total = BlockSums(tuple(sums)) if total is None else total + BlockSums(tuple(sums))
-        assert total is not None
-        return total
+                for i, b in enumerate(self.blocks):
+                    if i not in known:
+                        sums = b.family.collect(here.part(i), few, b.columns)
+                        total[i] = total[i] + sums if i in total else sums
+        return BlockSums(tuple(total[i] for i in range(len(self.blocks))))
 
     def without_rounding(self, before: BlockSums, after: BlockSums) -> BlockSums:
         parts = zip(self.blocks, before.parts, after.parts, strict=True)
@@ -138,16 +141,18 @@ class Product(Family):
         """The first blocks alone, at full power: a density, where the whole is a decision rule."""
         return Product(tuple(b if b.power == 1.0 else replace(b, power=1.0) for b in self.blocks[:blocks]))
 
-    def leave_one_out(self, X: Any, rows: Rows, stats: BlockSums, columns: Sequence[str]) -> LooScores:  # type: ignore[override]
+    def leave_one_out(self, X: RowsOfBlocks, rows: Rows, stats: BlockSums, columns: Sequence[str]) -> LooScores:
         """Σ_b power_b · log p(x_b | c), every block without the row."""
         return self._by_blocks(X, rows, stats, lambda family: family.leave_one_out)
 
-    def approximate_leave_one_out(self, X: Any, rows: Rows, stats: BlockSums, columns: Sequence[str]) -> LooScores:  # type: ignore[override]
+    def approximate_leave_one_out(
+        self, X: RowsOfBlocks, rows: Rows, stats: BlockSums, columns: Sequence[str]
+    ) -> LooScores:
         """The same, about that where it would take long."""
         return self._by_blocks(X, rows, stats, lambda family: family.approximate_leave_one_out)
 
     def _by_blocks(
-        self, X: Any, rows: Rows, stats: BlockSums, how: Callable[[Family], Callable[..., LooScores]]
+        self, X: RowsOfBlocks, rows: Rows, stats: BlockSums, how: Callable[[Family], Callable[..., LooScores]]
     ) -> LooScores:
         found = []
         for i, (b, part) in enumerate(zip(self.blocks, stats.parts, strict=True)):
@@ -189,7 +194,7 @@ class Solved(Sequence[Scorer]):
         return self._made[i]
 
 
-def stretches(X: Any) -> list[tuple[int, int]]:
+def stretches(X: RowsOfBlocks) -> list[tuple[int, int]]:
     """Row ranges that are made matrices together."""
     n, p = X.shape
     return row_blocks(n, 1, max(min(ROWS_AT_ONCE, CELLS_AT_ONCE // max(p, 1)), FEWEST_ROWS))
@@ -211,16 +216,16 @@ class ProductScorer(Scorer):
     def n_parameters(self) -> int:  # type: ignore[override]
         return sum(s.n_parameters for s in self.scorers)
 
-    def blocks(self, X: Any) -> list[tuple[int, int]]:
+    def blocks(self, X: RowsOfBlocks) -> list[tuple[int, int]]:
         """Long stretches of rows: making matrices of a table has a cost of its own."""
         return stretches(X)
 
-    def score_rows(self, X: Any, start: int, stop: int, out: Array) -> None:
+    def score_rows(self, X: RowsOfBlocks, start: int, stop: int, out: Array) -> None:
         """The sum of the blocks' scores; refuses what any block refuses, so that rows are read once."""
         out[:] = 0.0
         one = np.empty_like(out)
         here = X[start:stop] if stop - start < len(X) else X
-        with rows_from(getattr(here, "first", 0)):
+        with rows_from(start):
             for i, (scorer, block) in enumerate(zip(self.scorers, self.blocks_of, strict=True)):
                 if block.power:
                     part = here.part(i)
@@ -239,11 +244,11 @@ class ProductScorer(Scorer):
         """The scorers of the first blocks at full power."""
         return ProductScorer(self.scorers[:blocks], Product(self.blocks_of).as_density(blocks).blocks)
 
-    def _each(self, X: Any) -> Iterator[tuple[Scorer, Any]]:
+    def _each(self, X: RowsOfBlocks) -> Iterator[tuple[Scorer, Any]]:
         """Every block's scorer, and its columns of these rows."""
         return ((scorer, X.part(i)) for i, scorer in enumerate(self.scorers))
 
-    def log_base(self, X: Any) -> Array:
+    def log_base(self, X: RowsOfBlocks) -> Array:
         """Σ_b power_b · log h(x_b)."""
         each = zip(self.blocks_of, self._each(X), strict=True)
         parts = [b.power * (s.log_base(part) + b.log_jacobian(part)) for b, (s, part) in each if b.power]
@@ -258,7 +263,7 @@ class ProductScorer(Scorer):
     def limited(self) -> bool:  # type: ignore[override]
         return bool(self._limited)
 
-    def impossible_rows(self, X: Any, start: int, stop: int, out: Array) -> None:
+    def impossible_rows(self, X: RowsOfBlocks, start: int, stop: int, out: Array) -> None:
         """Events of probability 0 in all blocks."""
         here = X[start:stop] if stop - start < len(X) else X
         out[:] = 0.0
@@ -274,7 +279,7 @@ class ProductScorer(Scorer):
         """Whether every block that counts is."""
         return all(s.additive for s, b in zip(self.scorers, self.blocks_of, strict=True) if b.power)
 
-    def parts(self, X: Any, a: Codes, b: Codes) -> Terms:
+    def parts(self, X: RowsOfBlocks, a: Codes, b: Codes) -> Terms:
         """The terms of the blocks side by side, each times its power."""
         terms = [
             s.parts(part, a, b) if block.power else Terms(np.zeros(part.shape), np.zeros(len(a)))

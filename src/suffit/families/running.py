@@ -59,7 +59,7 @@ class RunningMoments(Running):
         if type(X) is not np.ndarray or X.dtype != np.float64 or not X.flags.c_contiguous or X.size > READ_CELLS:
             return False
         if X.size <= READ_CELLS >> 3:
-            return self.kernel(*_of_one_kind(X, y), *self.fixed, self.total)  # type: ignore[no-any-return]
+            return self.kernel(*_of_one_kind(X, y), *self.fixed, self.total)
 
         def work(start: int, stop: int) -> Array | None:
             part = np.zeros_like(self.total)
@@ -100,7 +100,7 @@ class RunningCounts(Running):
             or len(X.data) > READ_CELLS >> 3
         ):
             return False
-        return self.kernel(*_of_one_kind(X.indptr, X.indices, X.data, y), *self.fixed)  # type: ignore[no-any-return]
+        return self.kernel(*_of_one_kind(X.indptr, X.indices, X.data, y), *self.fixed)
 
     def sums(self) -> tuple[Array, Stats]:
         """Documents of each class, and the counts."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.family import Family
 from ..core.leave_one_out import LooScores
-from ..core.model import Model
+from ..core.model import Model, tuned
 from ..core.pooling import bounded
 from ..core.stats import Stats
 from ..data.arrays import Array, Codes
@@ -144,7 +144,9 @@ class Held:
             return LooScores(self._kept[key].log_density[some])
         if key not in self._learned:
             X = spec.matrix(self.frame)
-            self._learned[key] = X, Model.empty(spec.family, spec.names).learn(X, self.rows)
+            family = tuned(spec.family, X, self.rows, spec.names)
+            stats = family.collect(X, self.rows, spec.names)
+            self._learned[key] = X, Model.of(family, spec.names, self.rows, stats)
         X, model = self._learned[key]
         rows = self.few.some(np.arange(len(self.look))[some])
         return model.leave_one_out(X[self.look[some]], rows, np.zeros_like, one=not self.whole).left

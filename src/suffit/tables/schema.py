@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from html import escape
@@ -17,7 +17,7 @@ from ..data.arrays import Array, freeze
 from ..data.column import BOOLEAN, EMPTY, INTEGER, NUMBER, ArrayColumn
 from ..data.errors import InputError, check_finite
 from ..data.frame import Frame
-from ..data.matrices import Coded, Matrix
+from ..data.matrices import Coded, Matrix, RowsOfBlocks
 from ..data.warn import MissingValuesWarning, warn_once
 from ..families.counts.binned import bin_names
 from ..families.elementwise.bernoulli import Bernoulli
@@ -202,15 +202,11 @@ def _missing(frame: Frame, name: str) -> Array:
     return np.ones(frame.n_rows) if column is None else column.missing().astype(np.float64)
 
 
-class TableRows:
-    """Rows of a table, cut into the matrices of a schema's blocks when these are asked for.
+class TableRows(RowsOfBlocks):
+    """Rows of a table, cut into the matrices of a schema's blocks when these are asked for."""
 
-    ``first`` is the number of the first row, for errors; ``known`` are sums of blocks that are there already, of all of
-    these rows.
-    """
-
-    def __init__(self, schema: Schema, frame: Frame, first: int = 0, known: Mapping[int, Any] | None = None) -> None:
-        self.schema, self.frame, self.first, self.known = schema, frame, first, known or {}
+    def __init__(self, schema: Schema, frame: Frame) -> None:
+        self.schema, self.frame = schema, frame
         self._made: dict[int, Matrix] = {}
 
     dtype = np.dtype(object)
@@ -223,8 +219,12 @@ class TableRows:
         return self.frame.n_rows
 
     def __getitem__(self, rows: Any) -> TableRows:
-        first = self.first + rows.indices(len(self))[0] if isinstance(rows, slice) else 0
-        return TableRows(self.schema, self.frame.rows(rows), first)
+        return TableRows(self.schema, self.frame.rows(rows))
+
+    @property
+    def table(self) -> Frame:
+        """The columns as they were read."""
+        return self.frame
 
     def part(self, i: int) -> Matrix:
         if i not in self._made:

@@ -14,7 +14,7 @@ from ...core.family import EMPTIED, register
 from ...core.leave_one_out import LooScores
 from ...core.stats import CATEGORY, CLASS, Stats, layout
 from ...data.arrays import Array, freeze
-from ...data.errors import InputError
+from ...data.errors import NotLearnedError
 from ...data.labels import Index, sorted_places
 from ...data.matrices import Coded
 from ...data.rows import Rows, column_codes
@@ -362,7 +362,4 @@ def check_counts(before: Stats, after: Stats, name: Callable[[int, Any], str]) -
     if bad.any():
         c, v = (int(i) for i in np.argwhere(bad)[0])
         where = name(*cast(tuple[int, Hashable], after.axes[CATEGORY].labels[v]))
-        raise InputError(
-            f"forget: class {after.axes[CLASS].labels[c]!r} never learned that many rows with {where}; "
-            "forget only rows that were learned"
-        )
+        raise NotLearnedError(f"class {after.axes[CLASS].labels[c]!r} never learned that many rows with {where}")

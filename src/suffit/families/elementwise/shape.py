@@ -19,7 +19,7 @@ from ...core.family import EMPTIED
 from ...core.leave_one_out import LooScores
 from ...core.stats import CLASS, FEATURE, ROUNDING, Stats, is_rounding, layout
 from ...data.arrays import Array, freeze
-from ...data.errors import InputError, check_finite, refuse, sum_is_finite
+from ...data.errors import InputError, NotLearnedError, check_finite, refuse, sum_is_finite
 from ...data.labels import Index
 from ...data.matrices import Matrix, block, csr, entries, is_sparse, sparse_without_missing
 from ...data.rows import Rows
@@ -362,9 +362,10 @@ def never_learned(after: Stats, bad: NDArray[np.bool_], columns: Sequence[str]) 
     """The error for a forgetting that cannot be one, naming the first class and column where it shows."""
     c, j = (int(v) for v in np.argwhere(bad)[0])
     name = columns[j]
-    return InputError(
-        f"forget: class {after.axes[CLASS].labels[c]!r} cannot have learned these rows: column {name!r} would be "
-        "left with impossible sums; forget only rows that were learned, with the same labels and weights"
+    return NotLearnedError(
+        f"class {after.axes[CLASS].labels[c]!r} cannot have learned these rows: column {name!r} would be left with "
+        "impossible sums",
+        how=", with the same labels and weights",
     )
 
 

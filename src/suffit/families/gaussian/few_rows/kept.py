@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ....core.stats import CLASS, FEATURE, Coarser, Layout, Stats, layout
 from ....data.arrays import Array, freeze
-from ....data.errors import InputError, check_finite
+from ....data.errors import InputError, NotLearnedError, check_finite
 from ....data.labels import Index
 from ....data.matrices import Matrix, block, is_sparse
 from ....data.rows import Rows
@@ -128,7 +128,5 @@ def check_kept(after: Stats, before: Stats, least: float) -> None:
     shown = ", ".join(f"{v:.6g}" for v in row[:3])
     had = float(before["count"][c, i])
     what = "was never learned" if had <= 0 else f"was learned with weight {had:g} only"
-    raise InputError(
-        f"forget: a row of class {after.axes[CLASS].labels[c]!r} {what} (it begins {shown}, …); forget only rows that "
-        "were learned, with the same labels and weights"
-    )
+    row_of = f"a row of class {after.axes[CLASS].labels[c]!r} {what} (it begins {shown}, …)"
+    raise NotLearnedError(row_of, how=", with the same labels and weights")
