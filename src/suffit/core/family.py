@@ -42,6 +42,7 @@ class Terms(NamedTuple):
 class Scorer(ABC):
     """A solved family: log p(x | c) of every class, and the model read backwards."""
 
+    key: str = "the family"  # as errors call it
     n_parameters: int
     takes_missing: bool = False  # whether a NaN is a missing value that drops out
     comparable: bool = True  # whether the densities of any two rows can be compared
@@ -134,6 +135,15 @@ class Scorer(ABC):
         if x.dtype.kind == "f":
             for i, row in enumerate(rows):
                 check_finite(x[i : i + 1], columns, int(row), missing=self.takes_missing)
+
+    def undefined(self, X: Matrix, columns: Sequence[str]) -> tuple[str, int, str | None]:
+        """The family, the class and the column (None: several) that make the score of this one row NaN."""
+        nan = np.isnan(self.scores(X)[0])
+        c, other = (np.array([at], np.int32) for at in (nan.argmax(), nan.argmin()))
+        with np.errstate(all="ignore"):
+            terms = self.parts(X, c, other).columns[0]
+        found = np.flatnonzero(np.isnan(terms))
+        return self.key, int(c[0]), columns[found[0]] if len(found) else None
 
     def drawn_in(self, X: NDArray[Any]) -> NDArray[Any]:
         """Rows too far out to be scored, moved along their ray to where they can be; others unchanged."""

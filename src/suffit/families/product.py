@@ -302,6 +302,13 @@ class ProductScorer(Scorer):
         for (scorer, part), block in zip(self._each(x), self.blocks_of, strict=True):
             scorer.check_cells(part, rows, block.columns)
 
+    def undefined(self, X: Any, columns: Sequence[str]) -> tuple[str, int, str | None]:
+        """Those of the first block whose score is NaN."""
+        for (scorer, part), block in zip(self._each(X), self.blocks_of, strict=True):
+            if block.power and np.isnan(scorer.scores(part)).any():
+                return block.family.key, *scorer.undefined(part, block.columns)[1:]
+        return super().undefined(X, columns)
+
     def drawn_in(self, X: Any) -> Any:
         """Every block on its own."""
         return BlockRows(tuple(s.drawn_in(part) for s, part in self._each(X)))

@@ -271,6 +271,7 @@ def _completed(stats: Stats, columns: Sequence[str]) -> Array:
 class MultinomialScorer(Scorer):
     """Scores linear in the counts."""
 
+    key = "multinomial"
     takes_missing = True
     comparable = False  # the longer a document, the less probable: its length is no part of the model
 

@@ -49,6 +49,7 @@ def whole(X: NDArray[Any]) -> NDArray[Any]:
 class CategoricalScorer(Scorer):
     """Σ_j log P(x_j | c), by table look-up."""
 
+    key = "categorical"
     takes_missing = True
     cells = COPY_CELLS * 4
 

@@ -128,7 +128,7 @@ class ElementwiseScorer(Scorer):
     cells = COPY_CELLS * 2
 
     def __init__(self, family: Elementwise, n: Array, t: Array, columns: Sequence[str]) -> None:
-        self.family, self.columns = family, columns
+        self.family, self.key, self.columns = family, family.key, columns
         self.form, self.never = solved_forms(family, n, t)
         self.limited = self.never is not None
         self.n_classes, self.n_parameters = len(t), t.size

@@ -407,7 +407,7 @@ class WarpedScorer(Scorer):
     cells = COPY_CELLS
 
     def __init__(self, inner: GaussianScorer, family: Gaussian, columns: tuple[str, ...]) -> None:
-        self.inner, self.family, self.columns = inner, family, columns
+        self.inner, self.family, self.key, self.columns = inner, family, family.key, columns
         self.n_classes, self.n_parameters = inner.n_classes, inner.n_parameters
 
     def _blocks(self, X: Matrix) -> Iterator[tuple[int, Array]]:

@@ -101,6 +101,7 @@ class GaussianScorer(Scorer):
     the others.
     """
 
+    key = "gaussian"
     means: Array  # (K, p)
     rank: int
     n_parameters: int
