@@ -28,6 +28,7 @@ from .schema import DROPPED, BlockSpec, Choice, Schema, shown
 SAMPLE_ROWS = 20_000  # rows that the choice of families rests on, where there are more
 MOST_NUMBERS = 1 << 22  # of several columns that are looked at together
 WIDE = 1_000  # integers further apart than this are sorted, to see how many different ones there are
+FIRST_ROWS = 64  # of a column, that mostly tell
 FEW_CATEGORIES = 30  # integers of no more distinct values than this may be categories
 LARGEST_COUNT = 1_000  # integers up to this may be counts of events
 EXACT = 2.0**53  # integers from here on may be alike as float64
@@ -46,6 +47,19 @@ CANDIDATES: dict[str, Family] = {
     "categorical": AS_CATEGORIES,
 }  # of whole ones
 RIVALS: dict[str, Elementwise] = {"log-normal": LogNormal(prior_rows=PRIOR_ROWS), "gamma": GAMMA}  # of positive numbers
+
+
+@cache
+def poisson_of(unit: float) -> Poisson:
+    """The Poisson of columns that are counts times a unit: one object, by which columns are known to be alike."""
+    return POISSON if unit == 1.0 else Poisson(unit=unit)
+
+
+@cache
+def binary_of(present: float) -> Bernoulli:
+    """Likewise of columns that are 0 and one other integer."""
+    return AS_BINARY if present == 1.0 else Bernoulli(present=present)
+
 
 SHOWN = {id(f): shown(f) for f in (AS_BINARY, *CANDIDATES.values(), *RIVALS.values())}
 
@@ -228,11 +242,16 @@ class Numbers:
     least: float  # of these rows
     most: float
     units: bool  # whether these are whole
+    step: float = 1.0  # what integers were divided by: the greatest common divisor of their differences
 
     @property
     def counts(self) -> bool:
         """Whether they may be counts of events."""
-        return self.whole and self.low >= 0 and self.high <= LARGEST_COUNT
+        return self.whole and self.low >= 0 and self.high <= LARGEST_COUNT and self.low == math.floor(self.low)
+
+    def in_units(self, family: Family) -> Family:
+        """A family of the numbers divided, as one of the numbers as they are."""
+        return poisson_of(self.step) if family is POISSON else family
 
 
 @dataclass(frozen=True)
@@ -280,21 +299,24 @@ class ColumnSample:
             return None, "no value is there"
         if low == high:
             return self._equal(name, kind, low)
-        if whole and _running(every, low, high, self.rows):
+        step = _step(every, low, high) if whole else 1.0
+        if whole and _running(every, (high - low) / step, self.rows):
             return None, f"{IDENTIFIER} (a running number)"
         if kind == BOOLEAN:
             return AS_BINARY, "true or false"
-        if whole and low == 0.0 and high == 1.0:
-            return AS_BINARY, "only 0 and 1"
+        if whole and low == 0.0 and high == step:
+            return binary_of(high), f"only 0 and {high:g}"
         if not whole and low <= 0:
             return GAUSSIAN, "numbers"
+        low, high = low / step, high / step
         if self.few is not self.frame:
-            x = self.few.columns[name].numbers()
-            seen = _range(x)
-            if seen[0] < seen[1]:
-                return Numbers(x, self.few_rows, low, high, whole, *seen)
+            x = _divided(self.few.columns[name].numbers(), step)
+            least, most, units = _range(x)
+            if least < most:
+                return Numbers(x, self.few_rows, low, high, whole, least, most, whole or units, step)
         rows = self.rows.some(self.with_positive_weight) if len(every) < len(self.rows) else self.rows
-        return Numbers(every, rows, low, high, whole, low, high, whole)  # a rare other value is not among the few
+        x = _divided(every, step)  # a rare other value is not among the few
+        return Numbers(x, rows, low, high, whole, low, high, whole, step)
 
     def _equal(self, name: str, kind: str, value: float) -> Verdict:
         """A column whose values are one as float64; integers that are not are categories."""
@@ -319,19 +341,36 @@ def _range(x: Array) -> tuple[float, float, bool]:
     return _kernels().column_range(freeze(x))  # type: ignore[no-any-return]
 
 
+def _step(x: Array, low: float, high: float) -> float:
+    """The greatest common divisor of the differences of integers: 10 for 20, 30, 50; so that units do not matter."""
+    if high - low >= EXACT:
+        return 1.0
+    step = 0
+    for some in (x[:FIRST_ROWS], x):  # the first rows mostly tell
+        there = some[~np.isnan(some)]
+        step = int(np.gcd.reduce((there - low).astype(np.int64), initial=0))
+        if step == 1:
+            break
+    return float(step)
+
+
+def _divided(x: Array, step: float) -> Array:
+    return x if step == 1.0 else x / step
+
+
 def _spread(column: Column, rows: Rows) -> tuple[int, float]:
     """How many distinct categories a column has, and in how many rows."""
     values, codes = column.categories()
     return _kernels().count_seen(freeze(codes), rows.part(0, len(rows))[1], np.zeros(len(values), np.uint8))  # type: ignore[no-any-return]
 
 
-def _running(x: Array, low: float, high: float, rows: Rows) -> bool:
-    """Whether every row has its own of so many integers in a row."""
-    if high - low + 1 < FEW_CATEGORIES or high - low >= len(x):
+def _running(x: Array, steps: float, rows: Rows) -> bool:
+    """Whether every row has its own of so many integers in a row, this many steps from the first to the last."""
+    if steps + 1 < FEW_CATEGORIES or steps >= len(x):
         return False
     there = x[~np.isnan(x)]
     n = len(there)
-    return high - low == n - 1 and bool(rows.counts().sum() == n > FEW_CATEGORIES) and len(np.unique(there)) == n
+    return steps == n - 1 and bool(rows.counts().sum() == n > FEW_CATEGORIES) and len(np.unique(there)) == n
 
 
 def _for_categories(distinct: int, present: float) -> Verdict:
@@ -366,7 +405,9 @@ def _for_integers(column: Numbers, explained: Explained, criterion: str) -> Verd
     what = {"poisson": "counts", "gaussian": "integers"}
     if best == "categorical":
         what[best] = f"{explained.categories} integers as categories"
-    return CANDIDATES[best], what[best] + (f" (by {CRITERIA[criterion]}: {others})" if others else "")
+    if column.step != 1.0 and best == "poisson":
+        what[best] = f"counts in steps of {column.step:g}"
+    return column.in_units(CANDIDATES[best]), what[best] + (f" (by {CRITERIA[criterion]}: {others})" if others else "")
 
 
 def _for_numbers(column: Numbers, explained: Explained, criterion: str) -> Verdict:

@@ -156,7 +156,7 @@ class BlockSpec:
 def _impossible(family: Family, x: Array) -> NDArray[np.bool_]:
     """Which values a column cannot have, whose family its own values chose."""
     if isinstance(family, Bernoulli):
-        return np.isfinite(x) & (x != 0) & (x != 1)
+        return np.isfinite(x) & (x != 0) & (x != family.present)
     return family.outside(x)  # type: ignore[attr-defined, no-any-return]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,7 +30,7 @@ class Bernoulli(Elementwise):
     """x ∈ {0, 1}: log p = x log φ + (1−x) log(1−φ), φ = (Σx + α)/(n + 2α).
 
     Values are made 0 or 1 by ``x > threshold``; with ``threshold=None`` they must lie in [0, 1] already.
-    α = 0 is maximum likelihood, and predictions are then the limit α → 0.
+    α = 0 is maximum likelihood, and predictions are then the limit α → 0.  ``present`` is what draws have for 1.
 
     >>> theta, A, *_ = Bernoulli().solve(np.array([4.0]), np.array([[1.0]]))
     >>> np.exp(theta[0]), np.exp(-A)  # the odds of presence, and the probability of absence
@@ -38,6 +38,7 @@ class Bernoulli(Elementwise):
     """
 
     threshold: float | None = 0.0
+    present: float = field(default=1.0, kw_only=True)
 
     key: ClassVar[str] = "bernoulli"
     from_0: ClassVar[bool] = True
@@ -52,6 +53,11 @@ class Bernoulli(Elementwise):
     def outside(self, x: Array) -> NDArray[np.bool_]:
         """Without a threshold, values must be shares."""
         return (x < 0) | (x > 1) if self.threshold is None else np.zeros(x.shape, dtype=bool)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """0 and 1, whatever is made one of them."""
+        return 0.0, self.present
 
     def infeasible(self, n: Array, t: Array, slack: Array) -> NDArray[np.bool_]:
         """0 ≤ Σx ≤ n."""
@@ -142,9 +148,9 @@ class Bernoulli(Elementwise):
         return (rng.random(theta.shape[:-1]) * (1 + np.exp(-theta[..., 0])) < 1).astype(np.float64)
 
     def shown(self, x: Array) -> Array:
-        """0 and 1, or next to a threshold that does not lie between them."""
+        """0 and ``present``, or next to a threshold that does not lie between them."""
         t = 0.0 if self.threshold is None else self.threshold
-        return np.where(x > 0, max(1.0, np.nextafter(t, np.inf)), min(0.0, t))
+        return np.where(x > 0, max(self.present, np.nextafter(t, np.inf)), min(0.0, t))
 
 
 def _above(X: Matrix, threshold: float) -> Any:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import gammaln
 
-from ...core.family import register
+from ...core.family import least, register
 from ...data.arrays import Array
 from .nonnegative import Amount
 from .shape import Natural
@@ -19,6 +19,8 @@ from .shape import Natural
 class Poisson(Amount):
     """x = 0, 1, 2, …: log p = x log λ − λ − log x!, λ the class mean, smoothed.
 
+    With another ``unit``, x is that many times a count: 0, 10, 20, … for ``unit=10``.
+
     The sums of each class are smoothed: α = 1 by default, a pseudo-row of all classes (their mean statistic, added once
     to every class); ``alpha=0`` is maximum likelihood, and predictions are then the limit α → 0.
 
@@ -27,7 +29,27 @@ class Poisson(Amount):
     (array([3.]), array([3.]))
     """
 
+    unit: float = 1.0
+
     key: ClassVar[str] = "poisson"
+
+    @property
+    def statistic(self) -> tuple[Any, ...]:
+        """Counts of units."""
+        return (self.key, self.unit)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        least(self, "unit", self.unit, 0.0, open_low=True)
+
+    @property
+    def adds_entries(self) -> bool:
+        """T(x) = x, where the unit is 1."""
+        return self.unit == 1.0
+
+    def T(self, x: Array) -> Array:
+        """x/unit."""
+        return (x if self.unit == 1.0 else x / self.unit)[..., None]
 
     def solve(self, n: Array, t: Array) -> Natural:
         """θ = log λ, A = λ; a mean of 0 makes every x > 0 impossible."""
@@ -38,16 +60,16 @@ class Poisson(Amount):
 
     def log_base(self, x: Array) -> Array:
         """−log x!."""
-        return -np.asarray(gammaln(x + 1.0))
+        return -np.asarray(gammaln(x / self.unit + 1.0))
 
     def limit(self, pooled: Array) -> Array:
         """The mean is α·pooled/n there: log α − log n is counted already, log pooled is not."""
         return np.where(pooled > 0, np.log(pooled), 0.0)
 
     def mean(self, theta: Array) -> Array:
-        """λ."""
-        return np.asarray(np.exp(theta[..., 0]))
+        """λ units."""
+        return np.asarray(np.exp(theta[..., 0]) * self.unit)
 
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
         """Poisson counts."""
-        return rng.poisson(np.exp(theta[..., 0])).astype(np.float64)
+        return rng.poisson(np.exp(theta[..., 0])) * float(self.unit)
