@@ -163,7 +163,11 @@ class Running(ABC):
 
 
 class Family(ABC):
-    """How a block of columns is distributed given the class."""
+    """How a block of columns is distributed given the class.
+
+    ``suffit.check_family`` looks at all that is asked here; where a family refuses plain numbers, a method
+    ``example(rng, n)`` gives it n rows to look at.
+    """
 
     key: ClassVar[str]
     outlier_rate: ClassVar[float] = 0.0  # the chance that the columns of a row say nothing of its class

@@ -101,8 +101,8 @@ class Solution:
         where = "" if column is None else f", column {column!r}"
         raise FloatingPointError(
             f"class {self.classes[c]!r}{where}: {key} gives row {rows[i[0]]} the score NaN, though its values are "
-            "finite and in the support; solve() must give finite parameters for every class (a larger alpha helps where a "
-            "class does not vary; suffit.check_family says what is wrong with a family)"
+            "finite and in the support; solve() must give finite parameters for every class (a larger alpha helps "
+            "where a class does not vary; suffit.check_family says what is wrong with a family)"
         )
 
     def posterior(self, X: Matrix) -> Array:

@@ -62,6 +62,10 @@ class Categorical(SmoothedFamily):
         tables = category_tables(stats, self.categories(stats, columns))
         return lambda alpha: evidence_of_tables(tables, alpha)
 
+    def example(self, rng: np.random.Generator, n: int) -> NDArray[np.int64]:
+        """Rows of two, three and five categories, for ``check_family``."""
+        return rng.integers(0, [2, 3, 5], size=(n, 3))
+
     def collect(self, X: NDArray[Any], rows: Rows, columns: Sequence[str]) -> Stats:
         """Rows of every class at every category of every column."""
         if isinstance(X, Coded):

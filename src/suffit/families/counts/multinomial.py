@@ -104,6 +104,10 @@ class Multinomial(SmoothedFamily):
         table = label_table(stats.axes[CLASS])
         return None if table is None else RunningCounts(stats, *table)
 
+    def example(self, rng: np.random.Generator, n: int) -> Array:
+        """Word counts, for ``check_family``."""
+        return rng.poisson([0.5, 3.0, 8.0], size=(n, 3)).astype(np.float64)
+
     def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
         """Occurrences of every word in every class, the documents of the class, and those without a count."""
         X = csr(X) if is_sparse(X) else X

@@ -140,8 +140,8 @@ class Bernoulli(Elementwise):
         return _odds(t[..., 0].copy(), n - t[..., 0], _shortest(n))
 
     def mean(self, theta: Array) -> Array:
-        """φ."""
-        return np.asarray(expit(theta[..., 0]))
+        """φ times what 1 stands for."""
+        return np.asarray(expit(theta[..., 0]) * self.present)
 
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
         """Present with probability φ = 1/(1 + e^−θ)."""

@@ -72,4 +72,4 @@ class Poisson(Amount):
 
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
         """Poisson counts."""
-        return rng.poisson(np.exp(theta[..., 0])) * float(self.unit)
+        return rng.poisson(np.exp(theta[..., 0])).astype(np.float64) * self.unit

@@ -224,7 +224,7 @@ class ElementwiseScorer(Scorer):
         """The means of the family; 1 where it has none, in a column without any value."""
         with np.errstate(all="ignore"):
             means = self.family.mean(self.form.theta)
-        return self._possible(np.where(np.isfinite(means), means, 1.0), slice(None))
+        return self._possible(np.where(np.isfinite(means), means, 1.0), slice(None), self.family.interval[1])
 
     def filled(self, X: NDArray[Any], posterior: Array) -> NDArray[Any]:
         """The mean of the mixture, where a value is missing."""
@@ -232,12 +232,12 @@ class ElementwiseScorer(Scorer):
             return super().filled(X, posterior)
         return np.where(np.isnan(X), self.family.mixed(posterior, self.form.theta), X)
 
-    def _possible(self, values: Array, codes: Any) -> Array:
-        """0 where a class never shows anything else, 1 where it never shows 0 (smoothing 0)."""
+    def _possible(self, values: Array, codes: Any, one: float = 1.0) -> Array:
+        """0 where a class never shows anything else, 1 (or what stands for it) where it never shows 0 (smoothing 0)."""
         if self.never is None:
             return values
         zero = self.never.theta[codes][..., 0]
-        return np.where(zero > 0, 0.0, np.where(zero < 0, 1.0, values))
+        return np.where(zero > 0, 0.0, np.where(zero < 0, one, values))
 
     def drawn_in(self, X: NDArray[Any]) -> NDArray[Any]:
         """Towards 0."""

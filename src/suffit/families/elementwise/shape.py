@@ -140,6 +140,11 @@ class Elementwise(SmoothedFamily):
         """Which values lie outside the support (False for NaN).  # (n, p) → (n, p)"""
         return np.zeros(x.shape, dtype=bool)
 
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The values that the density is over, where ``outside`` lets in more: a circle, values made 0 or 1."""
+        return -np.inf, np.inf
+
     def log_base(self, x: Array) -> Array:
         """log h(x), the part all classes share.  # (n, p) → (n, p)"""
         return np.zeros(x.shape)
