@@ -31,6 +31,10 @@ from .stats import Stats
 EMPTIED = 1e-9  # a count that a subtraction leaves below this share of what it was is 0
 
 
+# Kinds of columns that a family may ask to be chosen for: integers; numbers above 0; any other numbers, too.
+CANDIDATE_KINDS = INTEGER, POSITIVE, CONTINUOUS = "integer", "positive", "continuous"
+
+
 class Terms(NamedTuple):
     """log p(x | a) − log p(x | b) of every row as a sum: what each column adds, and what belongs to none of them."""
 
@@ -171,6 +175,7 @@ class Family(ABC):
 
     key: ClassVar[str]
     outlier_rate: ClassVar[float] = 0.0  # the chance that the columns of a row say nothing of its class
+    candidate_for: ClassVar[tuple[str, ...]] = ()  # kinds of columns it may be chosen for: see CANDIDATE_KINDS
     may_warn: ClassVar[bool] = False  # whether solving may warn or refuse: a fit then solves at once, else when asked
 
     @property
@@ -276,6 +281,11 @@ def register(family: type[Family]) -> type[Family]:
     ['bernoulli', 'beta', 'binned', 'categorical']
     """
     key = family.key
+    unknown = set(family.candidate_for) - set(CANDIDATE_KINDS)
+    if unknown:
+        raise ValueError(
+            f"{key}: candidate_for is {family.candidate_for!r}; the kinds are {', '.join(CANDIDATE_KINDS)}"
+        )
     if _registry.get(key, family).__qualname__ != family.__qualname__:
         raise ValueError(f"a family named {key!r} is registered already")
     _registry[key] = family

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.family import Family, family_named
+from ..core.family import CONTINUOUS, POSITIVE, Family, family_named
 from ..data.arrays import Array, freeze
 from ..data.column import BOOLEAN, CATEGORICAL, DATE, EMPTY, INTEGER, MIXED, NESTED, READABLE, Column, unreadable
 from ..data.errors import InputError, check_finite
@@ -19,9 +19,20 @@ from ..data.frame import Frame
 from ..data.rows import Rows
 from ..data.similar import way_out
 from ..data.warn import DataWarning, warn_once
-from ..families import Bernoulli, Binned, Categorical, Gamma, Gaussian, LogNormal, Poisson
+from ..families import Bernoulli, Binned, Categorical, Gaussian
 from ..families.elementwise.shape import Elementwise
 from ..families.gaussian.diagonal import PRIOR_ROWS
+from .candidates import (
+    AS_BINARY,
+    AS_CATEGORIES,
+    GAMMA,
+    GAUSSIAN,
+    POISSON,
+    SHARED,
+    candidates,
+    in_steps,
+    log_likelihoods,
+)
 from .column_family_loo import BIC, CRITERIA, LOO, compared
 from .schema import DROPPED, BlockSpec, Choice, Schema, shown
 
@@ -39,29 +50,7 @@ DROP, AS_ASKED, CONSTANT = "drop", "as asked", "every value is"
 NO_COLUMN = "no column is left to learn from, so that the class shares are all there is to predict: "
 IDENTIFIER = "an identifier rather than a feature"
 
-AS_BINARY, AS_CATEGORIES, POISSON, GAUSSIAN = Bernoulli(), Categorical(), Poisson(), Gaussian(prior_rows=PRIOR_ROWS)
-GAMMA = Gamma()
-CANDIDATES: dict[str, Family] = {
-    "gaussian": GAUSSIAN,
-    "poisson": POISSON,
-    "categorical": AS_CATEGORIES,
-}  # of whole ones
-RIVALS: dict[str, Elementwise] = {"log-normal": LogNormal(prior_rows=PRIOR_ROWS), "gamma": GAMMA}  # of positive numbers
-
-
-@cache
-def poisson_of(unit: float) -> Poisson:
-    """The Poisson of columns that are counts times a unit: one object, by which columns are known to be alike."""
-    return POISSON if unit == 1.0 else Poisson(unit=unit)
-
-
-@cache
-def binary_of(present: float) -> Bernoulli:
-    """Likewise of columns that are 0 and one other integer."""
-    return AS_BINARY if present == 1.0 else Bernoulli(present=present)
-
-
-SHOWN = {id(f): shown(f) for f in (AS_BINARY, *CANDIDATES.values(), *RIVALS.values())}
+SHOWN = {id(f): shown(f) for f in (AS_BINARY, *SHARED.values())}
 
 Verdict: TypeAlias = tuple[Family | None, str]  # a family, or None for a column that is left out; and why
 
@@ -141,7 +130,8 @@ def choose(
     by_name = {name: wish for wish in wishes for name in wish.columns}
     if frame.n_rows == 1 and not all(name in by_name and by_name[name].family != "auto" for name in frame.names):
         raise InputError("one sample (n_samples=1) of one class is not enough to tell what its columns are")
-    looked = ColumnSample(frame, rows, few, rows if whole else rows.some(look))
+    tried = candidates()
+    looked = ColumnSample(frame, rows, few, rows if whole else rows.some(look), tried)
     kinds = {name: column.kind() for name, column in few.columns.items()}
     found: dict[str, Verdict | Numbers] = {}
     for name in frame.names:
@@ -152,7 +142,7 @@ def choose(
             found[name] = None, AS_ASKED
         else:
             found[name] = _wished(wish.family, name, kinds[name]), AS_ASKED
-    verdicts = found | _compared({k: v for k, v in found.items() if isinstance(v, Numbers)}, criterion)
+    verdicts = found | _compared({k: v for k, v in found.items() if isinstance(v, Numbers)}, tried, criterion)
     choices: list[Choice] = []
     alike: dict[Any, tuple[str, Family, list[str]]] = {}  # of each family, and whether it was asked for: its columns
     for name in frame.names:
@@ -249,9 +239,10 @@ class Numbers:
         """Whether they may be counts of events."""
         return self.whole and self.low >= 0 and self.high <= LARGEST_COUNT and self.low == math.floor(self.low)
 
-    def in_units(self, family: Family) -> Family:
-        """A family of the numbers divided, as one of the numbers as they are."""
-        return poisson_of(self.step) if family is POISSON else family
+    @property
+    def sort(self) -> str:
+        """What families say they may be chosen for."""
+        return INTEGER if self.whole else POSITIVE if self.low > 0 else CONTINUOUS
 
 
 @dataclass(frozen=True)
@@ -265,6 +256,7 @@ class ColumnSample:
     rows: Rows
     few: Frame
     few_rows: Rows
+    candidates: dict[str, dict[str, Family]]  # of every sort of numbers
 
     @cached_property
     def with_positive_weight(self) -> NDArray[np.int64]:
@@ -305,8 +297,8 @@ class ColumnSample:
         if kind == BOOLEAN:
             return AS_BINARY, "true or false"
         if whole and low == 0.0 and high == step:
-            return binary_of(high), f"only 0 and {high:g}"
-        if not whole and low <= 0:
+            return in_steps(AS_BINARY, high), f"only 0 and {high:g}"
+        if not whole and low <= 0 and len(self.candidates[CONTINUOUS]) == 1:
             return GAUSSIAN, "numbers"
         low, high = low / step, high / step
         if self.few is not self.frame:
@@ -381,7 +373,10 @@ def _for_categories(distinct: int, present: float) -> Verdict:
     return AS_CATEGORIES, f"{distinct} categories"
 
 
-def _compared(columns: Mapping[str, Numbers], criterion: str) -> dict[str, Verdict]:
+Tried: TypeAlias = Mapping[str, Mapping[str, Family]]  # the candidates of every sort of numbers, by name
+
+
+def _compared(columns: Mapping[str, Numbers], tried: Tried, criterion: str) -> dict[str, Verdict]:
     """The family that explains each column best, and why; columns of the same rows are looked at together."""
     together: dict[Any, dict[str, Numbers]] = {}
     for j, (name, column) in enumerate(columns.items()):
@@ -390,38 +385,45 @@ def _compared(columns: Mapping[str, Numbers], criterion: str) -> dict[str, Verdi
     found = {}
     for some in together.values():
         for (name, column), tries in zip(some.items(), explained(list(some.values())), strict=True):
-            settle = _for_integers if column.whole else _for_numbers
-            found[name] = settle(column, tries, criterion)
+            may = {k: f for k, f in tried[column.sort].items() if in_steps(f, column.step) is not None}
+            if any(k not in SHARED for k in may):
+                tries = tries.and_more(column, {k: f for k, f in may.items() if k not in SHARED})
+            choose_from = {k: f for k, f in may.items() if k in tries.by}
+            found[name] = (_for_integers if column.whole else _for_numbers)(column, tries, choose_from, criterion)
     return found
 
 
-def _for_integers(column: Numbers, explained: Explained, criterion: str) -> Verdict:
-    tries = explained.by
+def _for_integers(column: Numbers, explained: Explained, may: Mapping[str, Family], criterion: str) -> Verdict:
+    tries = {k: explained.by[k] for k in may}
     if criterion == LOO:
-        found = compared(column.x, column.rows, {k: CANDIDATES[k] for k in tries}, whole=True)
+        found = compared(column.x, column.rows, may, whole=True)
         tries = {k: found.total(k) for k in tries}
     best = max(tries, key=lambda k: tries[k])
     others = ", ".join([f"{k} {v - tries[best]:.0f} nats" for k, v in tries.items() if k != best])
-    what = {"poisson": "counts", "gaussian": "integers"}
+    what = {best: f"integers as {best}", "poisson": "counts", "gaussian": "integers"}
     if best == "categorical":
         what[best] = f"{explained.categories} integers as categories"
     if column.step != 1.0 and best == "poisson":
         what[best] = f"counts in steps of {column.step:g}"
-    return column.in_units(CANDIDATES[best]), what[best] + (f" (by {CRITERIA[criterion]}: {others})" if others else "")
+    return in_steps(may[best], column.step), what[best] + (f" (by {CRITERIA[criterion]}: {others})" if others else "")
 
 
-def _for_numbers(column: Numbers, explained: Explained, criterion: str) -> Verdict:
-    base, scores = explained.by["gaussian"], {k: explained.by[k] for k in RIVALS}
+def _for_numbers(column: Numbers, explained: Explained, may: Mapping[str, Family], criterion: str) -> Verdict:
+    rivals = [k for k in may if k != "gaussian"]
+    if not rivals:
+        return GAUSSIAN, "numbers"
+    base, scores = explained.by["gaussian"], {k: explained.by[k] for k in rivals}
     best = max(scores, key=lambda k: scores[k])
     surely = scores[best] > base + SURELY
     if criterion == LOO:
-        found = compared(column.x, column.rows, {"gaussian": GAUSSIAN, **RIVALS}, whole=False)
-        base, scores = found.total("gaussian"), {k: found.total(k) for k in RIVALS}
+        found = compared(column.x, column.rows, may, whole=False)
+        base, scores = found.total("gaussian"), {k: found.total(k) for k in rivals}
         best = max(scores, key=lambda k: scores[k])
         surely = found.surely(best, "gaussian", SURELY)
     if surely:
         gain = scores[best] - base
-        return RIVALS[best], f"positive: {best} beats Gaussian by {gain:.0f} nats ({CRITERIA[criterion]})"
+        sort = "positive" if column.low > 0 else "continuous"
+        return may[best], f"{sort}: {best} beats Gaussian by {gain:.0f} nats ({CRITERIA[criterion]})"
     return GAUSSIAN, f"continuous (no alternative better by {SURELY:g} nats, {CRITERIA[criterion]})"
 
 
@@ -430,6 +432,11 @@ class Explained(NamedTuple):
 
     by: dict[str, float]
     categories: int = 0
+
+    def and_more(self, column: Numbers, families: Mapping[str, Family]) -> Explained:
+        """With families that have no sums in common with others."""
+        price = 0.5 * float(np.log(max(column.rows.counts().sum(), 1.0)))
+        return self._replace(by=self.by | log_likelihoods(families, column.x, column.rows, price))
 
 
 @np.errstate(all="ignore")  # a class without values: NaN, where another family has them too
@@ -441,7 +448,7 @@ def explained(columns: Sequence[Numbers]) -> list[Explained]:
     rows = columns[0].rows
     price = 0.5 * float(np.log(max(rows.counts().sum(), 1.0))) * len(rows.classes)
     X = np.array([column.x for column in columns])  # (p, n)
-    positive = np.flatnonzero([not column.whole for column in columns])
+    positive = np.flatnonzero([not column.whole and column.low > 0 for column in columns])
     whole = np.flatnonzero([column.whole for column in columns])
     counts = np.flatnonzero([column.counts for column in columns])
     p, units = len(columns), np.array([column.units for column in columns])

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.family import EMPTIED, register
+from ...core.family import EMPTIED, INTEGER, register
 from ...core.leave_one_out import LooScores
 from ...core.stats import CATEGORY, CLASS, Stats, layout
 from ...data.arrays import Array, freeze
@@ -50,6 +50,7 @@ class Categorical(SmoothedFamily):
     tuning: Tuning | None = field(default=None, compare=False, repr=False)
 
     key: ClassVar[str] = "categorical"
+    candidate_for: ClassVar[tuple[str, ...]] = (INTEGER,)
 
     def __post_init__(self) -> None:
         check_alpha(self, evidence=True)

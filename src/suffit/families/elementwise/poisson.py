@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import gammaln
 
-from ...core.family import least, register
+from ...core.family import INTEGER, least, register
 from ...data.arrays import Array
 from .nonnegative import Amount
 from .shape import Natural
@@ -32,6 +32,7 @@ class Poisson(Amount):
     unit: float = 1.0
 
     key: ClassVar[str] = "poisson"
+    candidate_for: ClassVar[tuple[str, ...]] = (INTEGER,)
 
     @property
     def statistic(self) -> tuple[Any, ...]:

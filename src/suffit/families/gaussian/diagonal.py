@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.family import EMPTIED, Running, Scorer, Terms, least, register
+from ...core.family import CONTINUOUS, EMPTIED, INTEGER, POSITIVE, Running, Scorer, Terms, least, register
 from ...core.leave_one_out import LooScores
 from ...core.logistic import Centred, LogisticForm
 from ...core.stats import CLASS, FEATURE, ROUNDING, Stats, layout
@@ -147,6 +147,7 @@ class Gaussian(Elementwise):
     prior_rows: float = 0.0
 
     key: ClassVar[str] = "gaussian"
+    candidate_for: ClassVar[tuple[str, ...]] = (INTEGER, CONTINUOUS)
     may_warn: ClassVar[bool] = True
     order: ClassVar[int] = 2
 
@@ -468,6 +469,7 @@ class LogNormal(Gaussian):
     """x > 0 whose logarithm is normal."""
 
     key: ClassVar[str] = "lognormal"
+    candidate_for: ClassVar[tuple[str, ...]] = (POSITIVE,)
     support: ClassVar[str] = "needs x > 0"
     way_out: ClassVar[str] = "use gaussian, shift the column, or drop the row"
 
