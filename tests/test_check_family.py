@@ -201,6 +201,13 @@ class OwnRowKept(Rayleigh):
         return left._replace(log_density=scorer.scores(X) + scorer.log_base(X)[:, None])
 
 
+class LikelihoodOfHalf(suffit.Exponential):
+    def scorer(self, stats, columns):
+        scorer = super().scorer(stats, columns)
+        scorer.log_likelihood = lambda stats: np.zeros(scorer.n_classes)
+        return scorer
+
+
 class Unfinished(Rayleigh):
     def draw(self, theta, rng):
         return self.nothing_of_this_name
@@ -230,6 +237,7 @@ BROKEN = {
     KeepsWhatWasForgotten: r"forgetting a batch: log p of row",
     MissingIsOne: "rows of which everything is missing, beside the others",
     OwnRowKept: r"leave_one_out\(\) gives row 0 the log-density .* and a fit without it",
+    LikelihoodOfHalf: r"log_likelihood\(\) of the sums is \[0.0, 0.0, 0.0\], and of the rows",
     Unfinished: r"draw\(\) gives rows that the family itself takes: AttributeError: .*nothing_of_this_name",
 }
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import textwrap
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -33,6 +33,9 @@ EMPTIED = 1e-9  # a count that a subtraction leaves below this share of what it 
 
 # Kinds of columns that a family may ask to be chosen for: integers; numbers above 0; any other numbers, too.
 CANDIDATE_KINDS = INTEGER, POSITIVE, CONTINUOUS = "integer", "positive", "continuous"
+
+
+Between = Callable[[int, int], Array]  # of two classes a, b: E_a[part_j] − E_b[part_j] of every column of the model
 
 
 class Terms(NamedTuple):
@@ -130,6 +133,17 @@ class Scorer(ABC):
         A missing value adds 0.  The terms sum to the difference of the scores.
         """
         raise NotImplementedError(f"{type(self).__name__} does not say what each column adds")
+
+    def log_likelihood(self, stats: Any) -> Array | None:
+        """Σ log p(x | c) over the rows summed, t·Θ_c − n·A_c, of each class or in all; None: it takes the rows.
+
+        # → (K,) or (1,)
+        """
+        return None
+
+    def separation(self, stats: Any) -> Between:
+        """How far every column of the model separates two classes, as a function of these."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how its columns separate classes")
 
     def check(self, X: Matrix) -> None:
         """Refuse rows outside the support; families whose scores show it by themselves need no check."""

@@ -11,7 +11,7 @@ from ..core.solution import Solution
 from ..data.arrays import Array
 from ..data.matrices import Matrix
 from ..data.rows import Rows
-from ..explain.summary import Summary, likelihood, separations
+from ..explain.summary import Summary, separations
 
 if TYPE_CHECKING:
     from .base import GenerativeEstimator
@@ -42,7 +42,7 @@ def described(estimator: GenerativeEstimator, X: Any, y: Any, sample_weight: Any
 
 
 def _of_sums(density: Solution, sums: Any, counts: Array) -> tuple[Array | None, float | None]:
-    found = likelihood(density.scorer, sums)
+    found = density.scorer.log_likelihood(sums)
     if found is None:
         return None, None
     prior = np.where(counts > 0, counts * density.log_prior, 0.0)

@@ -104,7 +104,7 @@ def check_family(family: Any, seed: int = 0) -> None:
     for check in (_refusals, _parameters, _names, _draws):
         _said(check, case)
     case = replace(case, X=_drawn(case))
-    for check in (sums_to_one, _means, _merging, _forgetting, _weights, _missing, _leave_one_out):
+    for check in (sums_to_one, _means, _likelihood, _merging, _forgetting, _weights, _missing, _leave_one_out):
         _said(check, case)
 
 
@@ -288,6 +288,19 @@ def _means(case: Case) -> None:
         if not (off < 6).all():
             j = int(np.argmax(~(off < 6)))
             case.fail(f"mean() is {scorer.centres[c, j]:.4g}, where draws have a mean of {x[:, j].mean():.4g}")
+
+
+def _likelihood(case: Case) -> None:
+    """log_likelihood() of sums is that of the rows."""
+    model = case.model(case.X, case.codes)
+    scorer = case.solved(model).scorer
+    found = scorer.log_likelihood(model.sums)
+    if found is None:  # it takes the rows
+        return
+    each = log_density(scorer, case.X)[np.arange(len(case.codes)), case.codes]
+    rows = np.bincount(case.codes, each) if len(found) > 1 else each.sum(keepdims=True)
+    if not np.allclose(found, rows, rtol=SAME, atol=SAME):
+        case.fail(f"log_likelihood() of the sums is {found.tolist()}, and of the rows {rows.tolist()}")
 
 
 # --- the laws of sums

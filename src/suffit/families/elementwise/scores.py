@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ...core.family import Scorer, Terms
+from ...core.family import Between, Scorer, Terms
 from ...core.logistic import Impossible, LogisticForm
 from ...data.arrays import Array, Codes, freeze
 from ...data.errors import adds_up
@@ -208,6 +208,27 @@ class ElementwiseScorer(Scorer):
         columns = np.arange(x.shape[1])
         odds = cells(x, a[:, None], columns) - cells(x, b[:, None], columns)
         return Terms(np.where(x == x, odds, 0.0), np.zeros(len(x)))
+
+    def log_likelihood(self, stats: Any) -> Array | None:
+        """t·Θ_c − n·A_c; None where log h(x), which is no sum that is kept, is not 0."""
+        if self.family.has_base or self.never is not None:
+            return None
+        form = self.form
+        return np.asarray((stats["t"] * form.theta).sum(axis=(1, 2)) - (stats["n"] * form.A).sum(axis=1))
+
+    def separation(self, stats: Any) -> Between:
+        """(Θ_a − Θ_b)·(mean T of a − mean T of b): the fit matches means."""
+        theta, zero = self.form.theta, None if self.never is None else self.never.theta
+        n, t = self.family.smooth(stats["n"], stats["t"])
+        with np.errstate(all="ignore"):
+            mean = np.nan_to_num(t / n[..., None])
+
+        def between(a: int, b: int) -> Array:
+            with np.errstate(all="ignore"):
+                J = ((theta[a] - theta[b]) * (mean[a] - mean[b])).sum(axis=-1)
+            return np.asarray(J if zero is None else np.where((zero[a] != zero[b]).any(axis=-1), np.inf, J))
+
+        return between
 
     def log_base(self, X: Matrix) -> Array:
         """Σ_j log h(x_j)."""

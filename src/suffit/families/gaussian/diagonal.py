@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.family import CONTINUOUS, EMPTIED, INTEGER, POSITIVE, Running, Scorer, Terms, least, register
+from ...core.family import CONTINUOUS, EMPTIED, INTEGER, POSITIVE, Between, Running, Scorer, Terms, least, register
 from ...core.leave_one_out import LooScores
 from ...core.logistic import Centred, LogisticForm
 from ...core.stats import CLASS, FEATURE, ROUNDING, Stats, layout
@@ -429,6 +429,15 @@ class WarpedScorer(Scorer):
         """The terms of warp(x)."""
         with np.errstate(all="ignore"):
             return self.inner.parts(freeze(self.family.warp(block(X, 0, X.shape[0]))), a, b)
+
+    def log_likelihood(self, stats: Any) -> Array | None:
+        """The Gaussian's own, and Σ log |warp′(x)| = −Σ log x."""
+        inner = self.inner.log_likelihood(stats)
+        return None if inner is None else inner - (stats["x"] + stats["n"] * np.asarray(stats.origin)).sum(axis=1)
+
+    def separation(self, stats: Any) -> Between:
+        """The Gaussian's own: densities change by the same factor."""
+        return self.inner.separation(stats)
 
     def log_base(self, X: Matrix) -> Array:
         """The Gaussian's own, and log |warp′(x)|."""
