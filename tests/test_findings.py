@@ -175,7 +175,7 @@ def test_small_things():
     assert sum([model]) is not model
     with pytest.raises(suffit.InputError, match="2 columns"):
         suffit.normal_logpdf([[1, 2, 3, 4]], [0, 0], np.eye(2))
-    with pytest.raises(ValueError, match="takes no alpha"):
+    with pytest.raises(TypeError, match="alpha"):
         suffit.Gaussian(alpha=3.0)
 
 

@@ -17,8 +17,9 @@ from .elementwise.gamma import Gamma
 from .elementwise.geometric import Geometric
 from .elementwise.poisson import Poisson
 from .elementwise.vonmises import VonMises
-from .gaussian.diagonal import Gaussian, LogNormal
+from .gaussian.diagonal import Gaussian
 from .gaussian.joint import MultivariateGaussian
+from .gaussian.lognormal import LogNormal
 
 __all__ = [
     "Bernoulli",

@@ -24,6 +24,7 @@ from ..data.labels import Index
 from ..data.matrices import Matrix
 from ..data.rows import Rows
 from .check_density import DRAWS, log_density, sums_to_one
+from .columns import IndependentColumns
 from .counts.multinomial import MultinomialScorer
 from .elementwise.scores import ElementwiseScorer
 from .elementwise.shape import Elementwise
@@ -147,7 +148,7 @@ def _with_rows(case: Case) -> Case:
         1.0 + rng.poisson(4.0, size=shape).astype(np.float64),
     ):
         try:
-            if not isinstance(family, Elementwise):
+            if not isinstance(family, IndependentColumns):
                 case.model(numbers[: len(case.codes)], case.codes)
             elif np.any(family.outside(numbers)):
                 refused = family.support
@@ -187,11 +188,13 @@ def _drawn(case: Case) -> Matrix:
 def _statistics(case: Case) -> None:
     """T(x), outside(x) and log_base(x) are one row of numbers for each row of X."""
     family = case.family
-    if not isinstance(family, Elementwise):
+    if not isinstance(family, IndependentColumns):
         return
     x = np.asarray(case.X, np.float64)
     n, p = x.shape
-    shapes = {"T": (n, p, family.order), "outside": (n, p), "log_base": (n, p)}
+    shapes: dict[str, tuple[int, ...]] = {"outside": (n, p), "log_base": (n, p)}
+    if isinstance(family, Elementwise):
+        shapes = {"T": (n, p, family.order), **shapes}
     with np.errstate(all="ignore"):
         made = {name: np.asarray(getattr(family, name)(x)) for name in shapes}
         first = {name: np.asarray(getattr(family, name)(x[:7])) for name in shapes}
@@ -214,7 +217,7 @@ def _statistics(case: Case) -> None:
 
 def _refusals(case: Case) -> None:
     """Values outside the support are refused, with the name of their column."""
-    if not isinstance(case.family, Elementwise):
+    if not isinstance(case.family, IndependentColumns):
         return
     for value in (-1000.5, -1.0, 0.0, 0.5, 1.0, 2.0, 1000.5):
         x = np.array(case.X[:2], np.float64)
@@ -355,7 +358,7 @@ def _missing(case: Case) -> None:
     of_nothing = scorer.scores(nothing[:1])[0]
     if not np.allclose(of_nothing, of_nothing[0], rtol=0, atol=1e-9):
         case.fail(f"a row of which everything is missing must say nothing, and scores {of_nothing.tolist()}")
-    if isinstance(case.family, Elementwise):
+    if isinstance(case.family, IndependentColumns):
         X[:, 0] = np.nan
         rest = [scorer.scores(np.where(np.arange(X.shape[1]) == j, X, np.nan)) for j in range(1, X.shape[1])]
         if not np.allclose(scorer.scores(X), np.sum(rest, axis=0), rtol=1e-8, atol=1e-8):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..core.family import Scorer
 from ..data.arrays import Array
 from ..data.matrices import Matrix
+from .columns import IndependentColumns
 from .counts.multinomial import MultinomialScorer
 from .counts.scores import CategoricalScorer
 from .elementwise.shape import Elementwise
@@ -56,12 +57,12 @@ def _of_numbers(case: Case, c: int) -> None:
     if isinstance(family, Elementwise):
         family = family.of_columns(slice(0, 1), case.X.shape[1])
     scorer = replace(case, X=case.X[:, :1], family=family).scorer()
-    low, high = family.interval if isinstance(family, Elementwise) else (-np.inf, np.inf)
+    low, high = family.interval if isinstance(family, IndependentColumns) else (-np.inf, np.inf)
 
     def density(at: Any) -> Array:
         at = np.atleast_1d(np.asarray(at, np.float64))
         taken = (at >= low) & (at <= high)
-        if isinstance(family, Elementwise):
+        if isinstance(family, IndependentColumns):
             taken &= ~family.outside(at[:, None])[:, 0]
         out = np.zeros(len(at))
         if taken.any():

@@ -20,6 +20,7 @@ from ..data.rows import Rows
 from ..data.similar import way_out
 from ..data.warn import DataWarning, warn_once
 from ..families import Bernoulli, Binned, Categorical, Gaussian
+from ..families.columns import IndependentColumns
 from ..families.elementwise.shape import Elementwise
 from ..families.gaussian.diagonal import PRIOR_ROWS
 from .candidates import (
@@ -160,7 +161,7 @@ def choose(
         reads = "numbers"
         if isinstance(family, Categorical):
             family, reads = replace(family, every_integer=False, unknown=family.unknown or unknown), "categories"
-        lenient = isinstance(family, Elementwise) and not asked
+        lenient = isinstance(family, IndependentColumns) and not asked
         for some in [names] if joint or apart(family) else [[name] for name in names]:
             group: Any = ("joint", joint) if joint else family if apart(family) else ("alone", some[0])
             grouped.setdefault((group, lenient), (family, reads, lenient, []))[3].extend(some)
@@ -196,7 +197,7 @@ def apart(family: Family) -> bool:
         return family.floor == "own" and not family.spherical
     if getattr(family, "edges", 0) is None:  # chosen from data, for each column its own
         return False
-    return isinstance(family, Elementwise | Categorical | Binned)
+    return isinstance(family, IndependentColumns | Categorical | Binned)
 
 
 def _wished(family: Family | str, name: str, kind: str) -> Family:

@@ -21,7 +21,6 @@ from ..data.matrices import Coded, Matrix
 from ..data.warn import MissingValuesWarning, warn_once
 from ..families.counts.binned import bin_names
 from ..families.elementwise.bernoulli import Bernoulli
-from ..families.gaussian.diagonal import Gaussian
 from ..families.product import Block, Product
 
 DROPPED = "dropped"
@@ -316,7 +315,7 @@ class Schema:
     @cached_property
     def _bounded(self) -> tuple[BlockSpec, ...]:
         """The blocks whose families, chosen by what the values were, leave some out."""
-        return tuple(p for p in self.supports or self.specs if p.lenient and type(p.family) is not Gaussian)
+        return tuple(p for p in self.supports or self.specs if p.lenient and p.family.bounded)  # type: ignore[attr-defined]
 
     def leave_one_out(self) -> tuple[Choice, ...]:
         """The columns that the model does not use."""
