@@ -428,6 +428,15 @@ def data(case: Case, seed: int, n: int = 120, k: int = 3) -> tuple[np.ndarray, n
     return X, np.array(["ant", "bee", "cat", "dog"])[y]
 
 
+def takes_zero(case: Case) -> bool:
+    """Whether 0 lies in the support of its columns."""
+    try:
+        case.make().fit(np.zeros((4, case.draw(np.random.default_rng(0), 1).shape[1])), [0, 0, 1, 1])
+    except suffit.InputError:
+        return False
+    return True
+
+
 def with_holes(X: np.ndarray, seed: int, share: float = 0.2) -> np.ndarray:
     """The same rows with some values missing: NaN, whatever the type of the others."""
     X = X if X.dtype == object else X.astype(float)

@@ -49,6 +49,7 @@ _HOME = {
     "Explanation": "explain.terms",
     "Summary": "explain.summary",
     "Family": "core.family",
+    "check_family": "families.check",
     "register": "core.family",
     "Index": "data.labels",
     "Stats": "core.stats",
@@ -110,6 +111,7 @@ __all__ = [
     "UnknownCategoryWarning",
     "VonMises",
     "check_assumptions",
+    "check_family",
     "mean_cost",
     "normal_logpdf",
     "register",
@@ -158,6 +160,7 @@ if TYPE_CHECKING:
         Poisson,
         VonMises,
     )
+    from .families.check import check_family
     from .kernels.runtime.threads import set_threads
     from .posterior.decide import Decisions, mean_cost
 

@@ -92,5 +92,5 @@ def test_weights_priors_and_sums_of_one_model():
     assert sum([model]) is not model
     with pytest.raises(suffit.InputError, match="2 columns"):
         suffit.normal_logpdf([[1, 2, 3, 4]], [0, 0], np.eye(2))
-    with pytest.raises(ValueError, match="has no alpha"):
+    with pytest.raises(TypeError, match="alpha"):
         suffit.Gaussian(alpha=3.0)

@@ -177,7 +177,7 @@ def test_what_families_explain_is_their_log_likelihood_less_the_price():
     np.add.at(count, (rows.codes[here], place), rows.weights[here])
     shares = np.log((count + 1) / (count.sum(axis=1, keepdims=True) + len(categories)))
     assert few.by["categorical"] == pytest.approx((count * shares).sum() - price * (len(categories) - 1))
-    for name, family in (("log-normal", choosing.RIVALS["log-normal"]), ("gamma", choosing.GAMMA)):
+    for name, family in (("log-normal", choosing.SHARED["log-normal"]), ("gamma", choosing.GAMMA)):
         there = np.flatnonzero(~np.isnan(positive))
         some, X = rows.some(there), positive[there][:, None]
         scorer = family.scorer(family.collect(X, some, ["x"]), ["x"])

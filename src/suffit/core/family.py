@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import textwrap
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -31,6 +31,13 @@ from .stats import Stats
 EMPTIED = 1e-9  # a count that a subtraction leaves below this share of what it was is 0
 
 
+# Kinds of columns that a family may ask to be chosen for: integers; numbers above 0; any other numbers, too.
+CANDIDATE_KINDS = INTEGER, POSITIVE, CONTINUOUS = "integer", "positive", "continuous"
+
+
+Between = Callable[[int, int], Array]  # of two classes a, b: E_a[part_j] − E_b[part_j] of every column of the model
+
+
 class Terms(NamedTuple):
     """log p(x | a) − log p(x | b) of every row as a sum: what each column adds, and what belongs to none of them."""
 
@@ -42,6 +49,7 @@ class Terms(NamedTuple):
 class Scorer(ABC):
     """A solved family: log p(x | c) of every class, and the model read backwards."""
 
+    key: str = "the family"  # as errors call it
     n_parameters: int
     takes_missing: bool = False  # whether a NaN is a missing value that drops out
     comparable: bool = True  # whether the densities of any two rows can be compared
@@ -126,6 +134,17 @@ class Scorer(ABC):
         """
         raise NotImplementedError(f"{type(self).__name__} does not say what each column adds")
 
+    def log_likelihood(self, stats: Any) -> Array | None:
+        """Σ log p(x | c) over the rows summed, t·Θ_c − n·A_c, of each class or in all; None: it takes the rows.
+
+        # → (K,) or (1,)
+        """
+        return None
+
+    def separation(self, stats: Any) -> Between:
+        """How far every column of the model separates two classes, as a function of these."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how its columns separate classes")
+
     def check(self, X: Matrix) -> None:
         """Refuse rows outside the support; families whose scores show it by themselves need no check."""
 
@@ -134,6 +153,15 @@ class Scorer(ABC):
         if x.dtype.kind == "f":
             for i, row in enumerate(rows):
                 check_finite(x[i : i + 1], columns, int(row), missing=self.takes_missing)
+
+    def undefined(self, X: Matrix, columns: Sequence[str]) -> tuple[str, int, str | None]:
+        """The family, the class and the column (None: several) that make the score of this one row NaN."""
+        nan = np.isnan(self.scores(X)[0])
+        c, other = (np.array([at], np.int32) for at in (nan.argmax(), nan.argmin()))
+        with np.errstate(all="ignore"):
+            terms = self.parts(X, c, other).columns[0]
+        found = np.flatnonzero(np.isnan(terms))
+        return self.key, int(c[0]), columns[found[0]] if len(found) else None
 
     def drawn_in(self, X: NDArray[Any]) -> NDArray[Any]:
         """Rows too far out to be scored, moved along their ray to where they can be; others unchanged."""
@@ -156,6 +184,8 @@ class Family(ABC):
     """How a block of columns is distributed given the class: the contract of a family.
 
     A family is a frozen object with settings.  It must have ``collect`` and ``scorer``; everything else has a default.
+    ``suffit.check_family`` checks all that is asked here; where a family refuses plain numbers, a method
+    ``example(rng, n)`` gives it n rows to check with.
 
     Attributes
     ----------
@@ -172,6 +202,7 @@ class Family(ABC):
 
     See Also
     --------
+    check_family : Checks a family against this contract.
     register : Makes a family known by its key.
     Poisson : A family of independent columns, about ten lines.
 
@@ -184,6 +215,7 @@ class Family(ABC):
 
     key: ClassVar[str]
     outlier_rate: ClassVar[float] = 0.0  # the chance that the columns of a row say nothing of its class
+    candidate_for: ClassVar[tuple[str, ...]] = ()  # kinds of columns it may be chosen for: see CANDIDATE_KINDS
     may_warn: ClassVar[bool] = False  # whether solving may warn or refuse: a fit then solves at once, else when asked
 
     @property
@@ -301,6 +333,11 @@ def register(family: type[Family]) -> type[Family]:
     ['bernoulli', 'beta', 'binned', 'categorical']
     """
     key = family.key
+    unknown = set(family.candidate_for) - set(CANDIDATE_KINDS)
+    if unknown:
+        raise ValueError(
+            f"{key}: candidate_for is {family.candidate_for!r}; the kinds are {', '.join(CANDIDATE_KINDS)}"
+        )
     if _registry.get(key, family).__qualname__ != family.__qualname__:
         raise ValueError(f"a family named {key!r} is registered already")
     _registry[key] = family

@@ -71,9 +71,10 @@ class Solution:
     def _far(self, X: Matrix, rows: NDArray[np.int64], first_row: int = 0) -> Array:
         """Scores of rows so far out that their densities vanish even in logs, drawn in along their ray.
 
-        The posterior at the point drawn in is the limit that the posterior has reached long before.
+        The posterior at the point drawn in is the limit that the posterior has reached long before.  A score that is
+        NaN wherever it is drawn is no matter of distance: the family has no finite parameters, and that is an error.
         """
-        x = X[rows].toarray() if is_sparse(X) else X[rows]
+        x = whole = X[rows].toarray() if is_sparse(X) else X[rows]
         self.scorer.check_cells(x, rows + first_row, self.columns)
         out = np.broadcast_to(self.log_prior, (len(rows), len(self.classes))).copy()
         far = np.arange(len(rows))
@@ -86,7 +87,23 @@ class Solution:
             if near.all():
                 break
             far, x = far[~near], x[np.flatnonzero(~near)]
+        else:
+            self._check_defined(whole[far], rows[far] + first_row)
         return out
+
+    def _check_defined(self, x: Matrix, rows: NDArray[np.int64]) -> None:
+        """Refuse scores that are NaN, naming the family, the class and the column of the first."""
+        nan = np.flatnonzero(np.isnan(self._raw(x, 1.0)[0]).any(axis=1))
+        if not len(nan):
+            return
+        i = nan[:1]
+        key, c, column = self.scorer.undefined(x[i], self.columns)
+        where = "" if column is None else f", column {column!r}"
+        raise FloatingPointError(
+            f"class {self.classes[c]!r}{where}: {key} gives row {rows[i[0]]} the score NaN, though its values are "
+            "finite and in the support; solve() must give finite parameters for every class (a larger alpha helps "
+            "where a class does not vary; suffit.check_family says what is wrong with a family)"
+        )
 
     def posterior(self, X: Matrix) -> Array:
         """p(c | x).  # → (n, K)"""
@@ -166,7 +183,10 @@ class Solution:
             bad = np.flatnonzero(~np.isfinite(scores).all(axis=1))
             x = X[bad].toarray() if is_sparse(X) else X[bad]
             self.scorer.check_cells(x, bad + first_row, self.columns)
-            scores[np.isnan(scores)] = -np.inf  # so far out that even the logarithm overflows
+            nan = np.isnan(scores)
+            if nan.any():
+                self._far(X, np.flatnonzero(nan.any(axis=1)), first_row)  # refuses what is not for being far out
+                scores[nan] = -np.inf  # so far out that even the logarithm overflows
         return scores
 
     def log_density(self, X: Matrix) -> Array:

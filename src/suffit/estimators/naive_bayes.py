@@ -15,7 +15,7 @@ from ..data.labels import Index
 from ..data.rows import Rows
 from ..data.validate import Prior
 from ..families import Bernoulli, Binned, Gaussian, Poisson
-from ..families.elementwise.shape import Elementwise
+from ..families.columns import IndependentColumns
 from ..families.gaussian.scores import DiagonalScorer
 from .base import GenerativeEstimator
 from .smoothed import NON_NEGATIVE, SmoothedNB
@@ -421,7 +421,7 @@ class NaiveBayes(GenerativeEstimator):
         if isinstance(family, str):
             made = family_named(family)
             family = made(smoothing=1e-9) if issubclass(made, Gaussian) else made()
-        if not isinstance(family, Elementwise | Binned):
+        if not isinstance(family, IndependentColumns | Binned):
             raise ValueError(
                 f"NaiveBayes needs a family of independent columns, got {family!r}; for categories use CategoricalNB, "
                 "for words MultinomialNB, for joint columns GaussianDiscriminantAnalysis"

@@ -12,7 +12,7 @@ from ..core.stats import Sums
 from ..data.arrays import Array
 from ..data.matrices import Matrix
 from ..data.rows import Rows
-from ..explain.summary import Summary, likelihood, separations
+from ..explain.summary import Summary, separations
 from .fitted import Fitted
 
 
@@ -48,7 +48,7 @@ def described(
 
 
 def _of_sums(density: Solution, sums: Sums, counts: Array) -> tuple[Array | None, float | None]:
-    found = likelihood(density.scorer, sums)
+    found = density.scorer.log_likelihood(sums)
     if found is None:
         return None, None
     prior = np.where(counts > 0, counts * density.log_prior, 0.0)

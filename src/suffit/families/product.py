@@ -12,7 +12,7 @@ from typing import Any, ClassVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.family import Family, Scorer, Terms
+from ..core.family import Between, Family, Scorer, Terms
 from ..core.leave_one_out import LooScores
 from ..core.logistic import Centred, Impossible, LogisticForm
 from ..core.stats import CLASS, BlockSums, Stats
@@ -296,9 +296,39 @@ class ProductScorer(Scorer):
         )
         return Terms(columns, rest, never)
 
+    def log_likelihood(self, stats: BlockSums) -> Array | None:
+        """The sum over the blocks; None where one takes the rows."""
+        parts = [
+            _in_its_units(s.log_likelihood(part), block.scales, part)
+            for s, block, part in zip(self.scorers, self.blocks_of, stats.parts, strict=False)
+        ]
+        each = [part for part in parts if part is not None]
+        if len(each) < len(parts):
+            return None
+        if any(len(part) != len(each[0]) for part in each):  # a pooled block has one sum for all classes
+            each = [part.sum(keepdims=True) for part in each]
+        return np.asarray(sum(each))
+
+    def separation(self, stats: BlockSums) -> Between:
+        """Of all blocks side by side, each to its power."""
+        blocks = zip(self.scorers, self.blocks_of, stats.parts, strict=True)
+        each = [(k, s.separation(part) if k.power else None) for s, k, part in blocks]
+
+        def between(a: int, b: int) -> Array:
+            return np.concatenate([np.zeros(len(k.columns)) if J is None else k.power * J(a, b) for k, J in each])
+
+        return between
+
     def check_cells(self, x: Any, rows: NDArray[np.int64], columns: Sequence[str]) -> None:
         for (scorer, part), block in zip(self._each(x), self.blocks_of, strict=True):
             scorer.check_cells(part, rows, block.columns)
+
+    def undefined(self, X: Any, columns: Sequence[str]) -> tuple[str, int, str | None]:
+        """Those of the first block whose score is NaN."""
+        for (scorer, part), block in zip(self._each(X), self.blocks_of, strict=True):
+            if block.power and np.isnan(scorer.scores(part)).any():
+                return block.family.key, *scorer.undefined(part, block.columns)[1:]
+        return super().undefined(X, columns)
 
     def drawn_in(self, X: Any) -> Any:
         return BlockRows(tuple(s.drawn_in(part) for s, part in self._each(X)))
@@ -337,6 +367,14 @@ class ProductScorer(Scorer):
             impossible=impossible,
             centred=Centred(_beside(near), np.concatenate([w for _, w, _ in near], axis=1), np.asarray(b_near), centre),
         )
+
+
+def _in_its_units(found: Array | None, scales: Sequence[float], stats: Any) -> Array | None:
+    """The log-likelihood of columns as they were before they were divided by these; nothing is missing."""
+    if found is None or not scales:
+        return found
+    n = stats["n"] if len(found) == len(stats["n"]) else stats["n"].sum(keepdims=True)
+    return np.asarray(found - n * float(np.log(scales).sum()))
 
 
 _Linear = tuple[tuple[str, ...], Array, Callable[[Any], Array]]  # names, weights, statistic

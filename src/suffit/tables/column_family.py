@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.family import Family, family_named
+from ..core.family import CONTINUOUS, POSITIVE, Family, family_named
 from ..data.arrays import Array, freeze
 from ..data.column import BOOLEAN, CATEGORICAL, DATE, EMPTY, INTEGER, MIXED, NESTED, READABLE, Column, unreadable
 from ..data.errors import InputError, check_finite
@@ -19,15 +19,28 @@ from ..data.frame import Frame
 from ..data.rows import Rows
 from ..data.similar import way_out
 from ..data.warn import DataWarning, warn_once
-from ..families import Bernoulli, Binned, Categorical, Gamma, Gaussian, LogNormal, Poisson
+from ..families import Bernoulli, Binned, Categorical, Gaussian
+from ..families.columns import IndependentColumns
 from ..families.elementwise.shape import Elementwise
 from ..families.gaussian.diagonal import PRIOR_ROWS
+from .candidates import (
+    AS_BINARY,
+    AS_CATEGORIES,
+    GAMMA,
+    GAUSSIAN,
+    POISSON,
+    SHARED,
+    candidates,
+    in_steps,
+    log_likelihoods,
+)
 from .column_family_loo import BIC, CRITERIA, LOO, compared
 from .schema import DROPPED, BlockSpec, Choice, Schema, shown
 
 SAMPLE_ROWS = 20_000  # rows that the choice of families rests on, where there are more
 MOST_NUMBERS = 1 << 22  # of several columns that are looked at together
 WIDE = 1_000  # integers further apart than this are sorted, to see how many different ones there are
+FIRST_ROWS = 64  # of a column, that mostly tell
 FEW_CATEGORIES = 30  # integers of no more distinct values than this may be categories
 LARGEST_COUNT = 1_000  # integers up to this may be counts of events
 EXACT = 2.0**53  # integers from here on may be alike as float64
@@ -38,16 +51,7 @@ DROP, AS_ASKED, CONSTANT = "drop", "set by the user", "every value is"
 NO_COLUMN = "no column can be used, so every prediction is the class shares: "
 IDENTIFIER = "an identifier rather than a feature"
 
-AS_BINARY, AS_CATEGORIES, POISSON, GAUSSIAN = Bernoulli(), Categorical(), Poisson(), Gaussian(prior_rows=PRIOR_ROWS)
-GAMMA = Gamma()
-CANDIDATES: dict[str, Family] = {
-    "gaussian": GAUSSIAN,
-    "poisson": POISSON,
-    "categorical": AS_CATEGORIES,
-}  # of whole ones
-RIVALS: dict[str, Elementwise] = {"log-normal": LogNormal(prior_rows=PRIOR_ROWS), "gamma": GAMMA}  # of positive numbers
-
-SHOWN = {id(f): shown(f) for f in (AS_BINARY, *CANDIDATES.values(), *RIVALS.values())}
+SHOWN = {id(f): shown(f) for f in (AS_BINARY, *SHARED.values())}
 
 Verdict: TypeAlias = tuple[Family | None, str]  # a family, or None for a column that is dropped; and why
 
@@ -130,7 +134,8 @@ def choose(
             "one sample (n_samples=1) is not enough to choose families for the columns; give more rows, or set "
             "columns={name: family}"
         )
-    looked = ColumnSample(frame, rows, few, rows if whole else rows.some(look))
+    tried = candidates()
+    looked = ColumnSample(frame, rows, few, rows if whole else rows.some(look), tried)
     kinds = {name: column.kind() for name, column in few.columns.items()}
     found: dict[str, Verdict | Numbers] = {}
     for name in frame.names:
@@ -141,7 +146,7 @@ def choose(
             found[name] = None, AS_ASKED
         else:
             found[name] = _wished(wish.family, name, kinds[name]), AS_ASKED
-    verdicts = found | _compared({k: v for k, v in found.items() if isinstance(v, Numbers)}, criterion)
+    verdicts = found | _compared({k: v for k, v in found.items() if isinstance(v, Numbers)}, tried, criterion)
     choices: list[Choice] = []
     alike: dict[Any, tuple[str, Family, list[str]]] = {}  # of each family, and whether it was asked for: its columns
     for name in frame.names:
@@ -159,7 +164,7 @@ def choose(
         reads = "numbers"
         if isinstance(family, Categorical):
             family, reads = replace(family, every_integer=False, unknown=family.unknown or unknown), "categories"
-        lenient = isinstance(family, Elementwise) and not asked
+        lenient = isinstance(family, IndependentColumns) and not asked
         for some in [names] if joint or apart(family) else [[name] for name in names]:
             group: Any = ("joint", joint) if joint else family if apart(family) else ("alone", some[0])
             grouped.setdefault((group, lenient), (family, reads, lenient, []))[3].extend(some)
@@ -195,7 +200,7 @@ def apart(family: Family) -> bool:
         return family.floor == "own" and not family.spherical
     if getattr(family, "edges", 0) is None:  # chosen from data, for each column its own
         return False
-    return isinstance(family, Elementwise | Categorical | Binned)
+    return isinstance(family, IndependentColumns | Categorical | Binned)
 
 
 def _wished(family: Family | str, name: str, kind: str) -> Family:
@@ -231,11 +236,17 @@ class Numbers:
     least: float  # of these rows
     most: float
     units: bool  # whether these are whole
+    step: float = 1.0  # what integers were divided by: the greatest common divisor of their differences
 
     @property
     def counts(self) -> bool:
         """Whether they may be counts of events."""
-        return self.whole and self.low >= 0 and self.high <= LARGEST_COUNT
+        return self.whole and self.low >= 0 and self.high <= LARGEST_COUNT and self.low == math.floor(self.low)
+
+    @property
+    def sort(self) -> str:
+        """What families say they may be chosen for."""
+        return INTEGER if self.whole else POSITIVE if self.low > 0 else CONTINUOUS
 
 
 @dataclass(frozen=True)
@@ -249,6 +260,7 @@ class ColumnSample:
     rows: Rows
     few: Frame
     few_rows: Rows
+    candidates: dict[str, dict[str, Family]]  # of every sort of numbers
 
     @cached_property
     def with_positive_weight(self) -> NDArray[np.int64]:
@@ -283,21 +295,24 @@ class ColumnSample:
             return None, "all values are missing"
         if low == high:
             return self._equal(name, kind, low)
-        if whole and _running(every, low, high, self.rows):
+        step = _step(every, low, high) if whole else 1.0
+        if whole and _running(every, (high - low) / step, self.rows):
             return None, f"{IDENTIFIER} (a running number)"
         if kind == BOOLEAN:
             return AS_BINARY, "true or false"
-        if whole and low == 0.0 and high == 1.0:
-            return AS_BINARY, "only 0 and 1"
-        if not whole and low <= 0:
+        if whole and low == 0.0 and high == step:
+            return in_steps(AS_BINARY, high), f"only 0 and {high:g}"
+        if not whole and low <= 0 and len(self.candidates[CONTINUOUS]) == 1:
             return GAUSSIAN, "continuous, with values of 0 or below"
+        low, high = low / step, high / step
         if self.few is not self.frame:
-            x = self.few.columns[name].numbers()
-            seen = _range(x)
-            if seen[0] < seen[1]:
-                return Numbers(x, self.few_rows, low, high, whole, *seen)
+            x = _divided(self.few.columns[name].numbers(), step)
+            least, most, units = _range(x)
+            if least < most:
+                return Numbers(x, self.few_rows, low, high, whole, least, most, whole or units, step)
         rows = self.rows.some(self.with_positive_weight) if len(every) < len(self.rows) else self.rows
-        return Numbers(every, rows, low, high, whole, low, high, whole)  # a rare other value is not among the few
+        x = _divided(every, step)  # a rare other value is not among the few
+        return Numbers(x, rows, low, high, whole, low, high, whole, step)
 
     def _equal(self, name: str, kind: str, value: float) -> Verdict:
         """A column whose values are one as float64; integers that are not are categories."""
@@ -322,19 +337,36 @@ def _range(x: Array) -> tuple[float, float, bool]:
     return _kernels().column_range(freeze(x))  # type: ignore[no-any-return]
 
 
+def _step(x: Array, low: float, high: float) -> float:
+    """The greatest common divisor of the differences of integers: 10 for 20, 30, 50; so that units do not matter."""
+    if high - low >= EXACT:
+        return 1.0
+    step = 0
+    for some in (x[:FIRST_ROWS], x):  # the first rows mostly tell
+        there = some[~np.isnan(some)]
+        step = int(np.gcd.reduce((there - low).astype(np.int64), initial=0))
+        if step == 1:
+            break
+    return float(step)
+
+
+def _divided(x: Array, step: float) -> Array:
+    return x if step == 1.0 else x / step
+
+
 def _spread(column: Column, rows: Rows) -> tuple[int, float]:
     """How many distinct categories a column has, and in how many rows."""
     values, codes = column.categories()
     return _kernels().count_seen(freeze(codes), rows.part(0, len(rows))[1], np.zeros(len(values), np.uint8))  # type: ignore[no-any-return]
 
 
-def _running(x: Array, low: float, high: float, rows: Rows) -> bool:
-    """Whether every row has its own of so many integers in a row."""
-    if high - low + 1 < FEW_CATEGORIES or high - low >= len(x):
+def _running(x: Array, steps: float, rows: Rows) -> bool:
+    """Whether every row has its own of so many integers in a row, this many steps from the first to the last."""
+    if steps + 1 < FEW_CATEGORIES or steps >= len(x):
         return False
     there = x[~np.isnan(x)]
     n = len(there)
-    return high - low == n - 1 and bool(rows.counts().sum() == n > FEW_CATEGORIES) and len(np.unique(there)) == n
+    return steps == n - 1 and bool(rows.counts().sum() == n > FEW_CATEGORIES) and len(np.unique(there)) == n
 
 
 def _for_categories(distinct: int, present: float) -> Verdict:
@@ -345,7 +377,10 @@ def _for_categories(distinct: int, present: float) -> Verdict:
     return AS_CATEGORIES, f"{distinct} categories"
 
 
-def _compared(columns: Mapping[str, Numbers], criterion: str) -> dict[str, Verdict]:
+Tried: TypeAlias = Mapping[str, Mapping[str, Family]]  # the candidates of every sort of numbers, by name
+
+
+def _compared(columns: Mapping[str, Numbers], tried: Tried, criterion: str) -> dict[str, Verdict]:
     """The family that explains each column best, and why; columns of the same rows are looked at together."""
     together: dict[Any, dict[str, Numbers]] = {}
     for j, (name, column) in enumerate(columns.items()):
@@ -354,36 +389,45 @@ def _compared(columns: Mapping[str, Numbers], criterion: str) -> dict[str, Verdi
     found = {}
     for some in together.values():
         for (name, column), tries in zip(some.items(), explained(list(some.values())), strict=True):
-            settle = _for_integers if column.whole else _for_numbers
-            found[name] = settle(column, tries, criterion)
+            may = {k: f for k, f in tried[column.sort].items() if in_steps(f, column.step) is not None}
+            if any(k not in SHARED for k in may):
+                tries = tries.and_more(column, {k: f for k, f in may.items() if k not in SHARED})
+            choose_from = {k: f for k, f in may.items() if k in tries.by}
+            found[name] = (_for_integers if column.whole else _for_numbers)(column, tries, choose_from, criterion)
     return found
 
 
-def _for_integers(column: Numbers, explained: Explained, criterion: str) -> Verdict:
-    tries = explained.by
+def _for_integers(column: Numbers, explained: Explained, may: Mapping[str, Family], criterion: str) -> Verdict:
+    tries = {k: explained.by[k] for k in may}
     if criterion == LOO:
-        found = compared(column.x, column.rows, {k: CANDIDATES[k] for k in tries}, whole=True)
+        found = compared(column.x, column.rows, may, whole=True)
         tries = {k: found.total(k) for k in tries}
     best = max(tries, key=lambda k: tries[k])
     others = ", ".join([f"{k} {v - tries[best]:.0f} nats" for k, v in tries.items() if k != best])
-    what = {"poisson": "counts", "gaussian": "integers"}
+    what = {best: f"integers as {best}", "poisson": "counts", "gaussian": "integers"}
     if best == "categorical":
         what[best] = f"{explained.categories} integers as categories"
-    return CANDIDATES[best], what[best] + (f" (by {CRITERIA[criterion]}: {others})" if others else "")
+    if column.step != 1.0 and best == "poisson":
+        what[best] = f"counts in steps of {column.step:g}"
+    return in_steps(may[best], column.step), what[best] + (f" (by {CRITERIA[criterion]}: {others})" if others else "")
 
 
-def _for_numbers(column: Numbers, explained: Explained, criterion: str) -> Verdict:
-    base, scores = explained.by["gaussian"], {k: explained.by[k] for k in RIVALS}
+def _for_numbers(column: Numbers, explained: Explained, may: Mapping[str, Family], criterion: str) -> Verdict:
+    rivals = [k for k in may if k != "gaussian"]
+    if not rivals:
+        return GAUSSIAN, "numbers"
+    base, scores = explained.by["gaussian"], {k: explained.by[k] for k in rivals}
     best = max(scores, key=lambda k: scores[k])
     surely = scores[best] > base + SURELY
     if criterion == LOO:
-        found = compared(column.x, column.rows, {"gaussian": GAUSSIAN, **RIVALS}, whole=False)
-        base, scores = found.total("gaussian"), {k: found.total(k) for k in RIVALS}
+        found = compared(column.x, column.rows, may, whole=False)
+        base, scores = found.total("gaussian"), {k: found.total(k) for k in rivals}
         best = max(scores, key=lambda k: scores[k])
         surely = found.surely(best, "gaussian", SURELY)
     if surely:
         gain = scores[best] - base
-        return RIVALS[best], f"positive: {best} beats Gaussian by {gain:.0f} nats ({CRITERIA[criterion]})"
+        sort = "positive" if column.low > 0 else "continuous"
+        return may[best], f"{sort}: {best} beats Gaussian by {gain:.0f} nats ({CRITERIA[criterion]})"
     return GAUSSIAN, f"continuous (no alternative better by {SURELY:g} nats, {CRITERIA[criterion]})"
 
 
@@ -392,6 +436,11 @@ class Explained(NamedTuple):
 
     by: dict[str, float]
     categories: int = 0
+
+    def and_more(self, column: Numbers, families: Mapping[str, Family]) -> Explained:
+        """With families that have no sums in common with others."""
+        price = 0.5 * float(np.log(max(column.rows.counts().sum(), 1.0)))
+        return self._replace(by=self.by | log_likelihoods(families, column.x, column.rows, price))
 
 
 @np.errstate(all="ignore")  # a class without values: NaN, where another family has them too
@@ -403,7 +452,7 @@ def explained(columns: Sequence[Numbers]) -> list[Explained]:
     rows = columns[0].rows
     price = 0.5 * float(np.log(max(rows.counts().sum(), 1.0))) * len(rows.classes)
     X = np.array([column.x for column in columns])  # (p, n)
-    positive = np.flatnonzero([not column.whole for column in columns])
+    positive = np.flatnonzero([not column.whole and column.low > 0 for column in columns])
     whole = np.flatnonzero([column.whole for column in columns])
     counts = np.flatnonzero([column.counts for column in columns])
     p, units = len(columns), np.array([column.units for column in columns])

@@ -21,7 +21,6 @@ from ..data.matrices import Coded, Matrix, RowsOfBlocks
 from ..data.warn import MissingValuesWarning, warn_once
 from ..families.counts.binned import bin_names
 from ..families.elementwise.bernoulli import Bernoulli
-from ..families.gaussian.diagonal import Gaussian
 from ..families.product import Block, Product
 
 DROPPED = "dropped"
@@ -156,7 +155,7 @@ class BlockSpec:
 def _impossible(family: Family, x: Array) -> NDArray[np.bool_]:
     """Which values a column cannot have, whose family its own values chose."""
     if isinstance(family, Bernoulli):
-        return np.isfinite(x) & (x != 0) & (x != 1)
+        return np.isfinite(x) & (x != 0) & (x != family.present)
     return family.outside(x)  # type: ignore[attr-defined, no-any-return]
 
 
@@ -314,7 +313,7 @@ class Schema:
     @cached_property
     def _bounded(self) -> tuple[BlockSpec, ...]:
         """The blocks whose families, chosen by what the values were, exclude some values."""
-        return tuple(p for p in self.supports or self.specs if p.lenient and type(p.family) is not Gaussian)
+        return tuple(p for p in self.supports or self.specs if p.lenient and p.family.bounded)  # type: ignore[attr-defined]
 
     def dropped(self) -> tuple[Choice, ...]:
         """The columns that the model does not use."""

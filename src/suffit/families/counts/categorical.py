@@ -10,7 +10,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.family import EMPTIED, register
+from ...core.family import EMPTIED, INTEGER, register
 from ...core.leave_one_out import LooScores
 from ...core.stats import CATEGORY, CLASS, Stats, layout
 from ...data.arrays import Array, freeze
@@ -77,6 +77,7 @@ class Categorical(SmoothedFamily):
     tuning: Tuning | None = field(default=None, compare=False, repr=False)
 
     key: ClassVar[str] = "categorical"
+    candidate_for: ClassVar[tuple[str, ...]] = (INTEGER,)
 
     def __post_init__(self) -> None:
         check_alpha(self, evidence=True)
@@ -88,6 +89,10 @@ class Categorical(SmoothedFamily):
         columns = 1 + max((j for j, _ in stats.axes[CATEGORY].labels), default=-1)
         tables = category_tables(stats, self.categories(stats, columns))
         return lambda alpha: evidence_of_tables(tables, alpha)
+
+    def example(self, rng: np.random.Generator, n: int) -> NDArray[np.int64]:
+        """Rows of two, three and five categories, for ``check_family``."""
+        return rng.integers(0, [2, 3, 5], size=(n, 3))
 
     def collect(self, X: NDArray[Any], rows: Rows, columns: Sequence[str]) -> Stats:
         """Rows of every class at every category of every column."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ...core.family import EMPTIED, Running, Scorer, Terms, register
+from ...core.family import EMPTIED, Between, Running, Scorer, Terms, register
 from ...core.leave_one_out import LooScores
 from ...core.logistic import Impossible, LogisticForm
 from ...core.stats import CLASS, FEATURE, ROUNDING, Stats, layout
@@ -127,6 +127,10 @@ class Multinomial(SmoothedFamily):
     def running(self, stats: Stats) -> Running | None:
         table = label_table(stats.axes[CLASS])
         return None if table is None else RunningCounts(stats, *table)
+
+    def example(self, rng: np.random.Generator, n: int) -> Array:
+        """Word counts, for ``check_family``."""
+        return rng.poisson([0.5, 3.0, 8.0], size=(n, 3)).astype(np.float64)
 
     def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
         """Occurrences of every word in every class, the documents of the class, and those without a count."""
@@ -295,6 +299,7 @@ def _completed(stats: Stats, columns: Sequence[str]) -> Array:
 class MultinomialScorer(Scorer):
     """Scores linear in the counts."""
 
+    key = "multinomial"
     takes_missing = True
     comparable = False  # the longer a document, the less probable: its length is no part of the model
 
@@ -404,6 +409,20 @@ class MultinomialScorer(Scorer):
         """φ times the mean length of the class's documents."""
         log_phi, unseen = log_shares(self.count + self.alpha)
         return np.asarray(np.where(unseen > 0, 0.0, np.exp(log_phi)) * self.length[:, None])
+
+    def log_likelihood(self, stats: Any) -> Array | None:
+        """Σ counts · weights."""
+        return None if len(stats.axes[GAP]) else np.asarray((stats["count"] * self.weights).sum(axis=1))
+
+    def separation(self, stats: Any) -> Between:
+        """(w_a − w_b)·(counts expected in a − in b)."""
+        expected = self.centres
+
+        def between(a: int, b: int) -> Array:
+            J = (self.weights[a] - self.weights[b]) * (expected[a] - expected[b])
+            return np.asarray(np.where((self.never[a] != self.never[b]) & (expected[a] != expected[b]), np.inf, J))
+
+        return between
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """Word counts; lengths are Poisson with the class's mean length (the length is no part of the model)."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.family import Scorer, Terms
+from ...core.family import Between, Scorer, Terms
 from ...core.logistic import Impossible, LogisticForm
 from ...data.arrays import Array, Codes, freeze
 from ...data.errors import refuse
@@ -49,6 +49,7 @@ def whole(X: NDArray[Any]) -> NDArray[Any]:
 class CategoricalScorer(Scorer):
     """Σ_j log P(x_j | c), by table look-up."""
 
+    key = "categorical"
     takes_missing = True
     cells = COPY_CELLS * 4
 
@@ -125,6 +126,26 @@ class CategoricalScorer(Scorer):
             integer_scores(whole(X), self.low, self.offsets, table, out)
             return
         category_scores(freeze(self.codes(X)), self.offsets, table, out)
+
+    def log_likelihood(self, stats: Any) -> Array | None:
+        """Σ counts · log shares."""
+        from .categorical import category_tables
+
+        counts = category_tables(stats, self.categories)
+        return np.asarray(sum((n * t).sum(axis=1) for n, t in zip(counts, self.tables, strict=True)))
+
+    def separation(self, stats: Any) -> Between:
+        """Σ_v (log p_a(v) − log p_b(v))·(p_a(v) − p_b(v)); ∞ where one of them is 0."""
+        shares = [np.where(never > 0, 0.0, np.exp(t)) for t, never in zip(self.tables, self.never, strict=True)]
+
+        def between(a: int, b: int) -> Array:
+            out = np.zeros(len(self.tables))
+            for j, (table, never, p) in enumerate(zip(self.tables, self.never, shares, strict=True)):
+                J = ((table[a] - table[b]) * (p[a] - p[b])).sum()
+                out[j] = np.inf if (never[a] != never[b]).any() else J
+            return out
+
+        return between
 
     @cached_property
     def limited(self) -> bool:  # type: ignore[override]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -36,6 +36,8 @@ class Bernoulli(Elementwise):
     alpha : float, array-like of shape (n_features,), "loo" or "evidence", default 1.0
         Pseudo-rows with the feature, and as many without it; 0 is maximum likelihood, and predictions are then the
         limit α → 0.  "loo" chooses it by leave-one-out, "evidence" by the evidence of the counts.
+    present : float, default 1.0
+        The value that draws have for 1.
     tuning : Tuning, optional
         What was tried to choose ``alpha``; set by a fit, not by users.
 
@@ -57,6 +59,7 @@ class Bernoulli(Elementwise):
     """
 
     threshold: float | None = 0.0
+    present: float = field(default=1.0, kw_only=True)
 
     key: ClassVar[str] = "bernoulli"
     from_0: ClassVar[bool] = True
@@ -71,6 +74,11 @@ class Bernoulli(Elementwise):
     def outside(self, x: Array) -> NDArray[np.bool_]:
         """Without a threshold, values must be shares."""
         return (x < 0) | (x > 1) if self.threshold is None else np.zeros(x.shape, dtype=bool)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """0 and 1, whatever is made one of them."""
+        return 0.0, self.present
 
     def infeasible(self, n: Array, t: Array, slack: Array) -> NDArray[np.bool_]:
         """0 ≤ Σx ≤ n."""
@@ -153,17 +161,17 @@ class Bernoulli(Elementwise):
         return _odds(t[..., 0].copy(), n - t[..., 0], _shortest(n))
 
     def mean(self, theta: Array) -> Array:
-        """φ."""
-        return np.asarray(expit(theta[..., 0]))
+        """φ times what 1 stands for."""
+        return np.asarray(expit(theta[..., 0]) * self.present)
 
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
         """Present with probability φ = 1/(1 + e^−θ)."""
         return (rng.random(theta.shape[:-1]) * (1 + np.exp(-theta[..., 0])) < 1).astype(np.float64)
 
     def shown(self, x: Array) -> Array:
-        """0 and 1, or next to a threshold that does not lie between them."""
+        """0 and ``present``, or next to a threshold that does not lie between them."""
         t = 0.0 if self.threshold is None else self.threshold
-        return np.where(x > 0, max(1.0, np.nextafter(t, np.inf)), min(0.0, t))
+        return np.where(x > 0, max(self.present, np.nextafter(t, np.inf)), min(0.0, t))
 
 
 def _above(X: Matrix, threshold: float) -> Any:

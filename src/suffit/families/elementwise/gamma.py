@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from ...core.family import Family, register
+from ...core.family import POSITIVE, Family, register
 from ...data.arrays import Array, freeze
 from ...data.matrices import Matrix, is_sparse
 from ...data.rows import Rows
@@ -73,6 +73,7 @@ class Gamma(Elementwise):
 
     order: ClassVar[int] = 2
     key: ClassVar[str] = "gamma"
+    candidate_for: ClassVar[tuple[str, ...]] = (POSITIVE,)
     from_0: ClassVar[bool] = True
     support: ClassVar[str] = "needs x > 0"
     way_out: ClassVar[str] = "use gaussian, shift the column, or drop the row"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import gammaln
 
-from ...core.family import register
+from ...core.family import INTEGER, least, register
 from ...data.arrays import Array
 from .nonnegative import Amount
 from .shape import Natural
@@ -19,12 +19,13 @@ from .shape import Natural
 class Poisson(Amount):
     """x = 0, 1, 2, …: log p = x log λ − λ − log x!, λ the class mean, smoothed.
 
-
     Parameters
     ----------
     alpha : float, array-like of shape (n_features,) or "loo", default 1.0
         Number of pseudo-rows, with the mean statistic of all classes, that are added to every class; 0 is maximum
         likelihood, and predictions are then the limit α → 0.  "loo" chooses it by leave-one-out.
+    unit : float, default 1.0
+        x is this many times a count: 0, 10, 20, … for ``unit=10``.
     tuning : Tuning, optional
         What was tried to choose ``alpha``; set by a fit, not by users.
 
@@ -45,7 +46,28 @@ class Poisson(Amount):
     (array([3.]), array([3.]))
     """
 
+    unit: float = 1.0
+
     key: ClassVar[str] = "poisson"
+    candidate_for: ClassVar[tuple[str, ...]] = (INTEGER,)
+
+    @property
+    def statistic(self) -> tuple[Any, ...]:
+        """Counts of units."""
+        return (self.key, self.unit)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        least(self, "unit", self.unit, 0.0, open_low=True)
+
+    @property
+    def adds_entries(self) -> bool:
+        """T(x) = x, where the unit is 1."""
+        return self.unit == 1.0
+
+    def T(self, x: Array) -> Array:
+        """x/unit."""
+        return (x if self.unit == 1.0 else x / self.unit)[..., None]
 
     def solve(self, n: Array, t: Array) -> Natural:
         """θ = log λ, A = λ; a mean of 0 makes every x > 0 impossible."""
@@ -56,15 +78,15 @@ class Poisson(Amount):
 
     def log_base(self, x: Array) -> Array:
         """−log x!."""
-        return -np.asarray(gammaln(x + 1.0))
+        return -np.asarray(gammaln(x / self.unit + 1.0))
 
     def limit(self, pooled: Array) -> Array:
         """The mean is α·pooled/n there: log α − log n is counted already, log pooled is not."""
         return np.where(pooled > 0, np.log(pooled), 0.0)
 
     def mean(self, theta: Array) -> Array:
-        """λ."""
-        return np.asarray(np.exp(theta[..., 0]))
+        """λ units."""
+        return np.asarray(np.exp(theta[..., 0]) * self.unit)
 
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
-        return rng.poisson(np.exp(theta[..., 0])).astype(np.float64)
+        return rng.poisson(np.exp(theta[..., 0])).astype(np.float64) * self.unit

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ...core.family import Scorer, Terms
+from ...core.family import Between, Scorer, Terms
 from ...core.logistic import Impossible, LogisticForm
 from ...data.arrays import Array, Codes, freeze
 from ...data.errors import adds_up
@@ -128,7 +128,7 @@ class ElementwiseScorer(Scorer):
     cells = COPY_CELLS * 2
 
     def __init__(self, family: Elementwise, n: Array, t: Array, columns: Sequence[str]) -> None:
-        self.family, self.columns = family, columns
+        self.family, self.key, self.columns = family, family.key, columns
         self.form, self.never = solved_forms(family, n, t)
         self.limited = self.never is not None
         self.n_classes, self.n_parameters = len(t), t.size
@@ -208,6 +208,27 @@ class ElementwiseScorer(Scorer):
         odds = cells(x, a[:, None], columns) - cells(x, b[:, None], columns)
         return Terms(np.where(x == x, odds, 0.0), np.zeros(len(x)))
 
+    def log_likelihood(self, stats: Any) -> Array | None:
+        """t·Θ_c − n·A_c; None where log h(x), which is no sum that is kept, is not 0."""
+        if self.family.has_base or self.never is not None:
+            return None
+        form = self.form
+        return np.asarray((stats["t"] * form.theta).sum(axis=(1, 2)) - (stats["n"] * form.A).sum(axis=1))
+
+    def separation(self, stats: Any) -> Between:
+        """(Θ_a − Θ_b)·(mean T of a − mean T of b): the fit matches means."""
+        theta, zero = self.form.theta, None if self.never is None else self.never.theta
+        n, t = self.family.smooth(stats["n"], stats["t"])
+        with np.errstate(all="ignore"):
+            mean = np.nan_to_num(t / n[..., None])
+
+        def between(a: int, b: int) -> Array:
+            with np.errstate(all="ignore"):
+                J = ((theta[a] - theta[b]) * (mean[a] - mean[b])).sum(axis=-1)
+            return np.asarray(J if zero is None else np.where((zero[a] != zero[b]).any(axis=-1), np.inf, J))
+
+        return between
+
     def log_base(self, X: Matrix) -> Array:
         """Σ_j log h(x_j)."""
         if not self.family.has_base:
@@ -223,7 +244,7 @@ class ElementwiseScorer(Scorer):
         """The means of the family; 1 where it has none, in a column without any value."""
         with np.errstate(all="ignore"):
             means = self.family.mean(self.form.theta)
-        return self._possible(np.where(np.isfinite(means), means, 1.0), slice(None))
+        return self._possible(np.where(np.isfinite(means), means, 1.0), slice(None), self.family.interval[1])
 
     def filled(self, X: NDArray[Any], posterior: Array) -> NDArray[Any]:
         """The mean of the mixture, where a value is missing."""
@@ -231,12 +252,12 @@ class ElementwiseScorer(Scorer):
             return super().filled(X, posterior)
         return np.where(np.isnan(X), self.family.mixed(posterior, self.form.theta), X)
 
-    def _possible(self, values: Array, codes: Any) -> Array:
-        """0 where a class never shows anything else, 1 where it never shows 0 (smoothing 0)."""
+    def _possible(self, values: Array, codes: Any, one: float = 1.0) -> Array:
+        """0 where a class never shows anything else, 1 (or what stands for it) where it never shows 0 (smoothing 0)."""
         if self.never is None:
             return values
         zero = self.never.theta[codes][..., 0]
-        return np.where(zero > 0, 0.0, np.where(zero < 0, 1.0, values))
+        return np.where(zero > 0, 0.0, np.where(zero < 0, one, values))
 
     def drawn_in(self, X: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(X, dtype=np.float64) * 1e-50

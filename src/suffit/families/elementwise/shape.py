@@ -19,11 +19,12 @@ from ...core.family import EMPTIED
 from ...core.leave_one_out import LooScores
 from ...core.stats import CLASS, FEATURE, ROUNDING, Stats, is_rounding, layout
 from ...data.arrays import Array, freeze
-from ...data.errors import InputError, NotLearnedError, check_finite, refuse, sum_is_finite
+from ...data.errors import InputError, NotLearnedError, sum_is_finite
 from ...data.labels import Index
 from ...data.matrices import Matrix, block, csr, entries, is_sparse, sparse_without_missing
 from ...data.rows import Rows
 from ...kernels.runtime.threads import COPY_CELLS, cores, entry_blocks, every, in_order, row_blocks
+from ..columns import IndependentColumns
 from ..gaussian.missing.patterns import warn_absent
 from ..rounding import few_digits_left, is_inexact, say_few_digits, short_of_rows
 from ..tuning import SmoothedFamily, Tuning, check_alpha
@@ -95,7 +96,7 @@ def sum_entries(add: AddEntries, X: Matrix, rows: Rows, shape: tuple[int, ...]) 
 
 
 @dataclass(frozen=True)
-class Elementwise(SmoothedFamily):
+class Elementwise(SmoothedFamily, IndependentColumns):
     """Independent columns.  ``alpha`` pseudo-rows, spread like all rows of all classes, smooth every class.
 
     α = 1 by default; ``alpha=0`` is maximum likelihood, but for a class without values, which gets a pseudo-row anyway.
@@ -108,8 +109,6 @@ class Elementwise(SmoothedFamily):
         check_alpha(self, evidence=type(self).log_evidence is not SmoothedFamily.log_evidence)
 
     order: ClassVar[int] = 1
-    support: ClassVar[str] = "needs a finite number"
-    way_out: ClassVar[str] = "use gaussian, or drop the row"
 
     @abstractmethod
     def T(self, x: Array) -> Array:
@@ -136,19 +135,6 @@ class Elementwise(SmoothedFamily):
         """The mean of a mixture of the classes.  # (n, K), (K, p, order) → (n, p)"""
         return posterior @ self.mean(theta)
 
-    def outside(self, x: Array) -> NDArray[np.bool_]:
-        """Which values lie outside the support (False for NaN).  # (n, p) → (n, p)"""
-        return np.zeros(x.shape, dtype=bool)
-
-    def log_base(self, x: Array) -> Array:
-        """log h(x), the part all classes share.  # (n, p) → (n, p)"""
-        return np.zeros(x.shape)
-
-    @property
-    def has_base(self) -> bool:
-        """Whether log h(x) is anything but 0."""
-        return type(self).log_base is not Elementwise.log_base
-
     @property
     def mixes(self) -> bool:
         """Whether the mean of a mixture is another than that of the means."""
@@ -159,37 +145,6 @@ class Elementwise(SmoothedFamily):
         return tuple(columns)
 
     # --- collect
-
-    def check(self, x: NDArray[Any], columns: Sequence[str], first_row: int) -> None:
-        """Refuse what lies outside the support, naming the first such cell."""
-        check_finite(x, columns, first_row)
-        bad = self.outside(x)
-        if bad.any():
-            i, j = (int(v) for v in np.argwhere(bad)[0])
-            raise refuse(columns, j, f"{self.key} {self.support}", x[i, j], first_row + i, self.way_out)
-
-    def surely_valid(self, X: Matrix) -> bool:
-        """Finite, and no value outside the support."""
-        x = X.data if is_sparse(X) else X
-        return sum_is_finite(x) and not self.outside(x).any()
-
-    def check_sparse(self, X: Matrix, columns: Sequence[str]) -> None:
-        """The same for CSR: the stored entries, and the zeros that are not stored."""
-        if self.surely_valid(X):
-            return
-        for a, b in entry_blocks(X.indptr):
-            data = np.asarray(X.data[X.indptr[a] : X.indptr[b]], dtype=np.float64)
-            bad = np.isinf(data) | self.outside(data[None])[0]
-            if bad.any():
-                e = int(np.argmax(bad)) + int(X.indptr[a])
-                i, j = int(np.searchsorted(X.indptr, e, side="right")) - 1, int(X.indices[e])
-                check_finite(np.array([[X.data[e]]], dtype=np.float64), [columns[j]], i)
-                raise refuse(columns, j, f"{self.key} {self.support}", X.data[e], i, self.way_out)
-
-    @property
-    def has_zero(self) -> bool:
-        """Whether 0 lies in the support: sparse rows are then added up without being made dense."""
-        return not self.outside(np.zeros((1, 1))).any()
 
     def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
         """n[c, j] = Σ w and t[c, j] = Σ w T(x) over the present values."""

@@ -95,6 +95,11 @@ class VonMises(Elementwise):
         """The resultant is no longer than n."""
         return np.asarray(np.hypot(t[..., 0], t[..., 1]) > n * (1 + 1e-9) + slack.sum(axis=-1))
 
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Once round the circle."""
+        return 0.0, self.period
+
     def T(self, x: Array) -> Array:
         """(cos a, sin a)."""
         a = np.remainder(x, self.period) * (2 * np.pi / self.period)

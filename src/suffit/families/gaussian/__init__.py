@@ -2,7 +2,7 @@
 
 One subject in these files, in the order of a fit:
 
-- ``diagonal.py``: independent columns (n, Σx, Σx²), Gaussian and log-normal.
+- ``diagonal.py``: independent columns (n, Σx, Σx²); ``lognormal.py``: the same of log x.
 - ``moments.py``: the sums of joint columns, Σxxᵀ by class or pooled; with missing values also by pattern or by pairs.
 - ``joint.py``: the family of joint columns. ``covariances`` turns sums into Σ_c(tie), shrunk and ridged; ``scorer``
   factors them.

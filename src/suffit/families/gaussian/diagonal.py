@@ -1,19 +1,17 @@
-"""Gaussian: independent normal columns, from sums of x and x² about an origin; and the log-normal."""
+"""Gaussian: independent normal columns, from sums of x and x² about an origin."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.family import EMPTIED, Running, Scorer, Terms, least, register
+from ...core.family import CONTINUOUS, EMPTIED, INTEGER, Running, Scorer, least, register
 from ...core.leave_one_out import LooScores
-from ...core.logistic import Centred, LogisticForm
 from ...core.stats import CLASS, FEATURE, ROUNDING, Stats, layout
 from ...data.arrays import Array, Codes, freeze
 from ...data.errors import InputError, adds_up, check_finite
@@ -21,10 +19,12 @@ from ...data.labels import Index
 from ...data.matrices import Matrix, block, csr, is_sparse, sparse_without_missing
 from ...data.rows import Rows
 from ...data.warn import SingularClassWarning, warn_once
-from ...kernels.runtime.threads import COPY_CELLS, every, in_order, row_blocks
-from ..elementwise.shape import LOO_CELLS, Elementwise, Natural, class_ranges, never_learned, without
-from ..rounding import about_means, clear_equal, cleared_columns, slack, warn_few_digits
+from ...kernels.runtime.threads import every, in_order, row_blocks
+from ..columns import IndependentColumns
+from ..elementwise.shape import LOO_CELLS, class_ranges, never_learned, without
+from ..rounding import about_means, clear_equal, cleared_columns, short_of_rows, slack, warn_few_digits
 from ..running import RunningMoments, label_table
+from ..tuning import Tuning
 from .leave_one_out.diagonal import Ordinary
 from .missing.patterns import warn_absent
 from .scores import SMALLEST, DiagonalScorer, GaussianScorer, SharedScorer
@@ -53,8 +53,8 @@ MOMENTS = layout(
 )
 
 
-def origin_of(X: Matrix, rows: Rows, warp: Any = None) -> Array:
-    """The mean of the first values of every class and column: near the data, so that nothing cancels."""
+def origin_of(X: Matrix, rows: Rows, normal: Callable[[Any], Any] = np.asarray) -> Array:
+    """The mean of the first values (as ``normal`` makes them) of every class and column, so that nothing cancels."""
     from ...kernels.moments import first_means
 
     K, p = len(rows.classes), X.shape[1]
@@ -65,7 +65,7 @@ def origin_of(X: Matrix, rows: Rows, warp: Any = None) -> Array:
         stop = min(start + step, X.shape[0])
         x = block(X, start, stop)
         with np.errstate(all="ignore"):  # what lies outside the support is named by the check, later
-            x = x if warp is None else freeze(warp(x))
+            x = freeze(normal(x))
         if not first_means(x, *rows.part(start, stop), FIRST_ROWS, seen, mean):
             break
         start, step = stop, min(step * 2, max(64, (1 << 18) // max(p, 1)))
@@ -122,7 +122,7 @@ def prior_variances(n: Array, x: Array, xx: Array, origin: Array) -> Array:
 
 @register
 @dataclass(frozen=True)
-class Gaussian(Elementwise):
+class Gaussian(IndependentColumns):
     """Normal columns, independent given the class: mean and variance of each.
 
     ``prior_rows`` r is a prior worth so many rows: of all classes together σ² = (Σ_c Σ(x − μ_c)² + r·v)/(D + r), with
@@ -180,15 +180,13 @@ class Gaussian(Elementwise):
     unbiased: bool = False
     shrinkage: float = 0.0
     prior_rows: float = 0.0
+    tuning: Tuning | None = field(default=None, kw_only=True, compare=False, repr=False)  # how it was chosen
 
     key: ClassVar[str] = "gaussian"
+    candidate_for: ClassVar[tuple[str, ...]] = (INTEGER, CONTINUOUS)
     may_warn: ClassVar[bool] = True
-    order: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        if isinstance(self.alpha, str) or self.alpha != 1.0:
-            raise ValueError(f"{type(self).__name__} has no alpha; use smoothing, which is added to the variances")
         least(self, "smoothing", self.smoothing, 0.0)
         least(self, "tie", self.tie, 0.0, 1.0)
         least(self, "shrinkage", self.shrinkage, 0.0, 1.0)
@@ -201,21 +199,20 @@ class Gaussian(Elementwise):
         """Moments; every setting is a matter of solving."""
         return (self.key,)
 
-    def warp(self, x: NDArray[Any]) -> NDArray[Any]:
-        """What is normal: x itself."""
+    def normal(self, x: NDArray[Any]) -> NDArray[Any]:
+        """What of x is normal: x itself."""
         return x
 
-    def T(self, x: Array) -> Array:
-        """(x, x²)."""
-        x = np.asarray(self.warp(x))
-        return np.stack([x, x * x], axis=-1)
+    def checked_normal(self, x: NDArray[Any], columns: Sequence[str], first_row: int) -> NDArray[Any]:
+        """The same of rows that have not been looked at; whatever is finite will do, and shows in the sums."""
+        return x
 
     def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
         """n, Σz, Σz² per class and column, z = x − origin."""
         axes = {CLASS: rows.classes, FEATURE: Index.range(X.shape[1])}
         if sparse_without_missing(X) and self.has_zero:
             return self._collect_sparse(csr(X), rows, columns, axes)
-        origin = freeze(origin_of(X, rows, None if type(self) is Gaussian else self.warp))
+        origin = freeze(origin_of(X, rows, self.normal))
         K, p = origin.shape
         n, x, xx = np.zeros((K, p)), np.zeros((K, p)), np.zeros((K, p))
 
@@ -233,11 +230,11 @@ class Gaussian(Elementwise):
     def surely_valid(self, X: Matrix) -> bool:
         """A finite sum of squares: no NaN, no infinity, nothing that overflows."""
         x = (X if type(X) is np.ndarray else X.data).reshape(-1)
-        return type(self) is Gaussian and x.dtype == np.float64 and math.isfinite(x.dot(x))
+        return x.dtype == np.float64 and math.isfinite(x.dot(x))
 
     def running(self, stats: Stats) -> Running | None:
         table = label_table(stats.axes[CLASS])
-        return RunningMoments(stats, *table) if table is not None and type(self) is Gaussian else None
+        return RunningMoments(stats, *table) if table is not None else None
 
     def _block_moments(
         self, X: Matrix, rows: Rows, columns: Sequence[str], origin: Array, start: int, stop: int, missing: bool
@@ -245,11 +242,8 @@ class Gaussian(Elementwise):
         from ...kernels.moments import class_moments, class_moments_present
 
         K, p = origin.shape
-        raw = block(X, start, stop)
+        raw = self.checked_normal(block(X, start, stop), columns, start)
         codes, weights = rows.part(start, stop)
-        if type(self) is not Gaussian:
-            self.check(raw, columns, start)
-            raw = freeze(self.warp(raw))
         n, x, xx = np.zeros(K), np.zeros((K, p)), np.zeros((K, p))
         if not missing:
             class_moments(raw, codes, weights, origin, n, x, xx)
@@ -295,14 +289,14 @@ class Gaussian(Elementwise):
 
     def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
         """No cell can have a negative number of rows or negative squares."""
-        super().check_forgotten(before, after, columns)
         some = np.where(after["n"] > EMPTIED * before["n"], after["n"], 0.0)
-        bad = about_means(some, after["x"], after["xx"]) < -slack(before, after)
+        bad = short_of_rows(before["n"], after["n"])
+        bad |= about_means(some, after["x"], after["xx"]) < -slack(before, after)
         if bad.any():
             raise never_learned(after, bad, columns)
         warn_few_digits(before, after, columns)
 
-    def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:  # type: ignore[override]
+    def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:
         """Means and variances from the moments."""
         n = stats["n"]
         K, p = n.shape
@@ -327,7 +321,7 @@ class Gaussian(Elementwise):
             scorer = SharedScorer(means, variances[0], W, log_det, int((~flat).sum()), columns, n_parameters)
         else:
             scorer = DiagonalScorer(means, variances, flat, columns, n_parameters)
-        return scorer if type(self) is Gaussian else WarpedScorer(scorer, self, tuple(columns))
+        return scorer
 
     def solved_moments(self, n: Array, x: Array, xx: Array, origin: Array) -> tuple[Array, Array, Flags, Flags]:
         """Means and variances (…, K, p), which columns are constant (…, p), and which variances had to be made up."""
@@ -376,7 +370,7 @@ class Gaussian(Elementwise):
         @np.errstate(all="ignore")
         def work(start: int, stop: int) -> None:
             raw = block(X, start, stop).astype(np.float64)
-            x = np.asarray(self.warp(raw))
+            x = np.asarray(self.normal(raw))
             here = rows.part(start, stop)
             base = np.where(x == x, self.log_base(raw), 0.0).sum(axis=1) if self.has_base else np.zeros(len(x))
             out[start:stop] = base[:, None]
@@ -421,133 +415,3 @@ class Gaussian(Elementwise):
         var = np.maximum(variances, SMALLEST)
         each_log = 0.5 * ((x[:, None] - means) ** 2 / var + np.log(2 * np.pi * var))
         return -np.asarray(np.where(used, each_log, 0.0).sum(axis=-1))
-
-    # The linear form of the shape is not used (raw x² loses digits far from 0), but any T and θ agree with it.
-
-    def solve(self, n: Array, t: Array) -> Natural:
-        """η = (μ/σ², −½/σ²), A = ½μ²/σ² + log σ√2π, from raw sums of x and x²."""
-        mean = t[..., 0] / n
-        var = t[..., 1] / n - mean**2
-        return Natural(np.stack([mean / var, -0.5 / var], axis=-1), 0.5 * (mean**2 / var + np.log(2 * np.pi * var)))
-
-    def draw(self, theta: Array, rng: np.random.Generator) -> Array:
-        var = -0.5 / theta[..., 1]
-        return np.asarray(theta[..., 0] * var + np.sqrt(var) * rng.standard_normal(var.shape))
-
-
-class WarpedScorer(Scorer):
-    """Scores of warp(x) under a Gaussian scorer; the Jacobian is the log_base of the warped family."""
-
-    takes_missing = True
-    cells = COPY_CELLS
-
-    def __init__(self, inner: GaussianScorer, family: Gaussian, columns: tuple[str, ...]) -> None:
-        self.inner, self.family, self.columns = inner, family, columns
-        self.n_classes, self.n_parameters = inner.n_classes, inner.n_parameters
-
-    def _blocks(self, X: Matrix) -> Iterator[tuple[int, Array]]:
-        for start, stop in row_blocks(X.shape[0], X.shape[1], COPY_CELLS):
-            yield start, block(X, start, stop).astype(np.float64)
-
-    def check(self, X: Matrix) -> None:
-        for start, x in self._blocks(X):
-            self.family.check(x, self.columns, start)
-
-    def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
-        with np.errstate(all="ignore"):
-            self.inner.score_rows(freeze(self.family.warp(block(X, start, stop))), 0, stop - start, out)
-
-    def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
-        with np.errstate(all="ignore"):
-            return self.inner.parts(freeze(self.family.warp(block(X, 0, X.shape[0]))), a, b)
-
-    def log_base(self, X: Matrix) -> Array:
-        """The Gaussian's own, and log |warp′(x)|."""
-        parts = []
-        for _, x in self._blocks(X):
-            jacobian = np.where(x == x, self.family.log_base(x), 0.0).sum(axis=1)
-            parts.append(self.inner.log_base(self.family.warp(x)) + jacobian)
-        return np.concatenate(parts)
-
-    @property
-    def centres(self) -> Array:
-        """exp(μ + σ²/2)."""
-        variances = np.einsum("cjj->cj", self.inner.covariances())
-        return np.asarray(np.exp(self.inner.means + variances / 2))
-
-    def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
-        return np.exp(self.inner.sample(codes, rng))
-
-    def logistic_form(self) -> LogisticForm:
-        """Linear and quadratic in log x: weights on (log x, (log x)²)."""
-        form = self.inner.logistic_form()
-        Q = form.quadratic if form.quadratic is not None else np.zeros_like(form.weights)
-        names = tuple(name for c in self.columns for name in (f"log {c}", f"(log {c})²"))
-        here: Any = form.centred
-        w, near = (np.stack([a, Q], axis=-1).reshape(len(Q), -1) for a in (form.weights, here.weights))
-        centred = Centred(partial(self._statistic, here.centre), near, here.intercept, here.centre)
-        return LogisticForm(names, w, form.intercept, partial(self._statistic, 0.0), centred=centred)
-
-    def _statistic(self, centre: Any, X: NDArray[Any]) -> Array:
-        z = self.family.warp(X) - centre
-        return np.stack([z, z * z], axis=-1).reshape(len(z), -1)
-
-
-@register
-@dataclass(frozen=True)
-class LogNormal(Gaussian):
-    """x > 0 whose logarithm is normal, with the settings of :class:`Gaussian` for log x.
-
-    Parameters
-    ----------
-    smoothing : float, default 0.0
-        Share of a total variance that is added to the variance in every class.
-    floor : {"own", "bounded", "largest"}, default "own"
-        Whose total variance: the column's own, that of the largest column but at most a million times the column's own,
-        or that of the largest column.
-    tie : float in [0, 1], default 0.0
-        From a variance for each class (0) to one shared by all (1).
-    spherical : bool, default False
-        Whether the variances are equal across columns.
-    unbiased : bool, default False
-        Whether to divide by n − 1 (shared: N − number of classes).
-    shrinkage : float in [0, 1], default 0.0
-        Shrinks the variances towards their mean over the columns.
-    prior_rows : float, default 0.0
-        A prior worth so many rows, see :class:`Gaussian`.
-    alpha : float
-        Not used: this family is smoothed by ``smoothing``.
-    tuning : Tuning, optional
-        Not used.
-
-    Attributes
-    ----------
-    key : str
-        "lognormal", the name of the family.
-
-    See Also
-    --------
-    NaiveBayes : Naive Bayes with this or any other family.
-    Gamma : Another family of positive values.
-
-    Examples
-    --------
-    >>> from suffit import NaiveBayes
-    >>> X, y = [[1.0], [2.0], [70.0], [90.0]], ["a", "a", "b", "b"]
-    >>> NaiveBayes("lognormal").fit(X, y).predict([[9.0]]).tolist()
-    ['a']
-    """
-
-    key: ClassVar[str] = "lognormal"
-    support: ClassVar[str] = "needs x > 0"
-    way_out: ClassVar[str] = "use gaussian, shift the column, or drop the row"
-
-    def warp(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.log(np.asarray(x, dtype=np.float64))
-
-    def outside(self, x: Array) -> NDArray[np.bool_]:
-        return x <= 0
-
-    def log_base(self, x: Array) -> Array:
-        """−log x, the Jacobian of log x."""
-        return -np.log(x)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.family import Scorer, Terms
+from ...core.family import Between, Scorer, Terms
 from ...core.logistic import LogisticForm
 from ...data.arrays import Array, Codes, freeze
 from ...data.errors import adds_up, check_finite, check_stored
@@ -101,6 +101,7 @@ class GaussianScorer(Scorer):
     the others.
     """
 
+    key = "gaussian"
     means: Array  # (K, p)
     rank: int
     n_parameters: int
@@ -248,6 +249,21 @@ class DiagonalScorer(GaussianScorer):
 
         return diagonal_terms(self, X, a, b)
 
+    def log_likelihood(self, stats: Any) -> Array | None:
+        """−Σ ½(x − μ)²/σ² + log σ√2π, from the sums about the means."""
+        about = stats.about(self.means)
+        return -np.asarray((about["xx"] * self.root**2 + about["n"] * self.log_scale).sum(axis=1))
+
+    def separation(self, stats: Any) -> Between:
+        """½(μ_a − μ_b)²(1/σ²_a + 1/σ²_b) + ½(σ²_a/σ²_b + σ²_b/σ²_a) − 1."""
+        precise, var = 2 * self.root**2, np.maximum(self.variances, SMALLEST)
+
+        def between(a: int, b: int) -> Array:
+            apart = 0.5 * (self.means[a] - self.means[b]) ** 2 * (precise[a] + precise[b])
+            return np.where(self.flat, 0.0, apart + 0.5 * (var[a] / var[b] + var[b] / var[a]) - 1.0)
+
+        return between
+
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """μ + σ·normal, column by column."""
         z = rng.standard_normal((len(codes), self.means.shape[1]))
@@ -330,6 +346,26 @@ class OwnScorer(GaussianScorer):
         from .terms import own_terms
 
         return own_terms(self, X, a, b)
+
+    def log_likelihood(self, stats: Any) -> Array | None:
+        """−½ tr(W S Wᵀ) − ½n log det 2πΣ, S the sums about the means."""
+        if _has_missing(stats):
+            return None
+        about = stats.about(self.means)
+        squares = np.einsum("cki,cij,ckj->c", self.W, about["xx"], self.W, optimize=True)
+        return np.asarray(-0.5 * squares + about["n"] * self.start)
+
+    def separation(self, stats: Any) -> Between:
+        """part_j = u_j(½(Du)_j + c_j), u = x − m, D = P_b − P_a: E[uuᵀ] = Σ + ddᵀ, both classes being as far from m."""
+        P = [W.T @ W for W in self.W]
+
+        def between(a: int, b: int) -> Array:
+            d = 0.5 * (self.means[b] - self.means[a])
+            slope = -(P[a] + P[b]) @ d
+            wider = np.einsum("ij,ij->i", P[b] - P[a], self.sigma[a] - self.sigma[b])
+            return np.asarray(0.5 * wider - 2 * slope * d)
+
+        return between
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """μ_c + W_c⁻¹·normal."""
@@ -459,6 +495,23 @@ class SharedScorer(GaussianScorer):
                 out[a:b][np.isnan(block(rows, a, b)).any(axis=1)] = 0.0  # scored by the density itself
         return out
 
+    def log_likelihood(self, stats: Any) -> Array | None:
+        """The same with one covariance; where sums are pooled, of all classes together."""
+        if self.W.ndim == 1:
+            about, used = stats.about(self.means), self.W > 0
+            log_scale = np.where(used, 0.5 * LOG_2PI - np.log(np.where(used, self.W, 1.0)), 0.0)
+            return -np.asarray((0.5 * about["xx"] * self.W**2 + about["n"] * log_scale).sum(axis=1))
+        if _has_missing(stats):
+            return None
+        about, start = stats.about(self.means), -0.5 * (self.log_det + self.rank * LOG_2PI)
+        squares = np.einsum("ki,...ij,kj->...", self.W, about["xx"], self.W)
+        return np.asarray(-0.5 * squares + (about["n"].sum() if squares.ndim == 0 else about["n"]) * start).reshape(-1)
+
+    def separation(self, stats: Any) -> Between:
+        """(w_a − w_b)·(μ_a − μ_b)."""
+        w, mean = self.weights, self.means
+        return lambda a, b: np.asarray((w[a] - w[b]) * (mean[a] - mean[b]))
+
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """μ_c + W⁻¹·normal."""
         if self.W.ndim == 1:
@@ -472,6 +525,10 @@ class SharedScorer(GaussianScorer):
         w = self.whitened_means * self.W if self.W.ndim == 1 else self.whitened_means @ self.W
         b = -0.5 * (self.whitened_means**2).sum(axis=1)
         return LogisticForm.about(tuple(self.columns), self.middle, w, b)
+
+
+def _has_missing(stats: Any) -> bool:
+    return "part_n" not in stats.sums or bool(stats["part_n"].any())
 
 
 def _unwhitened(z: Array, W: Array, sigma: Array) -> Array:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from ...core.family import Scorer, Terms
+from ...core.family import Between, Scorer, Terms
 from ...core.logistic import LogisticForm
 from ...data.arrays import Array, Codes
 from ...data.errors import InputError
@@ -17,6 +18,8 @@ from ...data.matrices import Matrix, block
 from ...kernels.runtime.threads import COPY_CELLS
 from .scores import LOG_2PI, OwnScorer, SharedScorer, centred
 
+DRAWS, FEWEST_DRAWS = 20_000, 200  # rows drawn to tell how columns separate two classes
+MOST_DRAWN = 1 << 29  # products that all these draws take
 NEARLY = 1e-6  # squares that differ by less are alike
 
 
@@ -95,6 +98,22 @@ class HeavyScorer(Scorer):
         rest = width + slope * (terms.rest - width)
         off = bent + width - (slope * terms.columns.sum(axis=1) + rest)  # what rounding leaves, where squares are alike
         return terms._replace(columns=slope[:, None] * terms.columns, rest=rest + off)
+
+    def separation(self, stats: Any) -> Between:
+        """By draws, the same for every pair of classes: there is no formula."""
+        K, p = self.n_classes, self.centres.shape[1]
+        n = int(np.clip(MOST_DRAWN // (p * p * max(K * (K - 1), 1)), FEWEST_DRAWS, DRAWS))
+        first, second = np.zeros(2 * n, np.int32), np.ones(2 * n, np.int32)
+
+        @cache
+        def drawn(c: int) -> Array:
+            return self.sample(np.full(n, c, np.int32), np.random.default_rng(0))
+
+        def between(a: int, b: int) -> Array:
+            parts = self.of([a, b]).parts(np.concatenate([drawn(a), drawn(b)]), first, second).columns
+            return np.asarray(parts[:n].mean(axis=0) - parts[n:].mean(axis=0))
+
+        return between
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
         """Normal about the mean, all columns of a row wider by √(ν/χ²_ν)."""

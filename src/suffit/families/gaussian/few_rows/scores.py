@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ....core.family import Between
 from ....core.logistic import LogisticForm
 from ....data.arrays import Array, Codes, freeze
 from ....data.errors import InputError
@@ -16,6 +17,7 @@ from ....data.matrices import Matrix, block, is_sparse
 from ....kernels.runtime.threads import one_blas_thread
 from ..missing.patterns import ROOM
 from ..scores import LOG_2PI, GaussianScorer, OwnScorer, SharedScorer
+from .kept import as_rows, is_kept
 from .low_rank import LowRank, Whitened
 
 Flags = NDArray[np.bool_]
@@ -80,6 +82,16 @@ class FromFewRows(GaussianScorer):
     """What shared and own covariances of few rows have in common: they are drawn from, completed and shown alike."""
 
     matrices: list[LowRank]  # of every class, or one for all
+
+    def log_likelihood(self, stats: Any) -> Array | None:
+        """Σ log p(x | c) of the rows that are kept."""
+        if not is_kept(stats):
+            return None
+        x, rows = as_rows(stats)
+        codes, weights = rows.part(0, len(x))
+        joint = self.scores(x) + self.log_base(x)[:, None]
+        each = weights * joint[np.arange(len(x)), codes]
+        return np.bincount(codes, each, minlength=len(stats["n"])).astype(np.float64)
 
     @cached_property
     def marginal(self) -> Any:
@@ -222,3 +234,18 @@ class FewRowsOwn(FromFewRows, OwnScorer):
         w = np.stack([white.precision(m) for white, m in zip(self.white, self.means - middle, strict=True)])
         b = self.start - 0.5 * (w * (self.means - middle)).sum(axis=1)
         return LogisticForm.about(tuple(self.columns), middle, w, b, -0.5 * P)
+
+    def separation(self, stats: Any) -> Between:
+        """As for own covariances: Σ_j P_ij Σ_ij is the diagonal of PΣ, Σ = Zᵀ diag(a) Z + diag(d)."""
+
+        def product(a: int, b: int) -> Array:
+            P, M = self.white[a], self.matrices[b]
+            return np.asarray(P.precision_diagonal() * M.d + M.a @ (P.precision(M.Z) * M.Z))
+
+        def between(a: int, b: int) -> Array:
+            d = 0.5 * (self.means[b] - self.means[a])
+            slope = -self.white[a].precision(d) - self.white[b].precision(d)
+            wider = product(b, a) - product(b, b) - product(a, a) + product(a, b)
+            return np.asarray(0.5 * wider - 2 * slope * d)
+
+        return between
