@@ -57,6 +57,7 @@ _HOME = {
     "normal_logpdf": "explain.density",
     "LogisticForm": "core.logistic",
     "set_threads": "kernels.runtime.threads",
+    "warm_up": "warm",
 }
 _ALIASES = {
     "LDA": "LinearDiscriminantAnalysis",
@@ -114,6 +115,7 @@ __all__ = [
     "normal_logpdf",
     "register",
     "set_threads",
+    "warm_up",
 ]
 
 if TYPE_CHECKING:
@@ -160,6 +162,7 @@ if TYPE_CHECKING:
     )
     from .kernels.runtime.threads import set_threads
     from .posterior.decide import Decisions, mean_cost
+    from .warm import warm_up
 
     LDA = LinearDiscriminantAnalysis
     QDA = QuadraticDiscriminantAnalysis

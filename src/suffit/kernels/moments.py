@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .runtime.compiled import fast, jit, pasted
+from .runtime.compiled import fast, fast_helper, helper, jit, pasted
 from .runtime.prefetch import LINE, prefetch_cell, prefetch_range, prefetch_rows
 
 
@@ -38,7 +38,7 @@ def first_means(X, codes, weights, limit, seen, mean):  # type: ignore[no-untype
     return short
 
 
-@jit
+@helper
 def places_by_class(codes, place, ends):  # type: ignore[no-untyped-def]
     """place[i]: where row i stands when rows are sorted by class, in their own order; ends[c]: where class c ends."""
     rows = codes.shape[0]
@@ -222,7 +222,7 @@ def column_sums(X, codes, weights, t):  # type: ignore[no-untyped-def]
             t[c, j] += w * np.float64(X[i, j])
 
 
-@fast
+@fast_helper
 def centre_rows(X, place, codes, weights, origin, Z, n, t1):  # type: ignore[no-untyped-def]
     """Z[place[i]] = √w·z, z = x − origin of the row's class; n[c] += w and t1[c] += w z on the way."""
     rows, p = X.shape

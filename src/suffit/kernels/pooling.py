@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .runtime.compiled import fast
+from .runtime.compiled import fast, fast_helper
 
 AT_ONCE = 128  # rows: loops over them vectorise, however few classes there are
 LEAST = -45.0  # the log of a share that adds nothing to 1
@@ -126,7 +126,7 @@ def pool_loss(S, log_prior, codes, weights, beta, outlier_rate, slope, curve, be
     return total, outlier_rates
 
 
-@fast
+@fast_helper
 def pool_price(where, outlier_rate, price, pseudo, slope, curve, bend):  # type: ignore[no-untyped-def]
     """What the priors add to the log-loss at ``where`` = (β, logit ε), to its gradient and to its Hessian."""
     M = len(where) - 1
@@ -144,14 +144,14 @@ def pool_price(where, outlier_rate, price, pseudo, slope, curve, bend):  # type:
     return paid
 
 
-@fast
+@fast_helper
 def put(a, out):  # type: ignore[no-untyped-def]
     """Copy a short vector: compiled sooner than a slice is."""
     for i in range(len(a)):
         out[i] = a[i]
 
 
-@fast
+@fast_helper
 def solved(A, b, x):  # type: ignore[no-untyped-def]
     """x = A⁻¹b by Cholesky's factor, which takes the place of the lower triangle; whether A has one."""
     n = len(b)
@@ -178,7 +178,7 @@ def solved(A, b, x):  # type: ignore[no-untyped-def]
     return True
 
 
-@fast
+@fast_helper
 def pool_step(where, strongest, slope, curve, bend, step):  # type: ignore[no-untyped-def]
     """Newton's step to take away, 0 for a power that pushes against its bound; a safe one where that is none.
 
@@ -200,7 +200,7 @@ def pool_step(where, strongest, slope, curve, bend, step):  # type: ignore[no-un
             break
 
 
-@fast
+@fast_helper
 def pool_moved(where, step, part, strongest, out):  # type: ignore[no-untyped-def]
     """The point less a part of a step: a single power changes by no more than some times at once, so do the odds."""
     M = len(where) - 1

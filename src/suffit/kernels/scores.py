@@ -233,16 +233,6 @@ def lower_by_top(scores, log_prior):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _best_by_differences(scores, log_prior):  # type: ignore[no-untyped-def]
-    """The class of a row with the largest score + log prior, told by differences: a tie far out leaves the prior."""
-    at = 0
-    for c in range(1, scores.shape[0]):
-        if (scores[c] - scores[at]) + (log_prior[c] - log_prior[at]) > 0.0:
-            at = c
-    return at
-
-
-@jit
 def best_classes(scores, log_prior, out):  # type: ignore[no-untyped-def]
     """out[i]: the class with the largest score + log prior, the first of equals; −1 where no score is finite.
 
@@ -265,8 +255,11 @@ def best_classes(scores, log_prior, out):  # type: ignore[no-untyped-def]
         for c in range(K):
             d = (scores[i, c] - s) + (log_prior[c] - prior)
             doubtful |= (not d <= 0.0) | ((d == 0.0) & (c < at))
-        if doubtful:
-            at = _best_by_differences(scores[i], log_prior)
+        if doubtful:  # a tie far out leaves the prior
+            at = 0
+            for c in range(1, K):
+                if (scores[i, c] - scores[i, at]) + (log_prior[c] - log_prior[at]) > 0.0:
+                    at = c
         out[i] = -1 if undefined or not np.isfinite(scores[i, at]) else at
 
 
