@@ -7,6 +7,8 @@ is twice as fast as a matrix product, which copies its operands first.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .moments import centre_rows, places_by_class
@@ -17,16 +19,21 @@ SIDE = 4  # columns on each side of the products that stay in the registers: roo
 STRIP_CELLS = 1 << 17  # of rows that are sorted together
 
 
-@fast
-def add_scatter(X, codes, weights, origin, n, t1, G):  # type: ignore[no-untyped-def]
-    """n[c] += w, t1[c] += w z, and G[c] (or G[0], where it has one alone) += w z zᵀ, the upper triangle."""
+def add_scatter(X: Any, codes: Any, weights: Any, origin: Any, n: Any, t1: Any, G: Any) -> None:
+    """n[c] += w, t1[c] += w z, and G[c] (or G[0], where it has one alone) += w z zᵀ, the upper triangle.
+
+    The room that it takes is made here: NumPy has that compiled.
+    """
     rows, p = X.shape
-    K, own = origin.shape[0], G.shape[0] > 1
-    strip = min(rows, max(STRIP_CELLS // p, AT_ONCE * (G.shape[0] if own else 2)))
-    Z = np.empty((strip, p))
-    T = np.zeros((G.shape[1], AT_ONCE))
-    place = np.arange(strip)
-    ends = np.empty(K, np.int64)
+    strip = min(rows, max(STRIP_CELLS // max(p, 1), AT_ONCE * max(len(G), 2)))
+    room = np.empty((strip, p)), np.zeros((G.shape[1], AT_ONCE)), np.arange(strip), np.empty(len(origin), np.int64)
+    scatter_by_strips(X, codes, weights, origin, n, t1, G, *room)
+
+
+@fast
+def scatter_by_strips(X, codes, weights, origin, n, t1, G, Z, T, place, ends):  # type: ignore[no-untyped-def]
+    """The same, strip by strip of as many rows as Z has; T, place and ends are room, place in order where G is one."""
+    rows, strip, own = X.shape[0], Z.shape[0], G.shape[0] > 1
     for start in range(0, rows, strip):
         stop = min(start + strip, rows)
         some = codes[start:stop]
