@@ -139,6 +139,9 @@ class Rows:
         if self.weights is None and self.sizes is not None:
             return self.sizes
 
+        if len(self) <= FEW_LABELS:
+            return np.bincount(*self.part(0, len(self)), minlength=len(self.classes))
+
         def work(start: int, stop: int) -> Array:
             n = np.zeros(len(self.classes))
             count_codes(*self.part(start, stop), n)

@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .runtime.compiled import fast, jit
 
 
-@fast
-def gaussian_scores(X, mean, root, start, out):  # type: ignore[no-untyped-def]
-    """out[i, c] = start[c] − Σ_j ((x − μ)·root)² with root = 1/(σ√2).
+def gaussian_scores(X: Any, mean: Any, root: Any, start: Any, out: Any) -> None:
+    """out[i, c] = start[c] − Σ_j ((x − μ)·root)² with root = 1/(σ√2); two classes have a kernel of their own."""
+    (gaussian_scores_of_two if len(mean) == 2 else gaussian_scores_of_many)(X, mean, root, start, out)
 
-    Four rows at a time share μ and root.  Two classes are bound by reading memory, best done row after row.
-    """
+
+@fast
+def gaussian_scores_of_two(X, mean, root, start, out):  # type: ignore[no-untyped-def]
+    """Two classes are bound by reading memory, best done row after row."""
+    rows, p = X.shape
+    for i in range(rows):
+        a = 0.0
+        b = 0.0
+        for j in range(p):
+            x = np.float64(X[i, j])
+            u = (x - mean[0, j]) * root[0, j]
+            v = (x - mean[1, j]) * root[1, j]
+            a += u * u
+            b += v * v
+        out[i, 0] = start[0] - a
+        out[i, 1] = start[1] - b
+
+
+@fast
+def gaussian_scores_of_many(X, mean, root, start, out):  # type: ignore[no-untyped-def]
+    """The same for any number of classes: four rows at a time share μ and root."""
     rows, p = X.shape
     K = mean.shape[0]
-    if K == 2:
-        for i in range(rows):
-            a = 0.0
-            b = 0.0
-            for j in range(p):
-                x = np.float64(X[i, j])
-                u = (x - mean[0, j]) * root[0, j]
-                v = (x - mean[1, j]) * root[1, j]
-                a += u * u
-                b += v * v
-            out[i, 0] = start[0] - a
-            out[i, 1] = start[1] - b
-        return
     i = 0
     while i + 4 <= rows:
         for c in range(K):
