@@ -140,7 +140,8 @@ class Rows:
             return self.sizes
 
         if len(self) <= FEW_LABELS:
-            return np.bincount(*self.part(0, len(self)), minlength=len(self.classes))
+            codes, weights = self.part(0, len(self))
+            return np.bincount(codes, weights, len(self.classes)).astype(np.float64, copy=False)
 
         def work(start: int, stop: int) -> Array:
             n = np.zeros(len(self.classes))

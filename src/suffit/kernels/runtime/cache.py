@@ -67,7 +67,7 @@ def _tidied(above: str) -> None:
 
 
 class _Files(CompileResultCacheImpl):  # type: ignore[misc]
-    _locator_classes = [  # noqa: RUF012
+    _locator_classes: Any = [  # noqa: RUF012
         type(place.__name__, (_InOurFolder, place), {}) for place in CompileResultCacheImpl._locator_classes
     ]
 
