@@ -149,6 +149,11 @@ def main() -> None:
 
         growth.main(10**6 if arguments.quick else 10**7)
         return
+    if arguments.tasks[:1] == ["cold"]:
+        import cold
+
+        cold.main(arguments.tasks[1:])
+        return
     passed = [*arguments.tasks, *(["--quick"] if arguments.quick else [])]
     print(
         "with memory kept by malloc, so that page faults of the peer's temporaries do not flatter us:", file=sys.stderr

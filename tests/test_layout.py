@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "suffit"
 # The rooms: what each may import (itself aside) is everything above it.
 ROOMS = ["kernels", "data", "core", "families", "tables", "posterior", "explain", "estimators"]
-FRONT = ["__init__", "__main__", "demo"]  # beside the rooms
+FRONT = ["__init__", "__main__", "demo", "warm"]  # beside the rooms
 
 
 def part_of(path: Path) -> str:

@@ -58,6 +58,7 @@ _HOME = {
     "normal_logpdf": "explain.density",
     "LogisticForm": "core.logistic",
     "set_threads": "kernels.runtime.threads",
+    "warm_up": "warm",
 }
 _ALIASES = {
     "LDA": "LinearDiscriminantAnalysis",
@@ -116,6 +117,7 @@ __all__ = [
     "normal_logpdf",
     "register",
     "set_threads",
+    "warm_up",
 ]
 
 if TYPE_CHECKING:
@@ -163,6 +165,7 @@ if TYPE_CHECKING:
     from .families.check import check_family
     from .kernels.runtime.threads import set_threads
     from .posterior.decide import Decisions, mean_cost
+    from .warm import warm_up
 
     LDA = LinearDiscriminantAnalysis
     QDA = QuadraticDiscriminantAnalysis

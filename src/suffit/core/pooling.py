@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg.lapack import dposv
 
 from ..data.arrays import Array, Codes, freeze
 from .leave_one_out import LooScores
@@ -19,6 +20,14 @@ BEGIN = (0.5, 0.1, 0.02, 0.004, 0.0008)  # powers of which the search begins wit
 PSEUDO_OUTLIERS = 0.5  # rows taken to have been exceptions before any is seen, and as many that were not (Jeffreys)
 USUAL_POWER = 0.5  # standard deviation of the prior on powers
 STRONGEST = 2.0  # no model counts for more than so many times its own evidence
+FAR = 4.0  # times that a power grows or falls in one step
+MOST_STEPS = 100
+LEAST_PART = 1e-9  # of a step that gains nothing, after which there is no use in halving it
+MOST_LOGIT = 30.0  # of an outlier rate, either way
+NOTHING = 1e-6  # a power that is none
+BENT = (1.0, 0.97, 0.9, 0.7, 0.0)  # how much of what makes the loss no longer convex is reckoned with
+ROUNDING = 1e-12  # of the log-loss
+CONVERGED = 1e-6  # a gain of log-loss after which there is nothing more to gain
 LOWEST = -1e12  # scores are no lower than this below the best of their row: enough to decide, and finite
 
 
@@ -79,8 +88,6 @@ class Pool:
 
     def fitted(self, weights: Array, start: Any = None) -> Pooled:
         """Powers and outlier rate of the least log-loss, as ``pooled`` says."""
-        from ..kernels.pooling import pool_search
-
         M, total = len(self.scores), float(weights.sum())
         powers, outlier_rate = (
             (start.powers, start.outlier_rate) if isinstance(start, Pooled) else (start, USUAL_OUTLIER_RATE)
@@ -88,11 +95,88 @@ class Pool:
         starts = np.empty((len(BEGIN) if start is None else 1, M + 1))
         starts[:, :M] = np.array(BEGIN)[:, None] / M if start is None else powers
         starts[:, M] = math.log(outlier_rate / (1 - outlier_rate))
-        where = np.empty(M + 1)
-        prices = 1 / (USUAL_POWER**2 * total), PSEUDO_OUTLIERS / total
-        known = self.scores, self.log_prior, self.codes, freeze(weights / total)
-        loss = pool_search(*known, *prices, STRONGEST, starts, where)
-        return Pooled(where[:M], 1 / (1 + math.exp(-where[M])), loss)
+        loss = _PricedLoss(self, freeze(weights / total), 1 / (USUAL_POWER**2 * total), PSEUDO_OUTLIERS / total)
+        return loss.least(starts)
+
+
+class _Point(NamedTuple):
+    """A point (β, logit ε), the log-loss there, alone and with the priors, its gradient and Hessian = curve − bend."""
+
+    where: Array
+    total: float
+    alone: float
+    slope: Array
+    curve: Array
+    bend: Array
+
+
+class _PricedLoss:
+    """The log-loss of a pool and what the priors on powers and outlier rate add to it."""
+
+    def __init__(self, pool: Pool, weights: Array, price: float, pseudo: float) -> None:
+        self.known = pool.scores, pool.log_prior, pool.codes, weights
+        self.price, self.pseudo = price, pseudo
+
+    def least(self, starts: Array) -> Pooled:
+        """Newton's method from the best of some starts, by steps halved until they gain."""
+        begun = (self.at(_moved(start, np.zeros_like(start), 1.0)) for start in starts)  # within bounds
+        here = min(begun, key=lambda point: (math.isnan(point.total), point.total))
+        for _ in range(MOST_STEPS):
+            step, part = _newton(here), 1.0
+            promised = 0.5 * float(here.slope @ step)
+            there = self.at(_moved(here.where, step, part))
+            while not there.total <= here.total + ROUNDING and part >= LEAST_PART:
+                part *= 0.5
+                there = self.at(_moved(here.where, step, part))
+            if part < LEAST_PART:
+                break
+            here = there
+            if promised < CONVERGED:  # the next step would gain about its square
+                break
+        powers = np.where(here.where[:-1] >= NOTHING, here.where[:-1], 0.0)
+        return Pooled(powers, 1 / (1 + math.exp(-here.where[-1])), here.alone)
+
+    def at(self, where: Array) -> _Point:
+        """The log-loss at a point, with its slopes."""
+        from ..kernels.pooling import pool_loss
+
+        n, e, beta = len(where), 1 / (1 + math.exp(-where[-1])), where[:-1]
+        slope, curve, bend = self.price * where, np.zeros((n, n)), np.zeros((n, n))
+        curve.flat[:: n + 1] = self.price
+        slope[-1], curve[-1, -1] = e - self.pseudo * (1 - 2 * e), e * (1 - e) * (1 + 2 * self.pseudo)
+        alone, outliers = pool_loss(*self.known, where, e, slope, curve, bend)
+        slope[-1] -= outliers
+        paid = 0.5 * self.price * float(beta @ beta) - self.pseudo * (math.log(e) + math.log1p(-e))
+        return _Point(where, alone + paid, alone, slope, curve, bend)
+
+
+def _newton(point: _Point) -> Array:
+    """Newton's step to take away, 0 for a power that pushes against its bound; a safe one where that is none.
+
+    The Hessian without its bend has a factor, for the prior on powers is in it.
+    """
+    beta, slope = point.where[:-1], point.slope.copy()
+    held = np.flatnonzero(((beta <= 0) & (slope[:-1] > 0)) | ((beta >= STRONGEST) & (slope[:-1] < 0)))
+    slope[held] = 0.0
+    for bent in BENT:
+        A = point.curve - bent * point.bend  # the lower triangle
+        A[held], A[:, held] = 0.0, 0.0
+        A[held, held] = 1.0
+        _, step, failed = dposv(A, slope, lower=1)
+        if not failed:
+            break
+    return step  # type: ignore[no-any-return]
+
+
+def _moved(where: Array, step: Array, part: float) -> Array:
+    """The point less a part of a step: a single power changes by no more than some times at once, so do the odds."""
+    out = where - part * step
+    beta = out[:-1]
+    if len(beta) == 1:
+        beta = np.clip(beta, where[:-1] / FAR - NOTHING, FAR * (where[:-1] + NOTHING))
+    out[:-1] = np.clip(beta, 0.0, STRONGEST)
+    out[-1] = min(max(where[-1] - min(max(part * step[-1], -FAR), FAR), -MOST_LOGIT), MOST_LOGIT)
+    return out
 
 
 def _normalised(log_prior: Array) -> Array:

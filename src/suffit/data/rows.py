@@ -19,6 +19,7 @@ _TABLE_LIMIT = 1 << 16  # integer labels up to this range are coded by table loo
 FEW_WORDS = 256  # different words up to which they are coded without sorting
 
 
+FEW_LABELS = 1024  # which NumPy sorts in less time than anybody notices: no need to compile anything
 FIRST_LABELS = 4096  # rows whose labels are taken to be all, until another comes
 
 
@@ -138,6 +139,10 @@ class Rows:
         if self.weights is None and self.sizes is not None:
             return self.sizes
 
+        if len(self) <= FEW_LABELS:
+            codes, weights = self.part(0, len(self))
+            return np.bincount(codes, weights, len(self.classes)).astype(np.float64, copy=False)
+
         def work(start: int, stop: int) -> Array:
             n = np.zeros(len(self.classes))
             count_codes(*self.part(start, stop), n)
@@ -217,7 +222,7 @@ def encode(y: NDArray[Any]) -> tuple[list[Any], Codes, Array]:
     if y.size == 0:
         return [], np.zeros(0, np.int32), np.zeros(0)
     coded = None
-    if y.dtype.kind in "iub":
+    if y.dtype.kind in "iub" and len(y) > FEW_LABELS:
         coded = _integer_codes(y.view(np.uint8) if y.dtype.kind == "b" else y)
         if coded is not None and y.dtype.kind == "b":
             coded = (coded[0].astype(bool), *coded[1:])

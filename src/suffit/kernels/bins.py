@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .runtime.compiled import jit
+from .runtime.compiled import helper, jit
 
 TIE = 1e-11  # cuts whose entropies differ by less than this share are equally good: the lowest of them is taken
 LOG2_3 = float(np.log2(3.0))
@@ -27,7 +27,7 @@ def bin_codes(x, edges, offsets, out):  # type: ignore[no-untyped-def]
             out[i, j] = low - offsets[j] if value == value else -1
 
 
-@jit
+@helper
 def _bits(n, known):  # type: ignore[no-untyped-def]
     """n log₂ n; ``known`` holds it for integers."""
     whole = np.int64(n)
@@ -36,7 +36,7 @@ def _bits(n, known):  # type: ignore[no-untyped-def]
     return n * np.log2(n) if n > 0.0 else 0.0
 
 
-@jit
+@helper
 def _entropy(codes, weights, a, b, n, known):  # type: ignore[no-untyped-def]
     """Of the rows [a, b): weight N, number of classes k, and N·entropy = N log₂ N − Σ_c n_c log₂ n_c; n is filled."""
     n[:] = 0.0
@@ -50,7 +50,7 @@ def _entropy(codes, weights, a, b, n, known):  # type: ignore[no-untyped-def]
     return N, k, _bits(N, known) - bits
 
 
-@jit
+@helper
 def _best_cut(x, codes, weights, a, b, N, right, known):  # type: ignore[no-untyped-def]
     """The place t in (a, b), x[t − 1] < x[t], with the least N₁H₁ + N₂H₂; −1 where all values are equal.
 
@@ -83,7 +83,7 @@ def _best_cut(x, codes, weights, a, b, N, right, known):  # type: ignore[no-unty
     return best
 
 
-@jit
+@helper
 def mdl_cuts(x, codes, weights, K, known):  # type: ignore[no-untyped-def]
     """The places t at which sorted values are cut, x[t − 1] | x[t], by Fayyad and Irani's criterion, in order.
 
@@ -92,7 +92,7 @@ def mdl_cuts(x, codes, weights, K, known):  # type: ignore[no-untyped-def]
     """
     n = np.zeros(K)
     ends = np.empty(x.shape[0] + 1, np.int64)  # of the parts still to be looked at, the next one last
-    ends[0], open_parts, a, cuts = x.shape[0], 1, 0, 0
+    ends[0], open_parts, a, cuts = x.shape[0], 1, np.int64(0), 0  # a number: a constant has helpers of its own
     places = np.empty(x.shape[0], np.int64)
     while open_parts:
         b = ends[open_parts - 1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .runtime.compiled import fast
+from .runtime.compiled import fast, fast_helper
 
 LOWER = -1.6449  # the 5 % quantile of the normal distribution
 
@@ -18,7 +18,7 @@ def variance_limit(degrees):  # type: ignore[no-untyped-def]
     return 1.0 / np.maximum(1.0 - part + LOWER * np.sqrt(part), 1e-3) ** 3
 
 
-_variance_limit = fast(variance_limit)
+_variance_limit = fast_helper(variance_limit)
 
 
 @fast

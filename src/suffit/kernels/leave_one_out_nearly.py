@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .runtime.compiled import fast
+from .runtime.compiled import fast, fast_helper
 
 AT_ONCE = 64  # rows that are whitened together, a column of them after the other: loops over them vectorise
 
@@ -57,7 +57,7 @@ def whitened_squares(d, codes, taken, own, shared, means, tie, usual, multiple, 
                         bend[start + i] = uu[i]
 
 
-@fast
+@fast_helper
 def _means_of_rows(W, codes, E):  # type: ignore[no-untyped-def]
     """E[:, i] = W[:, c] for the class of each row, which those of a class follow each other in."""
     first = 0
@@ -72,7 +72,7 @@ def _means_of_rows(W, codes, E):  # type: ignore[no-untyped-def]
         first = last
 
 
-@fast
+@fast_helper
 def _turned(L, U):  # type: ignore[no-untyped-def]
     """U = Lᵀ."""
     for i in range(len(L)):
@@ -80,7 +80,7 @@ def _turned(L, U):  # type: ignore[no-untyped-def]
             U[j, i] = L[i, j]
 
 
-@fast
+@fast_helper
 def _squared(D, out):  # type: ignore[no-untyped-def]
     """The squared length of each column."""
     out[:] = 0.0
@@ -89,7 +89,7 @@ def _squared(D, out):  # type: ignore[no-untyped-def]
             out[i] += np.float64(D[j, i]) * np.float64(D[j, i])
 
 
-@fast
+@fast_helper
 def _to_another(D, E, W, m, vv, uv):  # type: ignore[no-untyped-def]
     """v'v and u'v of whitened rows, v = u + the mean of their class − that of class m."""
     vv[:], uv[:] = 0.0, 0.0
@@ -101,7 +101,7 @@ def _to_another(D, E, W, m, vv, uv):  # type: ignore[no-untyped-def]
             uv[i] += v * D[j, i]
 
 
-@fast
+@fast_helper
 def _factored(own, shared, tie, usual, multiple, D, L):  # type: ignore[no-untyped-def]
     """L with L Lᵀ = A, some columns of A at a time; log det A, NaN where there is none.  D is room for columns."""
     p = len(L)
@@ -133,7 +133,7 @@ def _factored(own, shared, tie, usual, multiple, D, L):  # type: ignore[no-untyp
     return log_det
 
 
-@fast
+@fast_helper
 def _take_off(L, D, i, start, stop):  # type: ignore[no-untyped-def]
     """Row i of D less the rows from start to stop, as often as row i of L says."""
     k = start
@@ -149,14 +149,14 @@ def _take_off(L, D, i, start, stop):  # type: ignore[no-untyped-def]
         k += 1
 
 
-@fast
+@fast_helper
 def _divide(D, i, by):  # type: ignore[no-untyped-def]
     scale = np.float32(1.0) / by
     for r in range(AT_ONCE):
         D[i, r] *= scale
 
 
-@fast
+@fast_helper
 def _forward(L, D, first, last):  # type: ignore[no-untyped-def]
     """L⁻¹D in place, of the rows up to ``last``, D being 0 above the row ``first``; two rows at a time."""
     i = first
@@ -180,7 +180,7 @@ def _forward(L, D, first, last):  # type: ignore[no-untyped-def]
         _divide(D, i, L[i, i])
 
 
-@fast
+@fast_helper
 def _backward(U, D):  # type: ignore[no-untyped-def]
     """U⁻¹D in place."""
     for i in range(len(U) - 1, -1, -1):
@@ -188,7 +188,7 @@ def _backward(U, D):  # type: ignore[no-untyped-def]
         _divide(D, i, U[i, i])
 
 
-@fast
+@fast_helper
 def _trace_of_inverse(L, D):  # type: ignore[no-untyped-def]
     """tr (L Lᵀ)⁻¹, by columns of L⁻¹; D is room for some of them."""
     p = len(L)
@@ -204,7 +204,7 @@ def _trace_of_inverse(L, D):  # type: ignore[no-untyped-def]
     return total
 
 
-@fast
+@fast_helper
 def _whitened_means(L, means, k, W):  # type: ignore[no-untyped-def]
     """L⁻¹(means − that of class k), in double precision: classes may be so far apart that single loses the near."""
     p, K = means.shape

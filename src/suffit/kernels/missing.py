@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .runtime.compiled import fast
+from .runtime.compiled import fast, fast_helper
 
+# Counters that a helper is given begin as np.int64(0): for the constant 0 it would be compiled once more.
 HALF_LOG_2PI = 0.9189385332046727
 
 
@@ -57,7 +58,7 @@ def factor(S, places, a, tolerance, L):  # type: ignore[no-untyped-def]
     return log_det
 
 
-@fast
+@fast_helper
 def rank_of_scatter(S, places, a, least, F):  # type: ignore[no-untyped-def]
     """Rows f with Σ f fᵀ = S on the first ``a`` of these places, into F (a row each), largest first; how many.
 
@@ -101,7 +102,7 @@ def pattern_vectors(observed, n, x, xx, group, rounding, noise, counts, Z, root,
     S, F, least = np.empty((p, p)), np.zeros((p, p)), np.empty(p)
     at = 0
     for q in range(P):
-        a = 0
+        a = np.int64(0)
         for j in range(p):
             if observed[q, j]:
                 obs[a] = j
@@ -161,8 +162,8 @@ def expect(observed, patterns, n, first, Z, root, of_class, mean, S, P, log_det,
     squares = 0.0
     for u in range(lo, hi):
         q = patterns[u]
-        a = 0
-        b = 0
+        a = np.int64(0)
+        b = np.int64(0)
         for j in range(p):
             if S[j, j] > 0.0:
                 if observed[q, j]:
@@ -289,7 +290,7 @@ def marginal_squares(X, mean, scale, S, log_scale, tolerance, squares, peak, use
     obs, v = np.empty(p, np.int64), np.empty(p)
     L = np.empty((S.shape[0], p, p))
     start = np.empty(K)
-    a, told = -1, 0
+    a, told = np.int64(-1), 0
     for i in range(rows):
         same = a >= 0
         count = 0
@@ -299,7 +300,7 @@ def marginal_squares(X, mean, scale, S, log_scale, tolerance, squares, peak, use
                 same = same and count < a and obs[count] == j
                 count += 1
         if not (same and count == a):
-            a = 0
+            a = np.int64(0)
             for j in range(p):
                 if X[i, j] == X[i, j]:
                     obs[a] = j
@@ -346,11 +347,11 @@ def parts_squares(x, parts, away, u, xP, partsP, awayP, uP, there, which, mine, 
     n, p = x.shape
     mis, L = np.empty(p, np.int64), np.empty((p, p))
     a, r, y = np.empty(p), np.empty(p), np.empty(p)
-    b, inner = 0, 0.0
+    b, inner = np.int64(0), 0.0
     for i in range(n):
         q = which[i]
         if i == 0 or q != which[i - 1]:
-            b = 0
+            b = np.int64(0)
             for j in range(p):
                 if not there[i, j]:
                     mis[b] = j

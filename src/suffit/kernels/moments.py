@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from .runtime.compiled import fast, jit, pasted
+from .runtime.compiled import fast, fast_helper, helper, jit, pasted
 from .runtime.prefetch import LINE, prefetch_cell, prefetch_range, prefetch_rows
 
 
@@ -38,7 +40,7 @@ def first_means(X, codes, weights, limit, seen, mean):  # type: ignore[no-untype
     return short
 
 
-@jit
+@helper
 def places_by_class(codes, place, ends):  # type: ignore[no-untyped-def]
     """place[i]: where row i stands when rows are sorted by class, in their own order; ends[c]: where class c ends."""
     rows = codes.shape[0]
@@ -89,15 +91,14 @@ def add_one(X, a, weights, o, s1, s2):  # type: ignore[no-untyped-def]
     return w
 
 
-@pasted
-def add_as_they_come(X, codes, weights, origin, n, t1, t2):  # type: ignore[no-untyped-def]
+@fast
+def add_as_they_come(X, codes, weights, origin, n, t1, t2, held, waiting):  # type: ignore[no-untyped-def]
     """Long rows: each waits until there are four of its class.
 
     Whenever four are added, four more are asked for; none is reached before, as at most three of every class wait.
+    ``held`` (K, 4) is room, and ``waiting`` (K,) begins with zeros.
     """
     K = n.shape[0]
-    held = np.empty((K, 4), np.int64)
-    waiting = np.zeros(K, np.int64)
     ahead = AHEAD_ROWS + 3 * K
     prefetch_rows(X, 0, ahead)
     for i in range(X.shape[0]):
@@ -114,20 +115,18 @@ def add_as_they_come(X, codes, weights, origin, n, t1, t2):  # type: ignore[no-u
             n[c] += add_one(X, held[c, k], weights, origin[c], t1[c], t2[c])
 
 
-@pasted
-def add_strips(X, codes, weights, origin, n, t1, t2):  # type: ignore[no-untyped-def]
+@fast
+def add_strips(X, codes, weights, origin, n, t1, t2, order, ends, after):  # type: ignore[no-untyped-def]
     """Short rows: strips of them are put in the order of their classes, as nobody can foresee which class comes next.
 
     The next strip is counted and asked for meanwhile: a line of memory with every row that is put in its place, the
-    rest as rows are added up.
+    rest as rows are added up.  ``order`` is room for the rows of a strip, ``ends`` (K,) for where classes end, and
+    ``after`` (K,), which begins with zeros, for the rows of each class in the next strip.
     """
     rows, p = X.shape
     K = n.shape[0]
     line = LINE // X.itemsize
-    strip = max(STRIP_ROWS, STRIP_CELLS // p, K)
-    order = np.empty(strip, np.int64)
-    ends = np.empty(K, np.int64)
-    after = np.zeros(K, np.int64)  # rows of each class in the next strip
+    strip = order.shape[0]
     for i in range(min(strip, rows)):
         after[codes[i]] += 1
     prefetch_rows(X, 0, strip)
@@ -169,16 +168,18 @@ def add_strips(X, codes, weights, origin, n, t1, t2):  # type: ignore[no-untyped
                 k += 1
 
 
-@fast
-def class_moments(X, codes, weights, origin, n, t1, t2):  # type: ignore[no-untyped-def]
+def class_moments(X: Any, codes: Any, weights: Any, origin: Any, n: Any, t1: Any, t2: Any) -> None:
     """n[c] += w, t1[c, j] += w z, t2[c, j] += w z², with z = x − origin[c, j], four rows of a class at a time.
 
-    Rows are then not read in their order, so that each is asked for some time before it is reached.
+    Rows are then not read in their order, so that each is asked for some time before it is reached.  Long rows and
+    short ones have a kernel each, of which mostly one is needed.
     """
-    if X.shape[1] * X.itemsize < LONG_ROW:
-        add_strips(X, codes, weights, origin, n, t1, t2)
+    K, p = len(n), X.shape[1]
+    if p * X.itemsize < LONG_ROW:
+        order = np.empty(max(STRIP_ROWS, STRIP_CELLS // max(p, 1), K), np.int64)
+        add_strips(X, codes, weights, origin, n, t1, t2, order, np.empty(K, np.int64), np.zeros(K, np.int64))
     else:
-        add_as_they_come(X, codes, weights, origin, n, t1, t2)
+        add_as_they_come(X, codes, weights, origin, n, t1, t2, np.empty((K, 4), np.int64), np.zeros(K, np.int64))
 
 
 @fast
@@ -222,7 +223,7 @@ def column_sums(X, codes, weights, t):  # type: ignore[no-untyped-def]
             t[c, j] += w * np.float64(X[i, j])
 
 
-@fast
+@fast_helper
 def centre_rows(X, place, codes, weights, origin, Z, n, t1):  # type: ignore[no-untyped-def]
     """Z[place[i]] = √w·z, z = x − origin of the row's class; n[c] += w and t1[c] += w z on the way."""
     rows, p = X.shape

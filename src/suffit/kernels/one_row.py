@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .runtime.compiled import fast, jit
+from .runtime.compiled import fast_helper, helper, jit
 
 
-@fast
+@fast_helper
 def _gaussian_scores(x, mean, root, log_scale, out):  # type: ignore[no-untyped-def]
     K, p = mean.shape
     for c in range(K):
@@ -19,7 +19,7 @@ def _gaussian_scores(x, mean, root, log_scale, out):  # type: ignore[no-untyped-
         out[c] = -q
 
 
-@fast
+@fast_helper
 def _linear_scores(x, middle, weights, offset, out):  # type: ignore[no-untyped-def]
     K, p = weights.shape
     for c in range(K):
@@ -29,7 +29,7 @@ def _linear_scores(x, middle, weights, offset, out):  # type: ignore[no-untyped-
         out[c] = offset[c] + q
 
 
-@jit
+@helper
 def _softmax(log_prior, out):  # type: ignore[no-untyped-def]
     K = out.shape[0]
     top = -np.inf

@@ -7,48 +7,48 @@ is twice as fast as a matrix product, which copies its operands first.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .moments import centre_rows, places_by_class
-from .runtime.compiled import fast
+from .runtime.compiled import fast, fast_helper
 
 AT_ONCE = 256  # rows whose columns are multiplied at once
 SIDE = 4  # columns on each side of the products that stay in the registers: rooms are multiples of it
 STRIP_CELLS = 1 << 17  # of rows that are sorted together
 
 
-@fast
-def add_scatter(X, codes, weights, origin, n, t1, G):  # type: ignore[no-untyped-def]
-    """n[c] += w, t1[c] += w z, and G[c] (or G[0], where it has one alone) += w z zᵀ, the upper triangle."""
+def add_scatter(X: Any, codes: Any, weights: Any, origin: Any, n: Any, t1: Any, G: Any) -> None:
+    """n[c] += w, t1[c] += w z, and G[c] (or G[0], where it has one alone) += w z zᵀ, the upper triangle.
+
+    The room that it takes is made here: NumPy has that compiled.
+    """
     rows, p = X.shape
-    K = origin.shape[0]
-    strip = min(rows, max(STRIP_CELLS // p, AT_ONCE * (G.shape[0] if G.shape[0] > 1 else 2)))
-    Z = np.empty((strip, p))
-    T = np.zeros((G.shape[1], AT_ONCE))
-    place = np.arange(strip)
-    ends = np.empty(K, np.int64)
+    strip = min(rows, max(STRIP_CELLS // max(p, 1), AT_ONCE * max(len(G), 2)))
+    room = np.empty((strip, p)), np.zeros((G.shape[1], AT_ONCE)), np.arange(strip), np.empty(len(origin), np.int64)
+    scatter_by_strips(X, codes, weights, origin, n, t1, G, *room)
+
+
+@fast
+def scatter_by_strips(X, codes, weights, origin, n, t1, G, Z, T, place, ends):  # type: ignore[no-untyped-def]
+    """The same, strip by strip of as many rows as Z has; T, place and ends are room, place in order where G is one."""
+    rows, strip, own = X.shape[0], Z.shape[0], G.shape[0] > 1
     for start in range(0, rows, strip):
         stop = min(start + strip, rows)
         some = codes[start:stop]
-        if G.shape[0] > 1:
+        if own:
             places_by_class(some, place, ends)
+        else:
+            ends[0] = stop - start
         centre_rows(X[start:stop], place, some, weights[start:stop], origin, Z, n, t1)
-        if G.shape[0] == 1:
-            add_products(Z, 0, stop - start, T, G[0])
-            continue
-        first = 0
-        for c in range(K):
-            add_products(Z, first, ends[c], T, G[c])
+        first = np.int64(0)  # a number: for a constant helpers are compiled once more
+        for c in range(G.shape[0]):
+            for a in range(first, ends[c], AT_ONCE):
+                b = min(a + AT_ONCE, ends[c])
+                _turn(Z, a, b, T)
+                _products(T, b - a, G[c])
             first = ends[c]
-
-
-@fast
-def add_products(Z, start, stop, T, G):  # type: ignore[no-untyped-def]
-    """G += Σ z zᵀ of some rows, the upper triangle; T is room for their columns."""
-    for a in range(start, stop, AT_ONCE):
-        b = min(a + AT_ONCE, stop)
-        _turn(Z, a, b, T)
-        _products(T, b - a, G)
 
 
 @fast
@@ -64,7 +64,7 @@ def both_sides(upper, out):  # type: ignore[no-untyped-def]
                 out[c, i, j] = out[c, j, i]
 
 
-@fast
+@fast_helper
 def _turn(Z, start, stop, T):  # type: ignore[no-untyped-def]
     """T[j, i] = Z[start + i, j], eight rows at a time."""
     p = Z.shape[1]
@@ -83,7 +83,7 @@ def _turn(Z, start, stop, T):  # type: ignore[no-untyped-def]
         i += 1
 
 
-@fast
+@fast_helper
 def _products(T, m, G):  # type: ignore[no-untyped-def]
     """G[i, j] += Σ_k T[i, k] T[j, k] over the first m, for blocks of 4 × 4 on and above the diagonal."""
     for i in range(0, G.shape[0], SIDE):
@@ -109,15 +109,8 @@ def _products(T, m, G):  # type: ignore[no-untyped-def]
                 df += d[k] * f[k]
                 dg += d[k] * g[k]
                 dh += d[k] * h[k]
-            _add_four(G[i], j, ae, af, ag, ah)
-            _add_four(G[i + 1], j, be, bf, bg, bh)
-            _add_four(G[i + 2], j, ce, cf, cg, ch)
-            _add_four(G[i + 3], j, de, df, dg, dh)
-
-
-@fast
-def _add_four(row, j, w, x, y, z):  # type: ignore[no-untyped-def]
-    row[j] += w
-    row[j + 1] += x
-    row[j + 2] += y
-    row[j + 3] += z
+            w, x, y, z = G[i], G[i + 1], G[i + 2], G[i + 3]
+            w[j], w[j + 1], w[j + 2], w[j + 3] = w[j] + ae, w[j + 1] + af, w[j + 2] + ag, w[j + 3] + ah
+            x[j], x[j + 1], x[j + 2], x[j + 3] = x[j] + be, x[j + 1] + bf, x[j + 2] + bg, x[j + 3] + bh
+            y[j], y[j + 1], y[j + 2], y[j + 3] = y[j] + ce, y[j + 1] + cf, y[j + 2] + cg, y[j + 3] + ch
+            z[j], z[j + 1], z[j + 2], z[j + 3] = z[j] + de, z[j + 1] + df, z[j + 2] + dg, z[j + 3] + dh

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .runtime.compiled import jit
+from .runtime.compiled import helper, jit
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -14,7 +14,7 @@ TURNS = 3  # of telling categories apart: by their counts, by the rows they are 
 FINE = 64 * float(np.pi)  # steps in which masses are told apart: no share of whole counts is near the edge of one
 
 
-@jit
+@helper
 def scrambled(bits):  # type: ignore[no-untyped-def]
     """Mix the bits of a number well (the finaliser of SplitMix64)."""
     bits = (bits ^ (bits >> B30)) * FIRST
@@ -51,7 +51,7 @@ def add_ranks(x, order, weights, salt, keys):  # type: ignore[no-untyped-def]
             mark = scrambled(salt + np.uint64(mass / total * FINE + 0.5) * GOLDEN)
 
 
-@jit
+@helper
 def _hashed_masses(codes, keys, weights, total, turn, salt, mass, hashed):  # type: ignore[no-untyped-def]
     """A hash for every category from the mass of the rows it is in, each row counting by its key.
 

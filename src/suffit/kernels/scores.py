@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .runtime.compiled import fast, jit
 
 
-@fast
-def gaussian_scores(X, mean, root, start, out):  # type: ignore[no-untyped-def]
-    """out[i, c] = start[c] − Σ_j ((x − μ)·root)² with root = 1/(σ√2).
+def gaussian_scores(X: Any, mean: Any, root: Any, start: Any, out: Any) -> None:
+    """out[i, c] = start[c] − Σ_j ((x − μ)·root)² with root = 1/(σ√2); two classes have a kernel of their own."""
+    (gaussian_scores_of_two if len(mean) == 2 else gaussian_scores_of_many)(X, mean, root, start, out)
 
-    Four rows at a time share μ and root.  Two classes are bound by reading memory, best done row after row.
-    """
+
+@fast
+def gaussian_scores_of_two(X, mean, root, start, out):  # type: ignore[no-untyped-def]
+    """Two classes are bound by reading memory, best done row after row."""
+    rows, p = X.shape
+    for i in range(rows):
+        a = 0.0
+        b = 0.0
+        for j in range(p):
+            x = np.float64(X[i, j])
+            u = (x - mean[0, j]) * root[0, j]
+            v = (x - mean[1, j]) * root[1, j]
+            a += u * u
+            b += v * v
+        out[i, 0] = start[0] - a
+        out[i, 1] = start[1] - b
+
+
+@fast
+def gaussian_scores_of_many(X, mean, root, start, out):  # type: ignore[no-untyped-def]
+    """The same for any number of classes: four rows at a time share μ and root."""
     rows, p = X.shape
     K = mean.shape[0]
-    if K == 2:
-        for i in range(rows):
-            a = 0.0
-            b = 0.0
-            for j in range(p):
-                x = np.float64(X[i, j])
-                u = (x - mean[0, j]) * root[0, j]
-                v = (x - mean[1, j]) * root[1, j]
-                a += u * u
-                b += v * v
-            out[i, 0] = start[0] - a
-            out[i, 1] = start[1] - b
-        return
     i = 0
     while i + 4 <= rows:
         for c in range(K):
@@ -233,16 +241,6 @@ def lower_by_top(scores, log_prior):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _best_by_differences(scores, log_prior):  # type: ignore[no-untyped-def]
-    """The class of a row with the largest score + log prior, told by differences: a tie far out leaves the prior."""
-    at = 0
-    for c in range(1, scores.shape[0]):
-        if (scores[c] - scores[at]) + (log_prior[c] - log_prior[at]) > 0.0:
-            at = c
-    return at
-
-
-@jit
 def best_classes(scores, log_prior, out):  # type: ignore[no-untyped-def]
     """out[i]: the class with the largest score + log prior, the first of equals; −1 where no score is finite.
 
@@ -265,8 +263,11 @@ def best_classes(scores, log_prior, out):  # type: ignore[no-untyped-def]
         for c in range(K):
             d = (scores[i, c] - s) + (log_prior[c] - prior)
             doubtful |= (not d <= 0.0) | ((d == 0.0) & (c < at))
-        if doubtful:
-            at = _best_by_differences(scores[i], log_prior)
+        if doubtful:  # a tie far out leaves the prior
+            at = 0
+            for c in range(1, K):
+                if (scores[i, c] - scores[i, at]) + (log_prior[c] - log_prior[at]) > 0.0:
+                    at = c
         out[i] = -1 if undefined or not np.isfinite(scores[i, at]) else at
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .runtime.compiled import fast, jit
+from .runtime.compiled import fast, helper, jit
 from .runtime.prefetch import prefetch_cell, prefetch_range
 
 _AHEAD = 384  # entries asked for before they are needed: about as many as are read while memory answers
@@ -23,7 +23,7 @@ def has_duplicates(ends, columns, p):  # type: ignore[no-untyped-def]
     return False
 
 
-@jit
+@helper
 def _row_of(codes, lo, hi, i):  # type: ignore[no-untyped-def]
     """The first row from i on whose class is in [lo, hi)."""
     while i < codes.shape[0] and not (codes[i] >= lo and codes[i] < hi):
@@ -31,7 +31,7 @@ def _row_of(codes, lo, hi, i):  # type: ignore[no-untyped-def]
     return i
 
 
-@jit
+@helper
 def _value(x, threshold):  # type: ignore[no-untyped-def]
     """What an entry counts as: itself, or with a threshold 1 above it, else 0."""
     if threshold is None:  # known when this is compiled, here and below
@@ -39,7 +39,7 @@ def _value(x, threshold):  # type: ignore[no-untyped-def]
     return 1.0 if x > threshold else 0.0
 
 
-@jit
+@helper
 def _flaw(seen, x, threshold):  # type: ignore[no-untyped-def]
     """Less than 0 once an entry is negative; with a threshold NaN once one is not finite."""
     if threshold is None:

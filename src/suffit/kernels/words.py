@@ -11,7 +11,7 @@ from numba import types
 from numba.core import cgutils
 from numba.np import arrayobj
 
-from .runtime.compiled import instruction, jit
+from .runtime.compiled import helper, instruction, jit
 
 MIX = np.uint64(0x9E3779B97F4A7C15)
 EIGHT, HALF, ONE = np.uint64(8), np.uint64(32), np.uint64(1)
@@ -33,7 +33,7 @@ def _load(context: Any, data: Any, place: Any) -> Any:
     return types.uint64(data, place), generate
 
 
-@jit
+@helper
 def _eight(data, start, stop):  # type: ignore[no-untyped-def]
     """The bytes [start, stop) as one number, of more than eight the first eight."""
     if start == stop:

@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba import types
 from numba.np import arrayobj
 
-from .compiled import instruction, jit
+from .compiled import helper, instruction
 
 LINE = 64  # bytes that come together
 
@@ -32,20 +32,20 @@ def _prefetch(context: Any, array: Any, place: Any) -> Any:
     return types.void(array, place), generate
 
 
-@jit
+@helper
 def prefetch_cell(values, place):  # type: ignore[no-untyped-def]
     """Ask for one cell, counted from the first; there need be none."""
     _prefetch(values, np.int64(place))  # type: ignore[call-arg]
 
 
-@jit
+@helper
 def prefetch_range(values, start, stop):  # type: ignore[no-untyped-def]
     """Ask for the cells [start, stop), which lie one after the other."""
     for e in range(start, stop, LINE // values.itemsize):
         _prefetch(values, e)  # type: ignore[call-arg]
 
 
-@jit
+@helper
 def prefetch_rows(X, start, stop):  # type: ignore[no-untyped-def]
     """Ask for these rows, which lie one after the other, as far as there are so many."""
     prefetch_range(X, start * X.shape[1], min(stop, X.shape[0]) * X.shape[1])

@@ -32,6 +32,8 @@ SMALL_TABLE, MOST_FACTORED = 100, 5e7  # rows, and products of their matrices: a
 LEAST_LEFT = 0.01  # share of a direction's variance that is left without a row
 LEFT_FOR_MISSING = 0.3  # the same for each share of its class's values missing: the more of them, the less is known
 
+FEW_CELLS = 1 << 14  # of which single precision would save no time, but has kernels of its own to compile
+
 
 class LooWithMissing:
     """Rows with missing values, each under the sums without it; sorted by the columns they have."""
@@ -39,6 +41,7 @@ class LooWithMissing:
     def __init__(self, whole: Whole, x: Array, codes: Codes, weights: Array, precision: Any) -> None:
         self.order, self.pattern = _by_pattern(x == x)
         x, self.codes, self.weights = x[self.order], codes[self.order], weights[self.order]
+        precision = precision if x.size > FEW_CELLS else np.float64
         self.whole, self.precision = whole, precision
         self.there = freeze(x == x)
         middle = whole.middle
