@@ -106,7 +106,9 @@ class Model:
         return replace(Model.of(self.family, self.columns, rows, stats), pinned=self.pinned)
 
     def learn(self, X: Matrix, rows: Rows) -> Model:
-        """The model with these rows added."""
+        """The model with these rows added; the first ones tune the family."""
+        if self.stats is None:
+            return self + replace(self, family=tuned(self.family, X, rows, self.columns)).collected(X, rows)
         return self + self.collected(X, rows)
 
     def forget(self, X: Matrix, rows: Rows) -> Model:
