@@ -98,7 +98,7 @@ def test_a_method_of_the_engine_has_a_sentence_of_its_own_or_that_of_the_contrac
 def test_a_public_function_says_what_it_takes_and_gives(name: str):
     found = sections(PUBLIC[name].__doc__)
     assert "Returns" in found
-    assert parameters(PUBLIC[name]) == named(found["Parameters"])
+    assert parameters(PUBLIC[name]) == (named(found["Parameters"]) if "Parameters" in found else set())
 
 
 # --- words
@@ -107,7 +107,7 @@ OURS = re.compile(
     r"\b(told|speaks?|settled?|holes?|levels?|lapses?|left out|leaves? out|rows left out|says? nothing|price[ds]?)\b"
 )
 STILL = {  # files whose messages are still to be gone through
-    "core/model.py", "estimators/base.py", "estimators/learning.py", "estimators/predicting.py",
+    "core/model.py", "estimators/base.py",
 }  # fmt: skip
 
 

@@ -30,20 +30,20 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "src" / "suffit", package, ignore=shutil.ignore_patterns("__pycache__", "kernels"))
     (package / "kernels").symlink_to(ROOT / "src" / "suffit" / "kernels", target_is_directory=True)  # compiled already
     (here / "tests").mkdir()
-    for name in ("cases.py", "conftest.py", "test_laws.py"):
+    for name in ("cases.py", "conftest.py", "every_estimator.py", "refusals.py", "missing_rows.py"):
         shutil.copy(ROOT / "tests" / name, here / "tests" / name)
+    shutil.copytree(ROOT / "tests" / "laws", here / "tests" / "laws", ignore=shutil.ignore_patterns("__pycache__"))
     recipe = re.search(r"```python\n(.*?)```", PAGE, flags=re.S)
-    row = re.search(r"```\n(    \"rayleigh\": Case\(.*?\n)```", PAGE, flags=re.S)
+    row = re.search(r"```\n(    \"rayleigh\": FamilyCase\(.*?\n)```", PAGE, flags=re.S)
     assert recipe is not None
     assert row is not None
     family = recipe[1].partition("\nsuffit.check_family")[0]
     (package / "families" / "elementwise" / "rayleigh.py").write_text(family, encoding="utf-8")
     cases = here / "tests" / "cases.py"
     text = cases.read_text(encoding="utf-8")
-    assert "FAMILIES: dict[str, Case] = {\n" in text
-    cases.write_text(
-        text.replace("FAMILIES: dict[str, Case] = {\n", f"FAMILIES: dict[str, Case] = {{\n{row[1]}"), "utf-8"
-    )
+    head = "FAMILIES: dict[str, FamilyCase] = {\n"
+    assert head in text
+    cases.write_text(text.replace(head, head + row[1]), "utf-8")
     return here
 
 
@@ -90,7 +90,20 @@ def test_the_family_is_found_named_saved_and_chosen(scratch: Path):
 
 def test_every_law_runs_on_it(scratch: Path):
     words = "every_family or (rayleigh and (N10 or forget or repetitions or C3 or pickle or missing_column))"
-    said = run(scratch, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_laws.py", "-k", words)
+    said = run(
+        scratch,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--import-mode=importlib",
+        "-o",
+        "pythonpath=tests",
+        "tests/laws",
+        "-k",
+        words,
+    )
     passed = re.search(r"(\d+) passed", said)
     assert passed is not None
     assert int(passed[1]) >= 7

@@ -22,6 +22,10 @@ def warm_up() -> None:
     What is compiled is what 64-bit and 32-bit floating-point numbers, sparse matrices, integers and tables need; other
     kinds of numbers compile a kernel or two when they are first used.
 
+    Returns
+    -------
+    None
+
     Examples
     --------
     >>> import suffit

@@ -47,10 +47,13 @@ def test_integers_of_a_categorical_type_are_categories():
 
 
 UNREADABLE = {
-    "lists": (lambda: pl.DataFrame({"odd": [[1, 2]] * N, "num": TABLE["num"]}), "lists or the like"),
-    "structs": (lambda: pl.DataFrame({"odd": [{"a": 1}] * N, "num": TABLE["num"]}), "lists or the like"),
-    "lists in a dict": (lambda: {"odd": [[1, 2]] * N, "num": TABLE["num"]}, "lists or the like"),
-    "lists in pandas": (lambda: pd.DataFrame({"odd": [[1, 2]] * N, "num": TABLE["num"]}), "lists or the like"),
+    "lists": (lambda: pl.DataFrame({"odd": [[1, 2]] * N, "num": TABLE["num"]}), "lists, dicts or other containers"),
+    "structs": (lambda: pl.DataFrame({"odd": [{"a": 1}] * N, "num": TABLE["num"]}), "lists, dicts or other containers"),
+    "lists in a dict": (lambda: {"odd": [[1, 2]] * N, "num": TABLE["num"]}, "lists, dicts or other containers"),
+    "lists in pandas": (
+        lambda: pd.DataFrame({"odd": [[1, 2]] * N, "num": TABLE["num"]}),
+        "lists, dicts or other containers",
+    ),
     "mixed": (lambda: {"odd": [1, "a", 2.5] * 100, "num": TABLE["num"]}, "mixes"),
     "mixed in pandas": (lambda: pd.DataFrame({"odd": [1, "a", 2.5] * 100, "num": TABLE["num"]}), "mixes"),
     "truths and numbers": (lambda: {"odd": [True, 2, 3] * 100, "num": TABLE["num"]}, "mixes"),

@@ -280,7 +280,9 @@ def test_whole_numbers_beyond_64_bits_are_numbers(make):
     want = make().fit(np.array(X, dtype=float), y).predict_proba(np.array(X, dtype=float))
     np.testing.assert_array_equal(make().fit(X, y).predict_proba(X), want)
     X[2][1] = 10**400
-    with pytest.raises(suffit.InputError, match=r"column 'x1': numbers must fit into float64, found one .* in row 2;"):
+    with pytest.raises(
+        suffit.InputError, match=r"column 'x1': numbers must fit into float64, found a number .* in row 2;"
+    ):
         make().fit(X, y)
 
 

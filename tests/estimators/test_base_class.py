@@ -99,7 +99,9 @@ def test_errors_of_rows_that_were_never_learned_have_their_own_words():
     model = suffit.GaussianNB().fit(X, y)
     with pytest.raises(NotLearnedError, match=r"^forget: .*to be forgotten; forget only rows that were learned"):
         model.forget(np.repeat(X, 2, axis=0), np.repeat(y, 2))
-    with pytest.raises(NotLearnedError, match=r"^left out: .*are given; give only rows that were learned") as caught:
+    with pytest.raises(
+        NotLearnedError, match=r"^leave-one-out: .*are given; give only rows that were learned"
+    ) as caught:
         model.loo_predict_proba(np.repeat(X, 2, axis=0), np.repeat(y, 2))
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
     table = suffit.GenerativeClassifier(structure="naive").fit(pd.DataFrame({"x": [0.0, 1.5, 2.0, 3.0]}), y)

@@ -18,10 +18,8 @@ def test_assumptions_name_the_columns_that_are_constant_or_repeat_others():
     found = suffit.check_assumptions({"a": a, "b": b, "c": 2 * a, "k": [3] * 80, "yes": y, "n": [None] * 80}, y)
     assert "not tested: k (constant), yes (two values), n (all missing)" in repr(found)
     assert found.why_no_covariances == "a and c repeat each other in class 0"
-    assert found.may_warn_for.startswith(
-        "linear or shrunk discriminant analysis: columns correlated, and a and c repeat"
-    )
-    assert "few rows" not in found.may_warn_for
+    assert found.favours.startswith("linear or shrunk discriminant analysis: columns correlated, equal covariances not")
+    assert "few rows" not in found.favours
     found = suffit.check_assumptions({"a": a, "b": b, "sum": a + b, "other": rng.normal(size=80)}, y)
     assert found.why_no_covariances == "a, b, sum determine each other in class 0"
     found = suffit.check_assumptions({"a": a, "b": np.where(y == 1, 7.5, b)}, y)

@@ -451,7 +451,7 @@ def test_rows_that_were_not_learned_are_refused_where_it_shows() -> None:
     with pytest.raises(ValueError, match="2 features"):
         model.loo_predict_proba(X_BAD[:, :2], Y_BAD)
     words = suffit.MultinomialNB().fit(COUNTS, OF_COUNTS)
-    with pytest.raises(ValueError, match="left out: class 'ant' cannot have learned these rows: column 'x0'"):
+    with pytest.raises(ValueError, match="leave-one-out: class 'ant' cannot have learned these rows: column 'x0'"):
         words.loo_log_joint(COUNTS * 1000, OF_COUNTS)
     with pytest.raises(ValueError, match="give only rows that were learned"):
         words.recalibrate(COUNTS * 1000, OF_COUNTS)

@@ -444,3 +444,15 @@ def test_forgetting_a_huge_count_keeps_the_small_ones():
     assert model.forget([[1, 10**10]], ["a"]).feature_count_.tolist() == [[3, 1], [1, 1]]
     heavy = suffit.GaussianNB().fit([[1.0], [2.0], [5.0]], ["a", "a", "b"], sample_weight=[1, 1e10, 1])
     assert heavy.forget([[2.0]], ["a"], sample_weight=[1e10]).classes_.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("scale", [1e-15, 1e-30, 1e12])
+def test_what_rounding_is_depends_on_the_values_alone(scale: float) -> None:
+    """Rates of events in seconds or in years: sums of tiny values are not taken for rounding."""
+    rng, y = np.random.default_rng(0), np.arange(24) % 3
+    X = (rng.gamma(2.0, 1.5, (24, 3)) + 0.01) * scale
+    model = suffit.NaiveBayes("exponential").fit(X, y)
+    for i in range(10):
+        model.forget(X[i : i + 1], y[i : i + 1])
+    fresh = suffit.NaiveBayes("exponential").fit(X[10:], y[10:])
+    np.testing.assert_allclose(model.predict_proba(X), fresh.predict_proba(X), atol=1e-9)

@@ -66,7 +66,7 @@ class Layout:
     coarser: Coarser | None = None
     counted: Mapping[str, str] = field(default_factory=dict)
     noise: tuple[str, ...] = ()
-    size: Callable[[Stats], Array] | None = None
+    size: Callable[[Stats, Stats], Array] | None = None
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -289,7 +289,7 @@ class Stats:
         layout = self.layout
         if not layout.noise:
             return None
-        size = self.moments()[2] if layout.size is None else layout.size(self)
+        size = self.moments()[2] if layout.size is None else layout.size(self, gone)
         touched = gone._rows() != 0
         touched = touched if CLASS in layout.noise else touched.any(axis=0)
         size = np.where(_wider(touched, size), size, 0.0)

@@ -56,7 +56,7 @@ class NotLearnedError(InputError):
     """
 
     def __init__(self, what: str, weight: float | None = None, how: str = "", forget: bool = True) -> None:
-        who, verb, gone = ("forget", "forget", "to be forgotten") if forget else ("left out", "give", "given")
+        who, verb, gone = ("forget", "forget", "to be forgotten") if forget else ("leave-one-out", "give", "given")
         amount = "" if weight is None else f", and {weight:g} are {gone}"
         super().__init__(f"{who}: {what}{amount}; {verb} only rows that were learned{how}")
         self.parts = (what, weight, how)

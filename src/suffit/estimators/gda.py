@@ -239,7 +239,7 @@ class WithCovarianceEstimator(GaussianEstimator):
     _total: Array | None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Change this estimator: learn these rows, and forget everything learned before.
+        """Learn these rows, in place, and forget everything learned before.
 
         Parameters
         ----------
@@ -286,7 +286,7 @@ class WithCovarianceEstimator(GaussianEstimator):
         return tags
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Change this estimator: learn one more batch.  Any batches, in any order, equal one ``fit`` on all their rows.
+        """Learn one more batch, in place.  Any batches, in any order, equal one ``fit`` on all their rows.
 
         Parameters
         ----------

@@ -285,7 +285,7 @@ class GenerativeClassifier(GenerativeEstimator):
     # --- learning
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Change this estimator: choose a family for every column, learn these rows, forget all learned before.
+        """Choose a family for every column and learn these rows, in place, forgetting all learned before.
 
         Parameters
         ----------
@@ -408,7 +408,7 @@ class GenerativeClassifier(GenerativeEstimator):
             warn_once(TextColumnWarning, "text taken as categories, or dropped as identifiers: ", hints, KEEP_TEXT)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Change this estimator: learn one more batch.  The first one fixes families and structure for all later ones.
+        """Learn one more batch, in place.  The first one fixes families and structure for all later ones.
 
         So it should be large, with rows of all classes: under forty rows no structure is chosen, and columns are
         independent given the class.  New classes and categories may come at any time.

@@ -88,6 +88,11 @@ def check_family(family: Any, seed: int = 0) -> None:
         For the rows and draws that it is tried on.  These are numbers that the family's support takes, and after that
         its own draws; a family with a method ``example(rng, n)`` gives n rows of its own instead.
 
+    Returns
+    -------
+    None
+        Where the family keeps the contract.
+
     Examples
     --------
     >>> import suffit
@@ -357,7 +362,7 @@ def _missing(case: Case) -> None:
     scorer = case.scorer()
     of_nothing = scorer.scores(nothing[:1])[0]
     if not np.allclose(of_nothing, of_nothing[0], rtol=0, atol=1e-9):
-        case.fail(f"a row of which everything is missing must say nothing, and scores {of_nothing.tolist()}")
+        case.fail(f"a row of missing values must score all classes alike, and scores {of_nothing.tolist()}")
     if isinstance(case.family, IndependentColumns):
         X[:, 0] = np.nan
         rest = [scorer.scores(np.where(np.arange(X.shape[1]) == j, X, np.nan)) for j in range(1, X.shape[1])]

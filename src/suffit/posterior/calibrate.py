@@ -122,8 +122,10 @@ class Trial:
         """Of the calibration tried in folds, each on rows that the others have not seen."""
         pool, folds = self._pool(), min(FOLDS, len(self.codes))
         before, after = self._posterior(self._plain()), np.empty_like(self.scores)
+        own = self.scores[np.arange(len(self.codes)), self.codes]
+        order = np.lexsort((self.weights, own))  # by what the rows are, not by their places
         for f in range(folds):
-            here, rest = slice(f, None, folds), self.weights.copy()
+            here, rest = order[f::folds], self.weights.copy()
             rest[here] = 0.0 if folds > 1 else rest[here]  # a single row has no other
             found, maps = self._fitted(pool, rest, self.fit[0])
             P = self._posterior(found, here)
@@ -146,7 +148,7 @@ class Trial:
             return pool.fitted(weights, near), ()
         return self._plain(), _maps(self._posterior(self._plain()), self.codes, weights)
 
-    def _posterior(self, found: Pooled, here: slice = slice(None)) -> Array:
+    def _posterior(self, found: Pooled, here: Any = slice(None)) -> Array:
         log_prior = self.log_prior[here]
         return with_outliers(
             softmax(found.powers[0] * self.scores[here] + log_prior, axis=1), log_prior, found.outlier_rate

@@ -394,10 +394,8 @@ def _proposed(
     promised = [(*pool[:3], _with_lone_rows(expected_loss(*pool[2:], n), pool[2].outlier_rate, held)) for pool in pools]
     shares: Any = ([], [], none, _with_lone_rows(none.loss, 1.0, held))
     if held.classes_compared > 1:
-        sure = naive_alone is not None and priced_loss(naive_alone, 1, n) < none.loss
-        promised = [
-            p for p in promised if p[3] < shares[3] or (sure and p[2] is naive_alone)
-        ]  # else no evidence is best
+        cheap = priced_loss(naive, 1, n) < none.loss  # one structure, held back: it has less to prove
+        promised = [p for p in promised if p[3] < shares[3] or (cheap and p[2] is naive)]  # else no evidence is best
     else:
         promised = [pool for pool in promised if pool[0] == best[:1]][:1]  # rows of one class cannot compare
     dense = _densest(best, held)

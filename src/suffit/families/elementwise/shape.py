@@ -37,9 +37,11 @@ MANY_BLOCKS = 4  # enough to keep threads busy, and no more sums than these to b
 AddEntries = Callable[[int, int, int, int, Array], None]
 
 
-def _size(stats: Stats) -> Array:
-    """Of sums that may have either sign, as logarithms and cosines have: as large as if each added 1."""
-    return np.abs(stats["t"]) + stats["n"][:, :, None]
+def _size(stats: Stats, gone: Stats) -> Array:
+    """Of sums that may have either sign, as logarithms and cosines have: as if each row added what those gone did."""
+    n = gone["n"][:, :, None]
+    each = np.divide(np.abs(gone["t"]), n, out=np.zeros_like(gone["t"]), where=n > 0)
+    return np.abs(stats["t"]) + stats["n"][:, :, None] * each
 
 
 ELEMENTWISE = layout(
