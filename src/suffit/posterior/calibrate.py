@@ -123,7 +123,8 @@ class Trial:
         pool, folds = self._pool(), min(FOLDS, len(self.codes))
         before, after = self._posterior(self._plain()), np.empty_like(self.scores)
         own = self.scores[np.arange(len(self.codes)), self.codes]
-        order = np.lexsort((self.weights, own))  # by what the rows are, not by their places
+        order = np.lexsort((self.weights, own))  # by what the rows are, not by their places; as if at random
+        order = order[np.random.default_rng(0).permutation(len(order))]
         for f in range(folds):
             here, rest = order[f::folds], self.weights.copy()
             rest[here] = 0.0 if folds > 1 else rest[here]  # a single row has no other
