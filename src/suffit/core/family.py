@@ -229,9 +229,9 @@ class Family(ABC):
 
     @property
     def is_tuned(self) -> bool:
-        """Whether nothing is left to choose from data, so that ``settled`` need not be given any.
+        """Whether nothing is left to choose from data, so that ``tuned`` need not be given any.
 
-        A family that says so favours its own ``settled``, and not for one that a subclass has put in its place.
+        Ignored where a subclass overrides ``tuned``.
         """
         return type(self).tuned is Family.tuned
 

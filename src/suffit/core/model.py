@@ -222,7 +222,7 @@ class Model:
             with no_warnings():
                 self.forget(X, rows)
         except NotLearnedError as error:
-            raise error.left_out() from None
+            raise error.of_leave_one_out() from None
 
     def _known(self, rows: Rows) -> Rows:
         """The same rows with codes into the classes of the model."""

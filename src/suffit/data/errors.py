@@ -61,8 +61,8 @@ class NotLearnedError(InputError):
         super().__init__(f"{who}: {what}{amount}; {verb} only rows that were learned{how}")
         self.parts = (what, weight, how)
 
-    def left_out(self) -> NotLearnedError:
-        """The same said of rows that are to be left out."""
+    def of_leave_one_out(self) -> NotLearnedError:
+        """The same, of rows that leave-one-out was asked for."""
         return NotLearnedError(*self.parts, forget=False)
 
     def __reduce__(self) -> tuple[Any, ...]:

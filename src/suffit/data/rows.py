@@ -32,7 +32,13 @@ _ones = np.ones(0)
 def as_rows(weights: Array) -> Array:
     """Weights whose sum is no less than the number of rows they are worth (Kish): those of whole rows stay."""
     total = weights.sum()
-    return weights * max(1.0, total / (weights @ weights)) if total > 0 else weights
+    return weights * max(1.0, rows_worth(weights) / total) if total > 0 else weights
+
+
+def rows_worth(weights: Array) -> float:
+    """How many rows weights are worth: (Σw)²/Σw² (Kish 1965), 0 where all are 0."""
+    total = float(weights.sum())
+    return total * total / float(weights @ weights) if total > 0 else 0.0
 
 
 @dataclass(frozen=True)

@@ -576,7 +576,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         """
         solution = self._density_solution()
         if not isinstance(n, (int, np.integer)) or n < 1:
-            raise ValueError(f"sample: n must be a integer of at least 1, got {n!r}")
+            raise ValueError(f"sample: n must be an integer of at least 1, got {n!r}")
         rng = generator(random_state)
         codes = (
             solution.draw_classes(n, rng) if y is None else class_codes(n, y, self._model.counts.axes[CLASS], "sample")

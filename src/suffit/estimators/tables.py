@@ -43,7 +43,7 @@ from .fitted import Fitted
 
 FEW_FIRST = 40  # rows of a first batch below which no structure is chosen by them, as later rows could not undo it
 KEEP_TEXT = "; if it holds categories, set columns={name: 'categorical'}"
-CONVERGED = ("columns", "structure", "criterion", "select", "missing", "unknown")  # what the first rows settle
+FIXED_FIRST = ("columns", "structure", "criterion", "select", "missing", "unknown")  # settings that the first rows fix
 
 
 class GenerativeClassifier(GenerativeEstimator):
@@ -321,7 +321,7 @@ class GenerativeClassifier(GenerativeEstimator):
         if self.select == "loo" and choice:
             self._seen, self._selection = columns_that_help(self._seen.plain(), frame, alike)
         self._plain = self._seen.plain()
-        self._asked = {name: getattr(self, name) for name in CONVERGED}
+        self._asked = {name: getattr(self, name) for name in FIXED_FIRST}
         found = Proposals(())
         open_structure = self.structure == "auto" and isinstance(self.columns, str)
         if open_structure and not solve and len(rows) < FEW_FIRST:

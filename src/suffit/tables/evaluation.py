@@ -17,7 +17,7 @@ from ..core.pooling import bounded
 from ..core.stats import Stats
 from ..data.arrays import Array, Codes
 from ..data.frame import Frame
-from ..data.rows import Rows
+from ..data.rows import Rows, rows_worth
 from ..families import Binned, Gaussian, MultivariateGaussian
 from ..families.counts.binned import Edges, SortedColumns
 from ..families.elementwise.shape import without
@@ -26,7 +26,7 @@ from ..families.gaussian.leave_one_out.approximate import ApproximateLoo
 from ..families.gaussian.leave_one_out.missing import LooWithMissing
 from ..families.gaussian.leave_one_out.rescaled import RescaledLoo
 from ..families.gaussian.moments import SCATTER, divided, moments_by_column
-from .row_sample import Keyed, as_many_rows, drawn, folds_of, reweighted
+from .row_sample import Keyed, drawn, folds_of, reweighted
 from .schema import BlockSpec
 
 FOLDS, FEW_ROWS = 5, 1_000  # in so many folds bins are chosen by others, of so many rows; else in two
@@ -73,7 +73,7 @@ class Held:
         """Codes and weights of the first of the rows looked at: every class by its share of all rows."""
         some = self.tell.some(np.arange(first))
         weights = reweighted(some, self.counts)
-        return some.codes, as_many_rows(weights) if self.whole else weights
+        return some.codes, weights * (rows_worth(weights) / weights.sum()) if self.whole and weights.any() else weights
 
     def log_prior(self, first: int | None = None) -> Array:
         """log p(c) without each of the first of these rows; of the only row of a class, with it.  # → (n, K)"""

@@ -153,9 +153,3 @@ def reweighted(some: Rows, counts: Array) -> Array:
     with np.errstate(invalid="ignore", divide="ignore"):
         factor = np.where(here > 0, there / here, 0.0) * (here.sum() / there.sum())
     return np.asarray(some.part(0, len(some))[1] * factor[some.codes])
-
-
-def as_many_rows(weights: Array) -> Array:
-    """Weights that sum to the number of rows they are worth, (Σw)²/Σw² (Kish 1965)."""
-    total = float(weights.sum())
-    return weights * (total / float(weights @ weights)) if total > 0 else weights

@@ -368,8 +368,8 @@ def _proposed(
 ) -> list[Proposal]:
     """Pools in the order of their expected loss: the best of every structure together, the naive one; then none.
 
-    Those that the rows compared show to be worth it, on all rows looked at: few do not tell how rare an outlier rate
-    is.
+    Those that the rows compared show to be worth it, on all rows looked at: few do not show how rare outliers
+    are.
     """
     rows, log_prior = held.told(held.compared), held.log_prior(held.compared)
     start: Any = np.array([one.tried.power for one in best]) / len(best)
@@ -436,18 +436,25 @@ def _hedged(
     each = np.arange(len(rows[0]))
     gain = np.log(_posterior(scores, log_prior, found) / _posterior([own], log_prior, plain))[each, rows[0]]
     total = float(rows[1].sum())
-    mean = float(rows[1] @ gain) / total
-    error = math.sqrt(float(rows[1] @ (gain - mean) ** 2)) / total
-    mean += priced_loss(plain, 1, total) - plain.loss - (priced_loss(found, settings, total) - found.loss)
-    if mean <= 0 or (naive is members[0] and len(members) == 1):
+    price = priced_loss(found, settings, total) - found.loss - (priced_loss(plain, 1, total) - plain.loss)
+    share = _sure_share(gain, rows[1], price)
+    if not share or (naive is members[0] and len(members) == 1):
         return [naive], [own], plain
-    share = mean**2 / (mean**2 + HEDGED * error**2)
     if naive not in members:
         members, scores, found = [naive, *members], [own, *scores], found._replace(powers=np.append(0.0, found.powers))
     powers = share * found.powers + np.where([one is naive for one in members], (1 - share) * plain.powers[0], 0.0)
     mixed = Pooled(powers, share * found.outlier_rate + (1 - share) * plain.outlier_rate, 0.0)
     loss = -float(rows[1] @ np.log(_posterior(scores, log_prior, mixed)[each, rows[0]])) / total
     return members, scores, mixed._replace(loss=loss)
+
+
+def _sure_share(gain: Array, weights: Array, price: float) -> float:
+    """z²/(z² + 2) of a mean gain of z standard errors, less its price; 0 where nothing is left of it."""
+    total = float(weights.sum())
+    mean = float(weights @ gain) / total
+    error = math.sqrt(float(weights @ (gain - mean) ** 2)) / total
+    mean -= price
+    return mean**2 / (mean**2 + HEDGED * error**2) if mean > 0 else 0.0
 
 
 def _held_back(
@@ -457,10 +464,7 @@ def _held_back(
     codes, weights = rows
     each, total = np.arange(len(codes)), float(weights.sum())
     gain = np.log(_posterior(scores, log_prior, found)[each, codes]) - log_prior[each, codes]
-    mean = float(weights @ gain) / total
-    error = math.sqrt(float(weights @ (gain - mean) ** 2)) / total
-    mean -= priced_loss(found, settings, total) - found.loss
-    share = mean**2 / (mean**2 + HEDGED * error**2) if mean > 0 else 0.0
+    share = _sure_share(gain, weights, priced_loss(found, settings, total) - found.loss)
     less = found._replace(powers=share * found.powers)
     return less._replace(loss=-float(weights @ np.log(_posterior(scores, log_prior, less)[each, codes])) / total)
 
