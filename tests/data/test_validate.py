@@ -147,7 +147,7 @@ def test_wrong_shapes_are_refused_at_predict(name, bad):
 @pytest.mark.parametrize("name", BATCHED)
 def test_declared_classes(name):
     for est in both_states(name):
-        refused(est, lambda e: e.partial_fit(X, Y, classes=["a", "b"]), "classes.*leave classes out")
+        refused(est, lambda e: e.partial_fit(X, Y, classes=["a", "b"]), "classes.*omit classes")
     est = clone(CORE[name]).partial_fit(X, Y, classes=["d", "c", "b", "a"])  # in any order, one without rows
     est.partial_fit(X, Y, classes=["d", "c", "b", "a"])
     assert est.classes_.tolist() == ["a", "b", "c", "d"]

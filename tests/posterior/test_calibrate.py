@@ -1,4 +1,4 @@
-"""Calibration on rows left out: what it mends, what it leaves alone, and what it survives."""
+"""Calibration by leave-one-out: what it mends, what it leaves alone, and what it survives."""
 
 from __future__ import annotations
 

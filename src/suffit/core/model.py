@@ -205,7 +205,7 @@ class Model:
         if short.any():
             i = int(np.argmax(short))
             raise InputError(
-                f"left out: class {self.classes[codes[i]]!r} has learned less than the weight of row {i}, found "
+                f"leave-one-out: class {self.classes[codes[i]]!r} has learned less than the weight of row {i}, found "
                 f"{weights[i]:g}; give rows that were learned, with the weights they had"
             )
         n[each, codes] -= weights
@@ -229,7 +229,9 @@ class Model:
         used = rows.classes.take(np.unique(rows.codes))
         unknown = [c for c in used.labels if c not in self.counts.axes[CLASS].position]
         if unknown:
-            raise InputError(f"left out: class {unknown[0]!r} was never learned; the classes are {list(self.classes)}")
+            raise InputError(
+                f"leave-one-out: class {unknown[0]!r} was never learned; the classes are {list(self.classes)}"
+            )
         place = self.counts.axes[CLASS].positions_of(rows.classes).astype(np.int32)
         return Rows(self.counts.axes[CLASS], freeze(place[rows.codes]), rows.weights)
 

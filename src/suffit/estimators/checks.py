@@ -31,7 +31,7 @@ def check_same_classes(classes: Any, known: tuple[Hashable, ...], shown: Any) ->
     declared = column_or_1d(np.asarray(classes)).tolist()
     if len(declared) != len(known) or Index.of(declared).labels != known:
         raise ValueError(
-            f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {shown!r}; leave classes out: "
+            f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {shown!r}; omit classes: "
             "new ones are taken as they come"
         )
 
@@ -44,7 +44,7 @@ def declared_classes(classes: Any, rows: Rows) -> tuple[Hashable, ...]:
     new = [c for c in rows.classes.labels if c not in declared]
     if new:
         raise ValueError(
-            f"The target label(s) {new} in y do not exist in the initial classes {declared}; leave classes out: "
+            f"The target label(s) {new} in y do not exist in the initial classes {declared}; omit classes: "
             "new ones are taken as they come"
         )
     return tuple(declared)

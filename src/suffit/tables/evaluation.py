@@ -63,6 +63,7 @@ class Held:
         self.guarded = drawn(keyed.keys[first], rows.some(first), MOST_GUARDED)  # a fitted model is held to these
         self.gone = self.few if whole else self.few.one_of_each()  # what is left out at a time
         self.tell = self._telling()
+        self.classes_compared = int((self.tell.counts() > 0).sum())  # of which there are rows that have others
         self._kept: dict[Any, LooScores] = {}
         self._learned: dict[Any, tuple[Any, Model]] = {}
         self._sorted: dict[tuple[str, ...], SortedColumns] = {}
@@ -90,11 +91,6 @@ class Held:
         one = (self.rows if self.whole else self.rows.one_of_each()).part(0, len(self.rows))[1]
         others = without(self.rows.counts()[codes], one) > 0
         return Rows(self.rows.classes, codes, np.where(others, weights, 0.0)).some(self.look)
-
-    @property
-    def classes_compared(self) -> int:
-        """Of how many classes there are rows that have others."""
-        return int((self.tell.counts() > 0).sum())
 
     def sorted(self, columns: tuple[str, ...]) -> SortedColumns:
         """Columns of numbers, sorted once for all bins that are made of them."""
