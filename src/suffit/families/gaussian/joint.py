@@ -27,7 +27,7 @@ from .few_rows.kept import are_few, as_rows, check_kept, has_missing, is_kept, k
 from .few_rows.leave_one_out import DowndatesOfFewRows
 from .few_rows.low_rank import RANK_TOLERANCE, LowRank
 from .few_rows.solve import CentredRows, Settings, covariances, solved_wide, warn_mended, warn_rank
-from .leave_one_out.em import MOST_COLUMNS, EmLoo
+from .leave_one_out.em import MOST_COLUMNS, MOST_NUMBERS, EmLoo
 from .leave_one_out.exact import NOTHING_LEFT, Blend, Downdates, Scatter, varying
 from .leave_one_out.missing import LooWithMissing
 from .leave_one_out.pairs import Whole
@@ -417,7 +417,10 @@ class MultivariateGaussian(JointMoments):
     def _em_loo(self, stats: Stats, columns: Sequence[str]) -> EmLoo | None:
         """None where what EM came to is singular or moves on, or where settings have no such form."""
         p, chosen = len(columns), isinstance(self.shrinkage, str)
-        if chosen or 0 < self.tie < 1 or p > MOST_COLUMNS or (self.unbiased and (cells_of(stats)[0] <= 2).any()):
+        between = 0 < self.tie < 1
+        if chosen or p > MOST_COLUMNS or (self.unbiased and (cells_of(stats)[0] <= 2).any()):
+            return None
+        if between and len(stats["n"]) * p * (p + 3) / 2 > MOST_NUMBERS:
             return None
         if PATIENCE * work_of(stats) > MOST_WORK:
             return None

@@ -93,14 +93,17 @@ def rows_lacking(stats: Stats, tie: float, vectors: Array) -> Array:
     return np.where(rows_of(stats) < vectors * (1 - 1e-9), 0.0, lacking)
 
 
-def lacking_without(stats: Stats, c: int, pairs: Array, complete: Array) -> Array:
-    """ν of a class without each of some rows, which are so many pairs and complete rows of it.  # → (n,)
+def lacking_without(stats: Stats, tie: float, codes: Codes, pairs: Array, complete: Array) -> Array:
+    """ν of each class without each of some rows, which are so many pairs and complete rows of theirs.  # → (n, K)
 
     Of columns all of which vary.
     """
-    o = there(stats)
-    n = stats["n"][c]
-    seen = np.maximum(n + stats["part_n"][c] @ pair_share(o) - pairs, COMPLETE * (n - complete))
+    o, each = there(stats), np.arange(len(codes))
+    of_class, n = (np.tile(a, (len(codes), 1)) for a in (stats["n"] + stats["part_n"] @ pair_share(o), stats["n"]))
+    of_class[each, codes] -= pairs
+    n[each, codes] -= complete
+    seen = np.maximum(of_class, COMPLETE * n)
+    seen = seen + tie / (1 - tie) * seen.sum(axis=1, keepdims=True)
     return np.asarray(SHARE * np.maximum(ENOUGH * (o.shape[1] - 1) - seen, 0.0))
 
 
