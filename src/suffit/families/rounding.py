@@ -42,6 +42,11 @@ def common_values(means: Array, still: Flags, near: Array) -> Array:
     return np.asarray(value)
 
 
+def _near(noise: Array, origin: Array) -> Array:
+    """How far rounding may have moved means: sums by a share of what they were made of, origins by their last digits."""
+    return np.asarray(NEAR * np.sqrt(noise) + ROUNDING * np.abs(origin))
+
+
 def clear_equal(n: Array, x: Array, xx: Array, origin: Array, noise: Array) -> tuple[Array, Array, Array]:
     """Sums and origins where a subtraction has left values that are all equal, but for rounding.  # (…, K, p)
 
@@ -51,7 +56,7 @@ def clear_equal(n: Array, x: Array, xx: Array, origin: Array, noise: Array) -> t
     if not still.any():
         return x, xx, origin
     means = origin + np.divide(x, n, out=np.zeros_like(x), where=n > 0)
-    value = common_values(means, still, NEAR * (np.sqrt(noise) + np.abs(origin)))
+    value = common_values(means, still, _near(noise, origin))
     return np.where(still, 0.0, x), np.where(still, 0.0, xx), np.where(still, value, origin)
 
 
@@ -68,7 +73,7 @@ def cleared_columns(stats: Stats) -> Stats:
     if not still.any():
         return stats
     means = origin + np.divide(x, n, out=np.zeros_like(x), where=n > 0)
-    value = common_values(means, still, NEAR * (np.sqrt(noise) + np.abs(origin)))
+    value = common_values(means, still, _near(noise, origin))
     moved = stats.about(np.where(still, value, origin))
     return replace(moved, sums={k: _without(stats, k, a, still) for k, a in moved.sums.items()})
 
