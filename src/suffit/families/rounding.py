@@ -43,7 +43,7 @@ def common_values(means: Array, still: Flags, near: Array) -> Array:
 
 
 def _near(noise: Array, origin: Array) -> Array:
-    """How far rounding may have moved means: sums by a share of what they were made of, origins by their last digits."""
+    """How far rounding may have moved means: sums by a share of what they were made of, origins by last digits."""
     return np.asarray(NEAR * np.sqrt(noise) + ROUNDING * np.abs(origin))
 
 
