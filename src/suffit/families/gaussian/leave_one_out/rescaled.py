@@ -10,6 +10,7 @@ import numpy as np
 
 from ....core.stats import Stats
 from ....data.arrays import Array, Codes
+from ...rounding import about_means, clear_equal
 from ..diagonal import PRIOR_ROWS, Gaussian, prior_variances
 from ..student_t import log_density
 
@@ -37,11 +38,15 @@ class RescaledLoo:
         some = left > 0
         first, second = (np.where(some[..., None], a, 0.0) for a in (first, second))
         cells = np.broadcast_to(left[..., None], first.shape)
-        variance = Gaussian(tie=1.0, prior_rows=PRIOR_ROWS).solved_moments(cells, first, second, origin)[1][:, 0]
+        noise = np.zeros_like(second)  # of the row's own class
+        noise[each, codes] = squares[codes]
+        first, second, about = clear_equal(cells, first, second, origin, noise)
+        self.varies = about_means(cells, first, second)[each, codes] > 0  # (m, p), the row's own class
+        variance = Gaussian(tie=1.0, prior_rows=PRIOR_ROWS).solved_moments(cells, first, second, about)[1][:, 0]
         self.scale = np.sqrt(np.where(variance > 0, variance, 1.0))  # (m, p)
-        prior = prior_variances(cells, first, second, origin)
+        prior = prior_variances(cells, first, second, about)
         self.prior = np.where(variance > 0, prior / self.scale**2, 1.0)
-        mean = origin + np.divide(first, cells, out=np.zeros_like(first), where=cells > 0)
+        mean = about + np.divide(first, cells, out=np.zeros_like(first), where=cells > 0)
         self.own_mean = mean[each, codes]
         mine = n[codes]
         self.taken = np.where(
@@ -62,16 +67,20 @@ class RescaledLoo:
         m, (K, p) = len(x), self.means.shape
         each, r = np.arange(m), PRIOR_ROWS
         d = (x - self.means[codes]) / s
-        gone = self.taken[rows, None, None] * d[:, :, None] * d[:, None, :]
         unit = s[:, :, None] * s[:, None, :]
+        varies = self.varies[rows, :, None] & self.varies[rows, None, :]
+        mine = np.where(
+            varies, self.own[codes] / unit - self.taken[rows, None, None] * d[:, :, None] * d[:, None, :], 0.0
+        )
+        others = np.stack([np.delete(self.own, c, axis=0).sum(axis=0) for c in range(K)])
         eye = np.eye(p)
-        S = self.own.sum(axis=0) / unit - gone + r * self.prior[rows][:, None, :] * eye
+        S = others[codes] / unit + mine + r * self.prior[rows][:, None, :] * eye
         total = n.sum(axis=1) + r
         if tie == 1.0:
             cov = (S / total[:, None, None])[:, None]
         else:
             own = self.own / unit[:, None]
-            own[each, codes] -= gone
+            own[each, codes] = mine
             own += r * eye
             over = (1 - tie) * (n + r) + tie * total[:, None]
             cov = ((1 - tie) * own + tie * S[:, None]) / over[..., None, None]
@@ -94,6 +103,12 @@ def _squares(cov: Array, off: Array, least: Array) -> tuple[Array, Array]:
     whole[..., :p, :p] = cov
     whole[..., p, :p] = whole[..., :p, p] = off
     whole[..., p, p] = 2 * (off * off).sum(axis=-1) / least[..., 0, 0] + 1.0
-    L = np.linalg.cholesky(whole)
+    try:
+        L = np.linalg.cholesky(whole)
+    except np.linalg.LinAlgError:  # all but nothing is left of the squares of a column, and its rounding
+        values, vectors = np.linalg.eigh(cov)
+        values = np.maximum(values, np.abs(least[..., 0]))
+        along = np.einsum("...ij,...i->...j", vectors, off)
+        return (along * along / values).sum(axis=-1), np.log(values).sum(axis=-1)
     u = L[..., p, :p]
     return (u * u).sum(axis=-1), 2 * np.log(np.einsum("...ii->...i", L[..., :p, :p])).sum(axis=-1)
