@@ -36,7 +36,8 @@ def bounded(left: LooScores, lowest: float = LOWEST) -> Array:
     scores = left.log_density
     if left.impossible is not None:
         scores = scores + lowest * (left.impossible - left.impossible.min(axis=1, keepdims=True))
-    scores = scores - scores.max(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):  # a row that no class explains, even in logarithms
+        scores = scores - scores.max(axis=1, keepdims=True)
     return np.maximum(np.where(np.isnan(scores), lowest, scores), lowest)
 
 

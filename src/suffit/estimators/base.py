@@ -918,9 +918,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
     @property
     def selection_(self) -> Any:
         """What was tried to choose a setting, with its loss, and what was taken; None where all are set by hand."""
-        model = self._model
-        family: Any = model.family.solvable(model.sums) if hasattr(model.family, "solvable") else model.family
-        return getattr(family, "tuning", None)
+        return getattr(self._model.family.solvable(self._model.sums), "tuning", None)
 
     # --- the state, which changes as a whole or not at all
 

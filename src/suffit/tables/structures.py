@@ -255,7 +255,7 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> Proposals:
         return nothing_to_compare(schema, rows, ((NAIVE, "", 1.0),))
     tried: list[Tried] = []
     best: list[Candidate] = []
-    with no_warnings(), one_blas_thread():
+    with no_warnings(), one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):  # rows far out
         for structure in structures(schema, held):
             so_far = min((t.loss for t in tried), default=np.inf)
             taken, attempts = _tuned(structure, held, so_far)
