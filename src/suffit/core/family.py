@@ -229,14 +229,18 @@ class Family(ABC):
 
     @property
     def is_tuned(self) -> bool:
-        """Whether nothing is left to choose from data, so that ``tuned`` need not be given any.
+        """Whether nothing is left to choose from data, so that neither ``tuned`` nor ``tuned_on`` need be given any.
 
-        Ignored where a subclass overrides ``tuned``.
+        Ignored where a subclass overrides one of these.
         """
-        return type(self).tuned is Family.tuned
+        return type(self).tuned is Family.tuned and type(self).tuned_on is Family.tuned_on
 
     def tuned(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
-        """The family with what it must choose from data fixed; itself where there is nothing to choose."""
+        """The family with what it must choose before rows can be counted (edges of bins) chosen by these rows."""
+        return self
+
+    def tuned_on(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> Family:
+        """The family with what it chooses by scoring rows under their sums (smoothing, shrinkage) chosen by these."""
         return self
 
     def tuned_as(self, other: Family) -> Family:

@@ -101,6 +101,19 @@ class Model:
         model = cls(family, columns, counts, stats)._without_empty()
         return cls.empty(family, columns, classes) + model if len(classes) else model
 
+    @classmethod
+    def first(
+        cls, family: Family, columns: Sequence[str], X: Matrix, rows: Rows, classes: Sequence[Hashable] = ()
+    ) -> Model:
+        """The model of first rows, which choose what the family leaves open and are added up once."""
+        if family.is_tuned:
+            return cls.of(family, columns, rows, family.collect(X, rows, columns), classes)
+        with one_blas_thread(len(columns) < SMALL_MATRIX):
+            family = family.tuned(X, rows, columns)
+            stats = family.collect(X, rows, columns)
+            family = family.tuned_on(X, rows, stats, columns)
+        return cls.of(family, columns, rows, stats, classes)
+
     def collected(self, X: Matrix, rows: Rows) -> Model:
         """A model of these rows alone, with the same settings."""
         stats = self.family.collect(X, rows, self.columns)
@@ -109,7 +122,7 @@ class Model:
     def learn(self, X: Matrix, rows: Rows) -> Model:
         """The model with these rows added; the first ones tune the family."""
         if self.stats is None:
-            return self + replace(self, family=tuned(self.family, X, rows, self.columns)).collected(X, rows)
+            return self + replace(Model.first(self.family, self.columns, X, rows), pinned=self.pinned)
         return self + self.collected(X, rows)
 
     def forget(self, X: Matrix, rows: Rows) -> Model:
@@ -261,11 +274,3 @@ class Model:
             scorer = self.family.scorer(self.sums, self.columns)
         outlier_rate = self.family.outlier_rate if outlier_rate is None else outlier_rate
         return Solution(self.classes, log_prior, scorer, self.columns, power, outlier_rate)
-
-
-def tuned(family: Family, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
-    """The family with what it must choose from data (edges, amounts of smoothing) chosen by these rows."""
-    if family.is_tuned:
-        return family
-    with one_blas_thread(len(columns) < SMALL_MATRIX):
-        return family.tuned(X, rows, columns)

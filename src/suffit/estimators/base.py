@@ -27,7 +27,7 @@ from sklearn.utils.validation import validate_data
 
 from ..core.family import Family
 from ..core.logistic import LogisticForm
-from ..core.model import Model, tuned
+from ..core.model import Model
 from ..core.solution import RowScorer, Solution
 from ..core.stats import CLASS
 from ..data.arrays import Array
@@ -114,8 +114,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
             as_before = self._take_settings()
             data, labels, rows = self._read(X, y, sample_weight, self._read_X)
             columns = self._names(X, data.shape[1])
-            family = tuned(self._family_of(data.shape[1], as_before), data, rows, columns)
-            model = Model.of(family, columns, rows, family.collect(data, rows, columns))
+            model = Model.first(self._family_of(data.shape[1], as_before), columns, data, rows)
             self._begin(X, data, rows, model, labels.dtype)
         return self
 
@@ -157,9 +156,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
             data, labels, rows = self._read(X, y, sample_weight, self._read_X if old is None else self._read_X_more)
             family, columns = self._family_of(data.shape[1], as_before), self._names(X, data.shape[1])
             if old is None:
-                family = tuned(family, data, rows, columns)
-                declared = declared_classes(classes, rows)
-                model = Model.of(family, columns, rows, family.collect(data, rows, columns), declared)
+                model = Model.first(family, columns, data, rows, declared_classes(classes, rows))
                 self._remember_columns(X, data)
                 self._adopt(model, labels.dtype, _float_type(data))
                 return self

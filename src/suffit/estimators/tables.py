@@ -361,7 +361,9 @@ class GenerativeClassifier(GenerativeEstimator):
             known = found.known(self._seen) if rows.weights is None else {}
             with one_blas_thread(len(columns) < SMALL_MATRIX):
                 family = self._seen.family().tuned(data, rows, columns, known)
-            model = Model.of(family, columns, rows, family.collect(data, rows, columns, known), classes)
+                stats = family.collect(data, rows, columns, known)
+                family = family.tuned_on(data, rows, stats, columns, known)
+            model = Model.of(family, columns, rows, stats, classes)
             self._adopt(model, labels, np.dtype(np.float64), anew=True)
             if proposal is None or proposal is found.each[-1] or self._keeps(proposal, found, data):
                 break

@@ -83,14 +83,31 @@ class Product(Family):
     ) -> Product:
         """Every block tuned, but those whose sums are known, on some rows where there are very many."""
         families = [b.family for b in self.blocks]
-        untuned = [i for i, family in enumerate(families) if not (i in known or family.is_tuned)]
-        if not untuned:
-            return self
-        sample = rows.with_positive_weight(ROWS_AT_ONCE)
-        few, some = (rows, X) if len(sample) == len(rows) else (rows.some(sample), X[sample])
-        for i in untuned:
-            families[i] = families[i].tuned(some.part(i), few, self.blocks[i].columns)
+        for i, some, few in self._untuned(X, rows, known):
+            families[i] = families[i].tuned(some, few, self.blocks[i].columns)
         return self._with(families)
+
+    def tuned_on(  # type: ignore[override]
+        self,
+        X: RowsOfBlocks,
+        rows: Rows,
+        stats: BlockSums,
+        columns: Sequence[str],
+        known: Mapping[int, Stats] = NOTHING,
+    ) -> Product:
+        """Every block tuned on its sums, likewise."""
+        families = [b.family for b in self.blocks]
+        for i, some, few in self._untuned(X, rows, known):
+            families[i] = families[i].tuned_on(some, few, stats.parts[i], self.blocks[i].columns)
+        return self._with(families)
+
+    def _untuned(self, X: RowsOfBlocks, rows: Rows, known: Mapping[int, Stats]) -> Iterator[tuple[int, Matrix, Rows]]:
+        """The places of blocks that have something to choose, and rows to choose it by."""
+        untuned = [i for i, b in enumerate(self.blocks) if not (i in known or b.family.is_tuned)]
+        if untuned:
+            sample = rows.with_positive_weight(ROWS_AT_ONCE)
+            few, some = (rows, X) if len(sample) == len(rows) else (rows.some(sample), X[sample])
+            yield from ((i, some.part(i), few) for i in untuned)
 
     def tuned_as(self, other: Family) -> Product:
         """Every block tuned as the other's."""

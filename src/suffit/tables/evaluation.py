@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.family import Family
 from ..core.leave_one_out import LooScores
-from ..core.model import Model, tuned
+from ..core.model import Model
 from ..core.pooling import bounded
 from ..core.stats import Stats
 from ..data.arrays import Array, Codes
@@ -140,9 +140,7 @@ class Held:
             return LooScores(self._kept[key].log_density[some])
         if key not in self._learned:
             X = spec.matrix(self.frame)
-            family = tuned(spec.family, X, self.rows, spec.names)
-            stats = family.collect(X, self.rows, spec.names)
-            self._learned[key] = X, Model.of(family, spec.names, self.rows, stats)
+            self._learned[key] = X, Model.first(spec.family, spec.names, X, self.rows)
         X, model = self._learned[key]
         rows = self.few.some(np.arange(len(self.look))[some])
         return model.leave_one_out(X[self.look[some]], rows, np.zeros_like, one=not self.whole).left
