@@ -25,8 +25,7 @@ from ..data.matrices import BlockRows, Coded
 from ..data.rows import Rows
 from ..data.similar import IGNORED, SAMPLE_ROWS, UNKNOWN, some_rows, unknown_values
 from ..data.validate import Prior, class_codes, common_dtype, read_labels, read_weight
-from ..data.warn import DataWarning, DroppedColumnWarning, TextColumnWarning, UnknownCategoryWarning, warn_once
-from ..families.gaussian.missing.patterns import ABSENT
+from ..data.warn import ABSENT, DataWarning, DroppedColumnWarning, TextColumnWarning, UnknownCategoryWarning, warn_once
 from ..families.product import LIKE_THE_FIRST
 from ..families.tuning import Tuning
 from ..kernels.runtime.threads import SMALL_MATRIX, one_blas_thread
@@ -42,6 +41,7 @@ from .checks import check_same_classes, declared_classes
 from .fitted import Fitted
 
 FEW_FIRST = 40  # rows of a first batch below which no structure is chosen by them, as later rows could not undo it
+UNSAID = {False: (), True: (ABSENT,)}  # remarks that are superfluous where missing values are evidence
 KEEP_TEXT = "; if it holds categories, set columns={name: 'categorical'}"
 FIXED_FIRST = ("columns", "structure", "criterion", "select", "missing", "unknown")  # settings that the first rows fix
 
@@ -191,9 +191,6 @@ class GenerativeClassifier(GenerativeEstimator):
     def _family(self, n_features: int) -> Family:
         return self._seen.family()
 
-    def _unsaid(self) -> tuple[str, ...]:
-        return (ABSENT,) if self.missing == "informative" else ()
-
     def _read_table(self, X: Any, y: Any, sample_weight: Any) -> tuple[Frame, NDArray[Any], Rows]:
         frame = read_frame(X)
         y, kept = self._read_target(y)
@@ -300,7 +297,7 @@ class GenerativeClassifier(GenerativeEstimator):
         self : object
             This estimator.
         """
-        with self._unchanged_on_error(anew=True):
+        with self._unchanged_on_error(anew=True, unsaid=UNSAID[self.missing == "informative"]):
             self._take_settings()
             data, rows = self._learn_first(X, y, sample_weight, solve=True)
             if self.calibrate is not None:
@@ -430,7 +427,7 @@ class GenerativeClassifier(GenerativeEstimator):
         self : object
             This estimator.
         """
-        with self._unchanged_on_error():
+        with self._unchanged_on_error(unsaid=UNSAID[self.missing == "informative"]):
             self._take_settings()
             if "_fit" not in self.__dict__:
                 self._learn_first(X, y, sample_weight, solve=False, classes=classes)

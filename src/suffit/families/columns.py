@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.family import Family
-from ..data.arrays import Array
-from ..data.errors import check_finite, refuse, sum_is_finite
+from ..data.arrays import Array, sum_is_finite
+from ..data.errors import check_finite, refuse
 from ..data.matrices import Matrix, is_sparse
 from ..kernels.runtime.threads import entry_blocks
 
