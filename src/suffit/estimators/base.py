@@ -154,12 +154,11 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
             old: Fitted | None = self.__dict__.get("_fit")
             as_before = self._take_settings()
             data, labels, rows = self._read(X, y, sample_weight, self._read_X if old is None else self._read_X_more)
-            family, columns = (
-                self._family_of(data.shape[1], as_before),
-                column_names(X, data.shape[1], "word " if self._grows else "x"),
-            )
+            family = self._family_of(data.shape[1], as_before)
+            columns = column_names(X, data.shape[1], "word " if self._grows else "x")
             if old is None:
-                model = Model.first(family, columns, data, rows, declared_classes(classes, rows))
+                declared = () if classes is None else declared_classes(classes, rows)
+                model = Model.first(family, columns, data, rows, declared)
                 self._remember_columns(X, data)
                 self._adopt(model, labels.dtype, data.dtype)
                 return self

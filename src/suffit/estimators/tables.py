@@ -35,7 +35,7 @@ from ..tables.column_family_loo import CRITERIA
 from ..tables.feature_selection import columns_that_help
 from ..tables.row_sample import sample
 from ..tables.schema import DROPPED, Schema, TableRows
-from ..tables.structures import Proposal, Proposals, Selection, nothing_to_compare, select
+from ..tables.structures import Guard, Proposal, Proposals, Selection, nothing_to_compare, select
 from .base import GenerativeEstimator, generator
 from .checks import check_same_classes, declared_classes
 from .fitted import Fitted
@@ -240,7 +240,7 @@ class GenerativeClassifier(GenerativeEstimator):
                 continue
             if sampled is None:
                 sampled = frame if frame.n_rows <= SAMPLE_ROWS else frame.rows(some_rows(frame.n_rows))
-            known = self._solved.scorer.scorers[i].positions
+            known = self._fitted.solution.scorer.scorers[i].positions
             each = zip(spec.columns, known, strict=True)
             said += [unknown_values(c, sampled.columns[c], k) for c, k in each if c in sampled.columns]
         things = [text for text in said if text]
@@ -309,7 +309,7 @@ class GenerativeClassifier(GenerativeEstimator):
     ) -> tuple[TableRows, Rows]:
         """Learn a first batch, and return it as the model reads it."""
         frame, labels, rows = self._read_table(X, y, sample_weight)
-        declared = declared_classes(classes, rows)
+        declared = () if classes is None else declared_classes(classes, rows)
         alike = rows.as_rows()  # what the weights are worth, where they are shares
         self._seen = choose(frame, alike, self.columns, X, self.missing, self.unknown, self.criterion)
         frame = self._seen.possible(frame)
@@ -362,19 +362,19 @@ class GenerativeClassifier(GenerativeEstimator):
                 family = family.tuned_on(data, rows, stats, columns, known)
             model = Model.of(family, columns, rows, stats, classes)
             self._adopt(model, labels, np.dtype(np.float64), anew=True)
-            if proposal is None or proposal is found.each[-1] or self._keeps(proposal, found, data):
+            guard = found.guard
+            if proposal is None or guard is None or proposal is found.each[-1] or self._keeps(proposal, guard, data):
                 break
         return data
 
-    def _keeps(self, proposal: Proposal, found: Proposals, data: TableRows) -> bool:
+    def _keeps(self, proposal: Proposal, guard: Guard, data: TableRows) -> bool:
         """Whether the model, fitted, explains rows as well as its leave-one-out posteriors did."""
-        if not len(found.places):
-            return True
+        counts = self._fit.model.counts
         with np.errstate(divide="ignore"):
-            prior = np.log(self._model.counts["n"] / self._model.counts["n"].sum())
-            posterior = self._solved.under(prior).posterior(data[found.places])
-        known = self._model.counts.axes[CLASS].position
-        return proposal.kept(posterior[:, [known[c] for c in found.classes]], found.codes, found.weights)
+            prior = np.log(counts["n"] / counts["n"].sum())
+            posterior = self._fit.solution.under(prior).posterior(data[guard.places])
+        known = counts.axes[CLASS].position
+        return proposal.kept(posterior[:, [known[c] for c in guard.classes]], guard.codes, guard.weights)
 
     def _calibrate(self, X: Any, rows: Rows, method: str) -> None:
         """As any model; a pool, which is calibrated already, keeps it only where it helps."""
@@ -542,7 +542,7 @@ class GenerativeClassifier(GenerativeEstimator):
 
     def _density_solution(self) -> Solution:
         """The structure of the density at full power."""
-        solution = self._solved
+        solution = self._fitted.solution
         scorer = solution.scorer.as_density(len(self._plain.specs))
         return Solution(solution.classes, solution.log_prior, scorer, self._plain.columns)
 

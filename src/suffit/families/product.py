@@ -203,7 +203,7 @@ class Solved(Sequence[Scorer]):
     def __getitem__(self, i: slice) -> list[Scorer]: ...
     def __getitem__(self, i: Any) -> Any:
         if isinstance(i, slice):
-            return [self[k] for k in range(*i.indices(len(self)))]
+            return [self[k] for k in range(*i.indices(len(self._blocks)))]
         if i not in self._made:
             block = self._blocks[i]
             with self._collector.collected(), block.remarks(), one_blas_thread(len(block.columns) < SMALL_MATRIX):

@@ -306,12 +306,13 @@ class ColumnSample:
             return GAUSSIAN, "continuous, with values of 0 or below"
         low, high = low / step, high / step
         if self.few is not self.frame:
-            x = _divided(self.few.columns[name].numbers(), step)
+            x = self.few.columns[name].numbers()
+            x = x if step == 1.0 else x / step
             least, most, units = _range(x)
             if least < most:
                 return Numbers(x, self.few_rows, low, high, whole, least, most, whole or units, step)
         rows = self.rows.some(self.with_positive_weight) if len(every) < len(self.rows) else self.rows
-        x = _divided(every, step)  # a rare other value is not among the few
+        x = every if step == 1.0 else every / step  # a rare other value is not among the few
         return Numbers(x, rows, low, high, whole, low, high, whole, step)
 
     def _equal(self, name: str, kind: str, value: float) -> Verdict:
@@ -348,10 +349,6 @@ def _step(x: Array, low: float, high: float) -> float:
         if step == 1:
             break
     return float(step)
-
-
-def _divided(x: Array, step: float) -> Array:
-    return x if step == 1.0 else x / step
 
 
 def _spread(column: Column, rows: Rows) -> tuple[int, float]:
@@ -402,7 +399,7 @@ def _for_integers(column: Numbers, explained: Explained, may: Mapping[str, Famil
     if criterion == LOO:
         found = compared(column.x, column.rows, may, whole=True)
         tries = {k: found.total(k) for k in tries}
-    best = max(tries, key=lambda k: tries[k])
+    best = max(tries, key=tries.__getitem__)
     others = ", ".join([f"{k} {v - tries[best]:.0f} nats" for k, v in tries.items() if k != best])
     what = {best: f"integers as {best}", "poisson": "counts", "gaussian": "integers"}
     if best == "categorical":
@@ -417,12 +414,12 @@ def _for_numbers(column: Numbers, explained: Explained, may: Mapping[str, Family
     if not rivals:
         return GAUSSIAN, "numbers"
     base, scores = explained.by["gaussian"], {k: explained.by[k] for k in rivals}
-    best = max(scores, key=lambda k: scores[k])
+    best = max(scores, key=scores.__getitem__)
     surely = scores[best] > base + SURELY
     if criterion == LOO:
         found = compared(column.x, column.rows, may, whole=False)
         base, scores = found.total("gaussian"), {k: found.total(k) for k in rivals}
-        best = max(scores, key=lambda k: scores[k])
+        best = max(scores, key=scores.__getitem__)
         surely = found.surely(best, "gaussian", SURELY)
     if surely:
         gain = scores[best] - base

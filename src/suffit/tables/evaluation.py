@@ -62,7 +62,12 @@ class Held:
         first = self.look[: self.compared]
         self.guarded = drawn(keyed.keys[first], rows.some(first), MOST_GUARDED)  # a fitted model is held to these
         self.gone = self.few if whole else self.few.one_of_each()  # what is left out at a time
-        self.tell = self._telling()
+        codes, weights = rows.part(0, len(rows))
+        others = without(rows.counts()[codes], (rows if whole else rows.one_of_each()).part(0, len(rows))[1]) > 0
+        # weights to be compared by: 0 for the only row of a class
+        self.tell = Rows(rows.classes, codes, np.where(others, weights, 0.0)).some(
+            self.look
+        )
         self.classes_compared = int((self.tell.counts() > 0).sum())  # of which there are rows that have others
         self._kept: dict[Any, LooScores] = {}
         self._learned: dict[Any, tuple[Any, Model]] = {}
@@ -85,17 +90,10 @@ class Held:
         n[each] = np.where(without(n[each], gone) > 0, without(n[each], gone), n[each])
         return np.asarray(np.log(n / n.sum(axis=1, keepdims=True)))
 
-    def _telling(self) -> Rows:
-        """The rows with the weights they are compared by: 0 for the only row of a class."""
-        codes, weights = self.rows.part(0, len(self.rows))
-        one = (self.rows if self.whole else self.rows.one_of_each()).part(0, len(self.rows))[1]
-        others = without(self.rows.counts()[codes], one) > 0
-        return Rows(self.rows.classes, codes, np.where(others, weights, 0.0)).some(self.look)
-
     def sorted(self, columns: tuple[str, ...]) -> SortedColumns:
         """Columns of numbers, sorted once for all bins that are made of them."""
         if columns not in self._sorted:
-            self._sorted[columns] = self.keyed.sorted(columns)
+            self._sorted[columns] = self.keyed.columns.only([self.keyed.numbers.index(name) for name in columns])
         return self._sorted[columns]
 
     def cut(self, spec: BlockSpec) -> BlockSpec:

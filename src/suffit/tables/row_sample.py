@@ -39,13 +39,9 @@ class Keyed:
     marks: dict[str, int]  # what tells a column from the others
     of_categories: dict[str, dict[Hashable, int]]  # of every column of categories, what tells each from the others
 
-    def sorted(self, names: tuple[str, ...]) -> SortedColumns:
-        """Some of the columns of numbers, sorted."""
-        return self.columns.only([self.numbers.index(name) for name in names])
-
     def in_order(self, names: Iterable[str]) -> list[str]:
         """Columns in an order that depends on their values alone, so that rounding is the same under other names."""
-        return sorted(names, key=lambda name: self.marks.get(name, 0))
+        return sorted(names, key=self.marks.__getitem__)
 
 
 def keyed(frame: Frame, names: Iterable[str], rows: Rows) -> Keyed:
@@ -76,7 +72,7 @@ def keyed(frame: Frame, names: Iterable[str], rows: Rows) -> Keyed:
         for name, (values, _), each in zip(other, categories, hashed, strict=True)
     }
     of_columns = dict(zip([*numbers, *other], marks.tolist(), strict=True))
-    return Keyed(keys, numbers, columns, coded, of_columns, of_categories)
+    return Keyed(keys, numbers, columns, coded, dict.fromkeys(kinds, 0) | of_columns, of_categories)
 
 
 def folds_of(keys: Keys, rows: Rows, folds: int) -> Places:

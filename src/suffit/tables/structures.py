@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import softmax
@@ -175,7 +175,7 @@ def _category_coding(held: Held, name: str) -> Coding:
     count = np.bincount(codes[codes >= 0], weights[codes >= 0], minlength=len(values))
     often = [v for v, n in zip(values, count, strict=True) if n > SEEN_OFTEN]
     marks = held.keyed.of_categories[name]
-    return Coding(categories=tuple(sorted(often, key=lambda v: marks[v])))
+    return Coding(categories=tuple(sorted(often, key=marks.__getitem__)))
 
 
 def _quantiles(held: Held, names: Sequence[str]) -> dict[str, tuple[float, ...]]:
@@ -219,15 +219,21 @@ class Proposal:
         return float(weights @ found) / total <= (1 + WORSE_BY) * float(weights @ promised) / total + WORSE_BY
 
 
+class Guard(NamedTuple):
+    """Rows of the table that a fitted model is held to: where they are, and their classes."""
+
+    classes: Sequence[Hashable]  # that the codes and the columns of posteriors are of
+    places: Places
+    codes: Codes
+    weights: Array
+
+
 @dataclass(frozen=True)
 class Proposals:
     """Schemas for a table, the best first, the class shares last; the rows they are held to; and sums made already."""
 
     each: tuple[Proposal, ...]
-    classes: Sequence[Hashable] = ()  # that the codes and the columns of posteriors are of
-    places: Places = field(default_factory=lambda: np.zeros(0, np.int64))
-    codes: Codes = field(default_factory=lambda: np.zeros(0, np.int32))
-    weights: Array = field(default_factory=lambda: np.zeros(0))
+    guard: Guard | None = None
     sums: Mapping[Any, Stats] = field(default_factory=dict)
 
     def known(self, schema: Schema) -> dict[int, Stats]:
@@ -267,10 +273,11 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> Proposals:
         proposed = _proposed(schema, best, held, tried, naive)
     guarded = held.tell.some(held.guarded)
     places, (codes, weights) = first[held.look[held.guarded]], guarded.part(0, len(guarded))
+    guard = Guard(rows.classes.labels, places if every_row else look[places], codes, weights)
     if not every_row:
-        return Proposals(tuple(proposed), rows.classes.labels, look[places], codes, weights)
+        return Proposals(tuple(proposed), guard)
     each = [replace(f, schema=replace(f.schema, specs=tuple(held.cut(p) for p in f.schema.specs))) for f in proposed]
-    return Proposals(tuple(each), rows.classes.labels, places, codes, weights, held.sums)
+    return Proposals(tuple(each), guard, held.sums)
 
 
 def nothing_to_compare(schema: Schema, rows: Rows, pool: tuple[tuple[str, str, float], ...] = ()) -> Proposals:
@@ -322,7 +329,7 @@ def _tuned(structure: Structure, held: Held, so_far: float) -> tuple[Candidate, 
         return best()[0] is family
 
     def best() -> tuple[MultivariateGaussian, Tried, Array]:
-        return min(found, key=lambda one: round(one[1].loss, 9))
+        return found[int(np.argmin([round(one.loss, 9) for _, one, _ in found]))]
 
     least = min(MORE[-1], len(spec.names) / (2 * joint.together))
     usual = max(SHRINKAGE, least)
@@ -533,7 +540,7 @@ def _worth(
         return pooled([scores for _, scores in some], log_prior, *rows, start=start)
 
     found = fit(kept, start)
-    first = min(range(len(kept)), key=lambda m: round(kept[m][0].tried.loss, 9))
+    first = int(np.argmin([round(one.tried.loss, 9) for one, _ in kept]))
     alone = fit([kept[first]], np.array([kept[first][0].tried.power]))
     if alone.loss < found.loss:  # wild scores of another have led the search astray: begin without them
         again = fit(kept, alone._replace(powers=np.where(np.arange(len(kept)) == first, alone.powers, 0.0)))
