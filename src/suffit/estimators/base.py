@@ -1067,7 +1067,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
 
     def _prior(self) -> Prior:
         """The class prior set by the user: by label or in class order, "uniform", or None for the class shares."""
-        return None
+        return self._setting("priors")
 
     def _normalised_prior(self, p: Array) -> Array:
         return adding_up(p)

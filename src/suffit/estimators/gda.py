@@ -19,7 +19,7 @@ from ..data.errors import check_finite
 from ..data.labels import Index
 from ..data.matrices import Matrix
 from ..data.rows import Rows
-from ..data.validate import Prior, column_names
+from ..data.validate import column_names
 from ..families import Gaussian, MultivariateGaussian
 from ..families.gaussian.auto import AnyGaussian
 from ..families.gaussian.moments import SCATTER
@@ -35,9 +35,6 @@ class GaussianEstimator(GenerativeEstimator):
     """What the Gaussian estimators share: means, priors, and a scorer with covariances."""
 
     priors: Any
-
-    def _prior(self) -> Prior:
-        return self._setting("priors")
 
     def _scorer(self) -> GaussianScorer:
         return self._solved.scorer

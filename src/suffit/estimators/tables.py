@@ -24,7 +24,7 @@ from ..data.frame import Frame, Template, read_frame, unmasked
 from ..data.matrices import BlockRows, Coded
 from ..data.rows import Rows
 from ..data.similar import IGNORED, SAMPLE_ROWS, UNKNOWN, some_rows, unknown_values
-from ..data.validate import Prior, class_codes, common_dtype, read_labels, read_weight
+from ..data.validate import class_codes, common_dtype, read_labels, read_weight
 from ..data.warn import ABSENT, DataWarning, DroppedColumnWarning, TextColumnWarning, UnknownCategoryWarning, warn_once
 from ..families.product import LIKE_THE_FIRST
 from ..families.tuning import Tuning
@@ -184,9 +184,6 @@ class GenerativeClassifier(GenerativeEstimator):
     def _get_param_names(cls) -> list[str]:
         """As scikit-learn finds them, which takes as long as reading a small table."""
         return super()._get_param_names()
-
-    def _prior(self) -> Prior:
-        return self._setting("priors")
 
     def _family(self, n_features: int) -> Family:
         return self._seen.family()

@@ -272,24 +272,21 @@ class ProductScorer(Scorer):
         return np.asarray(np.sum(parts, axis=0)) if parts else np.zeros(len(X))
 
     @cached_property
-    def _limited(self) -> list[int]:
-        """The blocks that count and in which something has probability 0."""
-        return [i for i, b in enumerate(self.blocks_of) if b.power and self.scorers[i].limited]
-
-    @property
     def limited(self) -> bool:  # type: ignore[override]
-        return bool(self._limited)
+        """Whether something has probability 0 in a block that counts."""
+        return any(b.power and self.scorers[i].limited for i, b in enumerate(self.blocks_of))
 
     def impossible_rows(self, X: RowsOfBlocks, start: int, stop: int, out: Array) -> None:
         """Events of probability 0 in all blocks."""
         here = X[start:stop] if stop - start < len(X) else X
         out[:] = 0.0
         one = np.empty_like(out)
-        for i in self._limited:
-            scorer, part = self.scorers[i], here.part(i)
-            for a, b in scorer.blocks(part):
-                scorer.impossible_rows(part, a, b, one[a:b])
-            out += one
+        for i, (scorer, block) in enumerate(zip(self.scorers, self.blocks_of, strict=True)):
+            if block.power and scorer.limited:
+                part = here.part(i)
+                for a, b in scorer.blocks(part):
+                    scorer.impossible_rows(part, a, b, one[a:b])
+                out += one
 
     @property
     def additive(self) -> bool:  # type: ignore[override]

@@ -65,9 +65,7 @@ class Held:
         codes, weights = rows.part(0, len(rows))
         others = without(rows.counts()[codes], (rows if whole else rows.one_of_each()).part(0, len(rows))[1]) > 0
         # weights to be compared by: 0 for the only row of a class
-        self.tell = Rows(rows.classes, codes, np.where(others, weights, 0.0)).some(
-            self.look
-        )
+        self.tell = Rows(rows.classes, codes, np.where(others, weights, 0.0)).some(self.look)
         self.classes_compared = int((self.tell.counts() > 0).sum())  # of which there are rows that have others
         self._kept: dict[Any, LooScores] = {}
         self._learned: dict[Any, tuple[Any, Model]] = {}
@@ -111,26 +109,21 @@ class Held:
         """
         total = np.zeros((len(self.look[some]), len(self.rows.classes)))
         for spec in specs:
-            total += bounded(self._known(spec, some))
+            total += bounded(self._leave_one_out(spec, some))
         return total
 
     def log_density(self, specs: Iterable[BlockSpec]) -> Array:
         """log p(x_i | y_i) of the rows compared, each under the sums of all others.  # → (n,)"""
         codes, total = self.few.codes[: self.compared], np.zeros(self.compared)
         for spec in specs:
-            left, each = self._known(spec, slice(0, self.compared)), np.arange(self.compared)
+            left, each = self._leave_one_out(spec, slice(0, self.compared)), np.arange(self.compared)
             total += left.log_density[each, codes]
             if left.impossible is not None:
                 total[left.impossible[each, codes] > 0] = -np.inf
         return total
 
-    def _known(self, spec: BlockSpec, some: slice) -> LooScores:
-        key = (spec.family, spec.columns, spec.reads, some.start)
-        if key not in self._kept:
-            self._kept[key] = self._leave_one_out(spec, some)
-        return self._kept[key]
-
     def _leave_one_out(self, spec: BlockSpec, some: slice) -> LooScores:
+        """log p(x | c) of some of the rows looked at under one block; each is found once."""
         key = (spec.family, spec.columns, spec.reads)
         if isinstance(spec.family, Binned):
             if key not in self._kept:  # of all rows at once
@@ -139,9 +132,12 @@ class Held:
         if key not in self._learned:
             X = spec.matrix(self.frame)
             self._learned[key] = X, Model.first(spec.family, spec.names, X, self.rows)
-        X, model = self._learned[key]
-        rows = self.few.some(np.arange(len(self.look))[some])
-        return model.leave_one_out(X[self.look[some]], rows, np.zeros_like, one=not self.whole).left
+        if (key, some.start) not in self._kept:
+            X, model = self._learned[key]
+            rows = self.few.some(np.arange(len(self.look))[some])
+            left = model.leave_one_out(X[self.look[some]], rows, np.zeros_like, one=not self.whole).left
+            self._kept[key, some.start] = left
+        return self._kept[key, some.start]
 
     def joint(self, spec: BlockSpec) -> Joint:
         """Settings of a joint block, compared by leave-one-out: nearly exact."""

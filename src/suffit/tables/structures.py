@@ -32,9 +32,8 @@ from ..families import Binned, Categorical, MultivariateGaussian
 from ..families.gaussian.missing.patterns import patterns_of
 from ..families.tuning import Tuning
 from ..kernels.runtime.threads import one_blas_thread
-from .copies import distinct
 from .evaluation import Held
-from .row_sample import Places, keyed, some_rows
+from .row_sample import Places, distinct, keyed, some_rows
 from .schema import BlockSpec, Coding, Schema
 
 NAIVE = "naive"
