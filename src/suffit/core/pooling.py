@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dposv
+from scipy.special import log_softmax
 
 from ..data.arrays import Array, Codes, freeze
 from .leave_one_out import LooScores
@@ -96,7 +97,8 @@ class Pool:
 
     def __init__(self, scores: Sequence[Array], log_prior: Array, codes: Codes) -> None:
         self.scores = freeze(np.stack([s.T for s in scores]))  # (M, K, n)
-        self.log_prior, self.codes = freeze(_normalised(log_prior).T), freeze(codes)
+        self.log_prior = freeze(log_softmax(np.atleast_2d(log_prior).astype(np.float64), axis=1).T)  # (K, n), or (K, 1)
+        self.codes = freeze(codes)
 
     def fitted(self, weights: Array, start: Any = None) -> Pooled:
         """Powers and outlier rate of the least log-loss, as ``pooled`` says: Newton's steps, halved until they gain.
@@ -172,10 +174,3 @@ def _moved(where: Array, step: Array, part: float) -> Array:
     out[:-1] = np.clip(beta, 0.0, STRONGEST)
     out[-1] = min(max(where[-1] - min(max(part * step[-1], -FAR), FAR), -MOST_LOGIT), MOST_LOGIT)
     return out
-
-
-def _normalised(log_prior: Array) -> Array:
-    """Log priors whose exponentials sum to 1, one for all rows or one for each.  # → (1, K) or (n, K)"""
-    prior = np.atleast_2d(log_prior).astype(np.float64)
-    prior = prior - prior.max(axis=1, keepdims=True)
-    return np.asarray(prior - np.log(np.exp(prior).sum(axis=1, keepdims=True)))

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,6 +48,7 @@ TIES = (1.0, 0.3, 0.0)
 SHRINKAGE = 0.1  # tried with every tie; with the best, more or less of it
 FREEDOM = 10.0  # of the heavier tails that settings are compared with; then normal ones with the best of them
 LESS, MORE = 0.01, (0.3, 0.8)
+JOINT = MultivariateGaussian(tie=1.0, shrinkage=SHRINKAGE, missing="pairs", freedom=FREEDOM)
 FEW_OTHERS = 10  # with fewer than 1/10 as many other columns as numeric ones, "numeric joint" is nearly "all joint"
 FAR_BEHIND = 1.1  # times the log-loss of another structure: one as bad as this is not tried with other shrinkages
 WIDE = 2  # times as many columns in a joint block as rows, and it is not tried
@@ -133,7 +135,7 @@ def structures(schema: Schema, held: Held) -> list[Structure]:
         bins = BlockSpec(Binned(), tuple(numeric), "numbers")
         found.append(Structure("naive, binned", (*_only(schema, rest), bins, *missing)))
     if len(numeric) > 1 and len(rest) * FEW_OTHERS >= len(numeric):
-        joint = BlockSpec(_joint(), tuple(numeric), "codings", (Coding(),) * len(numeric))
+        joint = BlockSpec(JOINT, tuple(numeric), "codings", (Coding(),) * len(numeric))
         found.append(Structure("numeric joint", (*_only(schema, rest), joint, *missing), len(_only(schema, rest))))
     codings = {n: _category_coding(held, n) if n in categories else Coding() for n in used}
     edges = _quantiles(held, numeric)
@@ -142,9 +144,7 @@ def structures(schema: Schema, held: Held) -> list[Structure]:
         use = {n: c for n, c in coding.items() if n not in categories or c.categories}
         width = sum(c.width for c in use.values())
         if 1 < width <= min(MOST_COLUMNS, WIDE * len(held.rows)) and width**3 * _patterns(frame, use) <= MOST_WORK:
-            found.append(
-                Structure(name, (BlockSpec(_joint(), tuple(use), "codings", tuple(use.values())), *missing), 0)
-            )
+            found.append(Structure(name, (BlockSpec(JOINT, tuple(use), "codings", tuple(use.values())), *missing), 0))
     return found
 
 
@@ -162,10 +162,6 @@ def _only(schema: Schema, names: Sequence[str]) -> tuple[BlockSpec, ...]:
         if here and spec.reads != "missing":
             specs.append(spec.only(here))
     return tuple(specs)
-
-
-def _joint() -> MultivariateGaussian:
-    return MultivariateGaussian(tie=1.0, shrinkage=SHRINKAGE, missing="pairs", freedom=FREEDOM)
 
 
 def _category_coding(held: Held, name: str) -> Coding:
@@ -308,10 +304,10 @@ def _tuned(structure: Structure, held: Held, so_far: float) -> tuple[Candidate, 
     if structure.joint is None:
         only = tried("", rest)
         dense = {"dense": structure.specs, "log_density": held.log_density(alone)} if structure.is_density else {}
-        return Candidate(structure, only, rest, lambda: held.scores(alone, besides), **dense), [only]  # type: ignore[arg-type]
+        return Candidate(structure, only, rest, partial(held.scores, alone, besides), **dense), [only]  # type: ignore[arg-type]
     at, spec = structure.joint, structure.specs[structure.joint]
     many = len(held.rows.classes) * len(spec.names) ** 2 > MOST_ROOM
-    joint = held.joint(replace(spec, family=replace(_joint(), pooled=many)))
+    joint = held.joint(replace(spec, family=replace(JOINT, pooled=many)))
     base = joint.spec.family
     assert isinstance(base, MultivariateGaussian)
     found: list[tuple[MultivariateGaussian, Tried, Array]] = []
