@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -15,10 +12,10 @@ import numpy as np
 import pytest
 
 import suffit
+from scratch_copy import ROOT, copied_package, run
 from suffit.core.family import Family, _registry, register
 from suffit.families.elementwise import Elementwise, Natural
 
-ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
@@ -26,9 +23,7 @@ PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package and its law tests, with the family of the recipe as one file and one row."""
     here = tmp_path_factory.mktemp("scratch")
-    package = here / "src" / "suffit"
-    shutil.copytree(ROOT / "src" / "suffit", package, ignore=shutil.ignore_patterns("__pycache__", "kernels"))
-    (package / "kernels").symlink_to(ROOT / "src" / "suffit" / "kernels", target_is_directory=True)  # compiled already
+    package = copied_package(here)
     (here / "tests").mkdir()
     for name in ("cases.py", "conftest.py", "every_estimator.py", "refusals.py", "missing_rows.py"):
         shutil.copy(ROOT / "tests" / name, here / "tests" / name)
@@ -47,18 +42,11 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return here
 
 
-def run(scratch: Path, *arguments: str) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(scratch / "src")}
-    command = [sys.executable, *arguments]
-    done = subprocess.run(command, cwd=scratch, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return done.stdout
-
-
 USES = """
 import pickle
 import numpy as np
 import suffit
+from scratch_copy import ROOT, copied_package, run
 from suffit.core.family import families
 
 assert "rayleigh" in families(), suffit.__file__

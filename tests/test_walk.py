@@ -12,10 +12,10 @@ ROOT = Path(__file__).resolve().parent.parent
 # functions, files: what was counted last.  Lower them when the way gets shorter; a change that makes it longer needs
 # another that makes up for it.
 CEILING = {
-    "GaussianNB fit": (84, 21),
-    "GaussianNB predict_proba": (29, 12),
-    "GenerativeClassifier fit": (422, 59),
-    "GenerativeClassifier predict_proba": (90, 24),
+    "GaussianNB fit": (75, 17),
+    "GaussianNB predict_proba": (29, 11),
+    "GenerativeClassifier fit": (388, 57),
+    "GenerativeClassifier predict_proba": (82, 24),
 }
 
 

@@ -83,3 +83,41 @@ def test_rows_far_out_are_no_error(key: str, value: float):
     far = np.array([[value, 5.0, 5.0], [value, value, value], [5.0, np.nan, value]])
     assert np.isfinite(model.predict_proba(far)).all()
     assert not np.isnan(model.score_samples(far)).any()
+
+
+@pytest.mark.parametrize("ask", ["loo_predict_proba", "loo_log_joint", "recalibrate"])
+def test_leave_one_out_names_them_too(ask: str):
+    rows = shifted(2)
+    model = suffit.NaiveBayes(Slipped()).fit(rows, Y)
+    with pytest.raises(FloatingPointError, match="class 'b', column 'x2': slipped gives row 0 the score NaN"):
+        getattr(model, ask)(rows, Y)
+    table = {f"c{j}": rows[:, j] for j in range(3)}
+    model = suffit.GenerativeClassifier({"c2": Slipped(), "c0": "gaussian", "c1": "gaussian"}).fit(table, Y)
+    with pytest.raises(FloatingPointError, match="class 'b', column 'c2': slipped gives row 0"):
+        getattr(model, ask)(table, Y)
+
+
+def test_leave_one_out_names_the_row_without_which_there_are_no_parameters():
+    rows, labels = np.array([[5.0], [5.0], [6.0], [1.0]]), ["a", "a", "b", "b"]
+    model = suffit.NaiveBayes(Slipped()).fit(rows, labels)
+    with pytest.raises(FloatingPointError, match="class 'b', column 'x0': slipped gives row 3 the score NaN"):
+        model.loo_predict_proba(rows, labels)
+
+
+def half_tied() -> suffit.GaussianDiscriminantAnalysis:
+    return suffit.GaussianDiscriminantAnalysis(tie=0.5)
+
+
+@pytest.mark.parametrize("make", [suffit.GaussianNB, suffit.QDA, half_tied, suffit.GenerativeClassifier])
+@pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")
+@pytest.mark.parametrize("scale", [1e-9, 1.0])
+def test_a_row_whose_density_vanishes_under_all_others_has_a_posterior(make, scale: float):
+    """Which class it has is beyond 16 digits: the sums held its square."""
+    rng, y = np.random.default_rng(0), np.arange(40) % 2
+    rows = scale * (rng.normal(size=(40, 2)) * 1e-6 + y[:, None])
+    rows[3] = 1e150
+    model = make().fit(rows, y)
+    found = model.loo_predict_proba(rows, y)
+    assert np.isfinite(found).all()
+    assert np.allclose(found.sum(axis=1), 1.0)
+    assert not np.isnan(model.loo_log_joint(rows, y)).any()

@@ -229,14 +229,18 @@ class Family(ABC):
 
     @property
     def is_tuned(self) -> bool:
-        """Whether nothing is left to choose from data, so that ``tuned`` need not be given any.
+        """Whether nothing is left to choose from data, so that neither ``tuned`` nor ``tuned_on`` need be given any.
 
-        Ignored where a subclass overrides ``tuned``.
+        Ignored where a subclass overrides one of these.
         """
-        return type(self).tuned is Family.tuned
+        return type(self).tuned is Family.tuned and type(self).tuned_on is Family.tuned_on
 
     def tuned(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
-        """The family with what it must choose from data fixed; itself where there is nothing to choose."""
+        """The family with what it must choose before rows can be counted (edges of bins) chosen by these rows."""
+        return self
+
+    def tuned_on(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> Family:
+        """The family with what it chooses by scoring rows under their sums (smoothing, shrinkage) chosen by these."""
         return self
 
     def tuned_as(self, other: Family) -> Family:
@@ -264,19 +268,27 @@ class Family(ABC):
 
     def solved_without(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
         """``leave_one_out`` by solving the sums of all other rows, one row after another; what all sums chose stays."""
-        family: Any = self.solvable(stats) if hasattr(self, "solvable") else self
-        density, impossible = [], []
+        family, density, impossible = self.solvable(stats), [], []
         with no_warnings():
             for i in range(len(rows)):
-                one = X[i : i + 1]
-                rest = stats - self.collect(one, rows.some(np.array([i])), columns)
-                rest = self.without_rounding(stats.like(rest), rest.without_residue(stats, EMPTIED))
-                scorer, one = family.scorer(rest.trimmed(), columns), self.known_part(one, rest)
+                rest, one = self.sums_without(X, rows, i, stats, columns)
+                scorer = family.scorer(rest, columns)
                 density.append(scorer.scores(one)[0] + scorer.log_base(one)[0])
                 impossible.append(scorer.impossible(one))
         some = [np.zeros((1, len(d))) if z is None else z for d, z in zip(density, impossible, strict=True)]
         never = None if all(z is None for z in impossible) else np.concatenate(some)
         return LooScores(np.array(density).reshape(len(rows), -1), never)
+
+    def sums_without(self, X: Matrix, rows: Rows, i: int, stats: Any, columns: Sequence[str]) -> tuple[Any, Matrix]:
+        """The sums of all rows but row i, and that row as far as they know its columns."""
+        one = X[i : i + 1]
+        rest = stats - self.collect(one, rows.some(np.array([i])), columns)
+        rest = self.without_rounding(stats.like(rest), rest.without_residue(stats, EMPTIED))
+        return rest.trimmed(), self.known_part(one, rest)
+
+    def solvable(self, stats: Any) -> Family:
+        """The family with what it chooses from sums chosen by these; itself where there is nothing to choose."""
+        return self
 
     def surely_valid(self, X: Matrix) -> bool:
         """Whether a quick look shows that ``collect`` will take these rows; False: look properly."""

@@ -26,6 +26,7 @@ class LooRows:
     left: LooScores
     log_prior: Array
     rows: Rows  # with codes into the classes of the columns
+    scores: Array  # log p(x | c) up to a constant per row, with a finite maximum in every row however far out it is
     outlier_rate: float = 0.0  # the chance that x says nothing of c
 
     def log_joint(self) -> Array:
@@ -38,7 +39,7 @@ class LooRows:
 
         # → (n, K)
         """
-        joint = power * self.left.log_density + self.log_prior
+        joint = power * self.scores + self.log_prior
         if self.left.impossible is not None:
             fewest = np.where(np.isneginf(joint), np.inf, self.left.impossible).min(axis=1, keepdims=True)
             joint[self.left.impossible > fewest] = -np.inf

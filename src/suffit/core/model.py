@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..data.arrays import Array, freeze
 from ..data.errors import InputError, NotLearnedError
@@ -16,7 +17,7 @@ from ..data.rows import Rows
 from ..data.warn import no_warnings
 from ..kernels.runtime.threads import SMALL_MATRIX, one_blas_thread
 from .family import EMPTIED, Family
-from .leave_one_out import LooRows
+from .leave_one_out import LooRows, LooScores
 from .solution import Solution
 from .stats import CLASS, FEATURE, Stats, Sums, layout
 
@@ -100,6 +101,19 @@ class Model:
         model = cls(family, columns, counts, stats)._without_empty()
         return cls.empty(family, columns, classes) + model if len(classes) else model
 
+    @classmethod
+    def first(
+        cls, family: Family, columns: Sequence[str], X: Matrix, rows: Rows, classes: Sequence[Hashable] = ()
+    ) -> Model:
+        """The model of first rows, which choose what the family leaves open and are added up once."""
+        if family.is_tuned:
+            return cls.of(family, columns, rows, family.collect(X, rows, columns), classes)
+        with one_blas_thread(len(columns) < SMALL_MATRIX):
+            family = family.tuned(X, rows, columns)
+            stats = family.collect(X, rows, columns)
+            family = family.tuned_on(X, rows, stats, columns)
+        return cls.of(family, columns, rows, stats, classes)
+
     def collected(self, X: Matrix, rows: Rows) -> Model:
         """A model of these rows alone, with the same settings."""
         stats = self.family.collect(X, rows, self.columns)
@@ -108,7 +122,7 @@ class Model:
     def learn(self, X: Matrix, rows: Rows) -> Model:
         """The model with these rows added; the first ones tune the family."""
         if self.stats is None:
-            return self + replace(self, family=tuned(self.family, X, rows, self.columns)).collected(X, rows)
+            return self + replace(Model.first(self.family, self.columns, X, rows), pinned=self.pinned)
         return self + self.collected(X, rows)
 
     def forget(self, X: Matrix, rows: Rows) -> Model:
@@ -213,7 +227,26 @@ class Model:
         with one_blas_thread(len(self.columns) < SMALL_MATRIX):
             find = self.family.approximate_leave_one_out if nearly else self.family.leave_one_out
             left = find(X, gone, self.sums, self.columns)
-        return LooRows(left, prior(n), rows, self.family.outlier_rate)
+        left, scores = self._finite(left, n > 0, X, gone)
+        return LooRows(left, prior(n), rows, scores, self.family.outlier_rate)
+
+    def _finite(self, left: LooScores, known: NDArray[np.bool_], X: Matrix, gone: Rows) -> tuple[LooScores, Array]:
+        """The scores without NaN, and with a finite maximum in every row: of rows too far out by solving without them.
+
+        ``known``: the classes that have other rows.  A score that is NaN then, too, is an error.
+        """
+        density = np.where(known, left.log_density, -np.inf)
+        lost = np.flatnonzero(~np.isfinite(density.max(axis=1, initial=-np.inf)) & known.any(axis=1))
+        if not len(lost):
+            return left, left.log_density
+        scores, family = left.log_density.copy(), self.family.solvable(self.sums)
+        with no_warnings():
+            for i in lost.tolist():
+                rest, one = self.family.sums_without(X, gone, i, self.sums, self.columns)
+                no_prior = np.where(known[i], 0.0, -np.inf)
+                solution = Solution(self.classes, no_prior, family.scorer(rest, self.columns), self.columns)
+                scores[i] = solution.scores(one, first_row=i)[0]
+        return left._replace(log_density=np.where(np.isnan(density), -np.inf, left.log_density)), scores
 
     def check_learned(self, X: Matrix, rows: Rows) -> None:
         """Refuse rows that cannot all have been learned: what a forgetting of them would refuse."""
@@ -241,11 +274,3 @@ class Model:
             scorer = self.family.scorer(self.sums, self.columns)
         outlier_rate = self.family.outlier_rate if outlier_rate is None else outlier_rate
         return Solution(self.classes, log_prior, scorer, self.columns, power, outlier_rate)
-
-
-def tuned(family: Family, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
-    """The family with what it must choose from data (edges, amounts of smoothing) chosen by these rows."""
-    if family.is_tuned:
-        return family
-    with one_blas_thread(len(columns) < SMALL_MATRIX):
-        return family.tuned(X, rows, columns)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dposv
+from scipy.special import log_softmax
 
 from ..data.arrays import Array, Codes, freeze
 from .leave_one_out import LooScores
@@ -36,7 +37,8 @@ def bounded(left: LooScores, lowest: float = LOWEST) -> Array:
     scores = left.log_density
     if left.impossible is not None:
         scores = scores + lowest * (left.impossible - left.impossible.min(axis=1, keepdims=True))
-    scores = scores - scores.max(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):  # a row that no class explains, even in logarithms
+        scores = scores - scores.max(axis=1, keepdims=True)
     return np.maximum(np.where(np.isnan(scores), lowest, scores), lowest)
 
 
@@ -79,26 +81,6 @@ def pooled(scores: Sequence[Array], log_prior: Array, codes: Codes, weights: Arr
     return Pool(scores, log_prior, codes).fitted(weights, start)
 
 
-class Pool:
-    """Scores of models and what they are to tell, to find powers for one set of weights after another."""
-
-    def __init__(self, scores: Sequence[Array], log_prior: Array, codes: Codes) -> None:
-        self.scores = freeze(np.stack([s.T for s in scores]))  # (M, K, n)
-        self.log_prior, self.codes = freeze(_normalised(log_prior).T), freeze(codes)
-
-    def fitted(self, weights: Array, start: Any = None) -> Pooled:
-        """Powers and outlier rate of the least log-loss, as ``pooled`` says."""
-        M, total = len(self.scores), float(weights.sum())
-        powers, outlier_rate = (
-            (start.powers, start.outlier_rate) if isinstance(start, Pooled) else (start, USUAL_OUTLIER_RATE)
-        )
-        starts = np.empty((len(BEGIN) if start is None else 1, M + 1))
-        starts[:, :M] = np.array(BEGIN)[:, None] / M if start is None else powers
-        starts[:, M] = math.log(outlier_rate / (1 - outlier_rate))
-        loss = _PricedLoss(self, freeze(weights / total), 1 / (USUAL_POWER**2 * total), PSEUDO_OUTLIERS / total)
-        return loss.least(starts)
-
-
 class _Point(NamedTuple):
     """A point (β, logit ε), the log-loss there, alone and with the priors, its gradient and Hessian = curve − bend."""
 
@@ -110,43 +92,58 @@ class _Point(NamedTuple):
     bend: Array
 
 
-class _PricedLoss:
-    """The log-loss of a pool and what the priors on powers and outlier rate add to it."""
+class Pool:
+    """Scores of models and what they are to tell, to find powers for one set of weights after another."""
 
-    def __init__(self, pool: Pool, weights: Array, price: float, pseudo: float) -> None:
-        self.known = pool.scores, pool.log_prior, pool.codes, weights
-        self.price, self.pseudo = price, pseudo
+    def __init__(self, scores: Sequence[Array], log_prior: Array, codes: Codes) -> None:
+        self.scores = freeze(np.stack([s.T for s in scores]))  # (M, K, n)
+        self.log_prior = freeze(log_softmax(np.atleast_2d(log_prior).astype(np.float64), axis=1).T)  # (K, n), or (K, 1)
+        self.codes = freeze(codes)
 
-    def least(self, starts: Array) -> Pooled:
-        """Newton's method from the best of some starts, by steps halved until they gain."""
-        begun = (self.at(_moved(start, np.zeros_like(start), 1.0)) for start in starts)  # within bounds
-        here = min(begun, key=lambda point: (math.isnan(point.total), point.total))
+    def fitted(self, weights: Array, start: Any = None) -> Pooled:
+        """Powers and outlier rate of the least log-loss, as ``pooled`` says: Newton's steps, halved until they gain.
+
+        scipy's L-BFGS-B finds the same minimum to 1e-8 in 18 to 27 evaluations: of 1,500 rows and one model in 1.9 ms
+        against 0.7 ms here; a fit of a table asks some twenty times.
+        """
+        M, total = len(self.scores), float(weights.sum())
+        share = freeze(weights / total)
+        powers, outlier_rate = (
+            (start.powers, start.outlier_rate) if isinstance(start, Pooled) else (start, USUAL_OUTLIER_RATE)
+        )
+        starts = np.empty((len(BEGIN) if start is None else 1, M + 1))
+        starts[:, :M] = np.array(BEGIN)[:, None] / M if start is None else powers
+        starts[:, M] = math.log(outlier_rate / (1 - outlier_rate))
+        begun = [self._at(share, total, _moved(one, np.zeros_like(one), 1.0)) for one in starts]  # within bounds
+        here = begun[int(np.argmin([math.inf if math.isnan(point.total) else point.total for point in begun]))]
         for _ in range(MOST_STEPS):
             step, part = _newton(here), 1.0
             promised = 0.5 * float(here.slope @ step)
-            there = self.at(_moved(here.where, step, part))
+            there = self._at(share, total, _moved(here.where, step, part))
             while not there.total <= here.total + ROUNDING and part >= LEAST_PART:
                 part *= 0.5
-                there = self.at(_moved(here.where, step, part))
+                there = self._at(share, total, _moved(here.where, step, part))
             if part < LEAST_PART:
                 break
             here = there
             if promised < CONVERGED:  # the next step would gain about its square
                 break
-        powers = np.where(here.where[:-1] >= NOTHING, here.where[:-1], 0.0)
-        return Pooled(powers, 1 / (1 + math.exp(-here.where[-1])), here.alone)
+        found = np.where(here.where[:-1] >= NOTHING, here.where[:-1], 0.0)
+        return Pooled(found, 1 / (1 + math.exp(-here.where[-1])), here.alone)
 
-    def at(self, where: Array) -> _Point:
-        """The log-loss at a point, with its slopes."""
+    def _at(self, share: Array, total: float, where: Array) -> _Point:
+        """The log-loss at a point and what the priors on powers and outlier rate add to it, with its slopes."""
         from ..kernels.pooling import pool_loss
 
+        price, pseudo = 1 / (USUAL_POWER**2 * total), PSEUDO_OUTLIERS / total
         n, e, beta = len(where), 1 / (1 + math.exp(-where[-1])), where[:-1]
-        slope, curve, bend = self.price * where, np.zeros((n, n)), np.zeros((n, n))
-        curve.flat[:: n + 1] = self.price
-        slope[-1], curve[-1, -1] = e - self.pseudo * (1 - 2 * e), e * (1 - e) * (1 + 2 * self.pseudo)
-        alone, outliers = pool_loss(*self.known, where, e, slope, curve, bend)
+        slope, curve, bend = price * where, np.zeros((n, n)), np.zeros((n, n))
+        curve.flat[:: n + 1] = price
+        slope[-1], curve[-1, -1] = e - pseudo * (1 - 2 * e), e * (1 - e) * (1 + 2 * pseudo)
+        rows = self.scores, self.log_prior, self.codes, share
+        alone, outliers = pool_loss(*rows, where, e, slope, curve, bend)
         slope[-1] -= outliers
-        paid = 0.5 * self.price * float(beta @ beta) - self.pseudo * (math.log(e) + math.log1p(-e))
+        paid = 0.5 * price * float(beta @ beta) - pseudo * (math.log(e) + math.log1p(-e))
         return _Point(where, alone + paid, alone, slope, curve, bend)
 
 
@@ -177,10 +174,3 @@ def _moved(where: Array, step: Array, part: float) -> Array:
     out[:-1] = np.clip(beta, 0.0, STRONGEST)
     out[-1] = min(max(where[-1] - min(max(part * step[-1], -FAR), FAR), -MOST_LOGIT), MOST_LOGIT)
     return out
-
-
-def _normalised(log_prior: Array) -> Array:
-    """Log priors whose exponentials sum to 1, one for all rows or one for each.  # → (1, K) or (n, K)"""
-    prior = np.atleast_2d(log_prior).astype(np.float64)
-    prior = prior - prior.max(axis=1, keepdims=True)
-    return np.asarray(prior - np.log(np.exp(prior).sum(axis=1, keepdims=True)))

@@ -18,3 +18,15 @@ def freeze(a: NDArray[Any]) -> NDArray[Any]:
     a = np.ascontiguousarray(a).view()
     a.setflags(write=False)
     return a
+
+
+def sum_is_finite(a: NDArray[Any]) -> bool:
+    """Whether a sum shows that all numbers are finite; False: one is not, or they are very large."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return bool(np.isfinite(a.sum()))
+
+
+def adds_up(a: NDArray[Any]) -> bool:
+    """Whether a sum shows that no number is NaN; False: one is, or infinities cancel."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return not np.isnan(a.sum())

@@ -10,9 +10,9 @@ import datetime
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, wraps
 from numbers import Real
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,9 @@ _KINDS = {
 }
 
 
+T = TypeVar("T")
+
+
 class Column(Protocol):
     """The values of one column."""
 
@@ -72,43 +75,44 @@ class Column(Protocol):
         """Some of its rows."""
 
 
-class Remembering:
-    """What was read of a short column is remembered."""
+def remembered(read: Callable[[Any], T]) -> Callable[[Any], T]:
+    """A method of a column whose answer is kept, where the column is short."""
+    name = f"_{read.__name__}_read"
 
-    @cached_property
-    def _read(self) -> dict[str, Any]:
-        return {}
+    @wraps(read)
+    def answer(column: Any) -> T:
+        known: dict[str, T] = column.__dict__
+        if name in known:
+            return known[name]
+        found = read(column)
+        if len(column) <= REMEMBERED:
+            known[name] = found
+        return found
 
-    def _once(self, name: str, rows: int, read: Callable[[], Any]) -> Any:
-        if name not in self._read:
-            found = read()
-            if rows > REMEMBERED:
-                return found
-            self._read[name] = found
-        return self._read[name]
+    return answer
 
 
 @dataclass(frozen=True)
-class ArrayColumn(Remembering):
+class ArrayColumn:
     """A column held as a NumPy array."""
 
     values: NDArray[Any]
 
-    def kind(self) -> str:
-        """By the type of the array; by the values of an array of objects."""
-        return self._once("kind", len(self.values), self._kind)  # type: ignore[no-any-return]
+    def __len__(self) -> int:
+        return len(self.values)
 
     def numbers(self) -> Array:
         """Objects one by one, so that None and NA are NaN; only these are remembered, as others cost but their room."""
-        if self.values.dtype.kind != "O":
-            return np.asarray(self.values, dtype=np.float64)
-        return self._once("numbers", len(self.values), self._of_objects)  # type: ignore[no-any-return]
+        return self._of_objects() if self.values.dtype.kind == "O" else np.asarray(self.values, dtype=np.float64)
 
+    @remembered
     def categories(self) -> tuple[list[Hashable], Codes]:
         """In the order of first appearance, or sorted."""
-        return self._once("categories", len(self.values), lambda: column_codes(self.values))  # type: ignore[no-any-return]
+        return column_codes(self.values)
 
-    def _kind(self) -> str:
+    @remembered
+    def kind(self) -> str:
+        """By the type of the array; by the values of an array of objects."""
         if self.values.dtype.kind == "O":
             return kind_of(self.values.tolist())
         kind = _KINDS.get(self.values.dtype.kind, MIXED)
@@ -116,6 +120,7 @@ class ArrayColumn(Remembering):
             return EMPTY
         return kind
 
+    @remembered
     def _of_objects(self) -> Array:
         return numbers_of(self.values.tolist())
 
@@ -141,10 +146,13 @@ class ArrayColumn(Remembering):
 
 
 @dataclass(frozen=True)
-class SeriesColumn(Remembering):
+class SeriesColumn:
     """A column of a data frame, behind narwhals."""
 
     native: Any
+
+    def __len__(self) -> int:
+        return len(self.native)
 
     @cached_property
     def series(self) -> Any:
@@ -159,21 +167,9 @@ class SeriesColumn(Remembering):
 
         return self.series.dtype in (nw.Object, nw.Unknown)
 
+    @remembered
     def kind(self) -> str:
         """By the type of the series; by its values where the type is generic (object)."""
-        return self._once("kind", len(self.native), self._kind)  # type: ignore[no-any-return]
-
-    def numbers(self) -> Array:
-        return self._once("numbers", len(self.native), self._numbers)  # type: ignore[no-any-return]
-
-    def categories(self) -> tuple[list[Hashable], Codes]:
-        """Coded by the library that holds them."""
-        return self._once("categories", len(self.native), self._categories)  # type: ignore[no-any-return]
-
-    def missing(self) -> NDArray[np.bool_]:
-        return self._once("missing", len(self.native), self._missing_cells)  # type: ignore[no-any-return]
-
-    def _kind(self) -> str:
         import narwhals as nw
 
         if all(map(is_missing, self.series[:1].to_list())) and self.missing().all():
@@ -191,7 +187,8 @@ class SeriesColumn(Remembering):
             return DATE
         return NESTED if dtype.is_nested() else kind_of(self.series.to_list())
 
-    def _numbers(self) -> Array:
+    @remembered
+    def numbers(self) -> Array:
         import narwhals as nw
 
         if self.mixes:
@@ -201,7 +198,9 @@ class SeriesColumn(Remembering):
     def cells(self) -> NDArray[Any]:
         return np.asarray(self.series.to_numpy())
 
-    def _categories(self) -> tuple[list[Hashable], Codes]:
+    @remembered
+    def categories(self) -> tuple[list[Hashable], Codes]:
+        """Coded by the library that holds them."""
         import narwhals as nw
 
         native, series, dtype = self.native, self.series, self.series.dtype
@@ -232,7 +231,8 @@ class SeriesColumn(Remembering):
         coded = series.replace_strict(values, list(range(len(values))), return_dtype=nw.Int32).to_numpy()
         return values, np.where(np.isnan(coded), -1, coded).astype(np.int32) if coded.dtype.kind == "f" else coded
 
-    def _missing_cells(self) -> NDArray[np.bool_]:
+    @remembered
+    def missing(self) -> NDArray[np.bool_]:
         gone = self.series.is_null()
         if self.series.dtype.is_float():
             gone = gone | self.series.is_nan().fill_null(True)
@@ -259,13 +259,16 @@ class SeriesColumn(Remembering):
 
 
 @dataclass(frozen=True)
-class WordColumn(Remembering):
+class WordColumn:
     """Words of a pandas frame that Arrow holds, read without pandas and narwhals; many tables are full of them."""
 
     words: Any
     make: Callable[[], Any]  # the series itself
 
     mixes: ClassVar[bool] = False
+
+    def __len__(self) -> int:
+        return len(self.words)
 
     @cached_property
     def series(self) -> SeriesColumn:
@@ -281,11 +284,12 @@ class WordColumn(Remembering):
     def cells(self) -> NDArray[Any]:
         return self.series.cells()
 
+    @remembered
     def categories(self) -> tuple[list[Hashable], Codes]:
-        return self._once("categories", len(self.words), lambda: _arrow_categories(self.words))  # type: ignore[no-any-return]
+        return _arrow_categories(self.words)
 
     def missing(self) -> NDArray[np.bool_]:
-        return self._once("missing", len(self.words), lambda: np.asarray(self.categories()[1] < 0))  # type: ignore[no-any-return]
+        return np.asarray(self.categories()[1] < 0)
 
     def filled(self, missing: NDArray[np.bool_], values: NDArray[Any]) -> Any:
         return self.series.filled(missing, values)
@@ -308,7 +312,10 @@ def _arrow_categories(values: Any) -> tuple[list[Hashable], Codes]:
 
 
 def _word_categories(words: Any) -> tuple[list[Hashable], Codes] | None:
-    """The same for words in one block, of which few are different; None for anything else."""
+    """The same for words in one block, of which few are different; None for anything else.
+
+    Of 20,000 rows 0.18 ms, by Arrow 0.28 ms: 8 columns of words among 12 made predictions 1.1 to 1.4 times as slow.
+    """
     from ..kernels.words import code_words
 
     width = {"string": np.int32, "large_string": np.int64}.get(str(words.type))

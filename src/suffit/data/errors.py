@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .arrays import sum_is_finite
+
 
 class InputError(ValueError):
     """Input that a model cannot use; the message names the column, the value and what to do.  A ``ValueError``.
@@ -91,18 +93,6 @@ def check_finite(X: NDArray[Any], columns: Sequence[str], first_row: int = 0, mi
         what = "infinity" if np.isinf(X[i, j]) else "a missing value (NaN)"
         way = "replace it by a finite number" + (", or by NaN for missing" if missing else "")
         raise CellError(f"Input X contains {what}: column {columns[j]!r}, found {X[i, j]}", first_row + i, way)
-
-
-def sum_is_finite(a: NDArray[Any]) -> bool:
-    """Whether a sum shows that all numbers are finite; False: one is not, or they are very large."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        return bool(np.isfinite(a.sum()))
-
-
-def adds_up(a: NDArray[Any]) -> bool:
-    """Whether a sum shows that no number is NaN; False: one is, or infinities cancel."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        return not np.isnan(a.sum())
 
 
 def check_stored(X: Any, columns: Sequence[str]) -> None:

@@ -133,6 +133,9 @@ def read_frame(X: Any) -> Frame:
         )
     if isinstance(X, Mapping):
         return _from_dict(X)
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(X, pandas.DataFrame):
+        return _from_pandas(X)
     if is_frame(X):
         return _from_native(X)
     if isinstance(X, list | tuple) and X and all(isinstance(row, Mapping) for row in X):
@@ -145,9 +148,6 @@ def read_frame(X: Any) -> Frame:
 def _from_native(X: Any) -> Frame:
     import narwhals as nw
 
-    pandas = sys.modules.get("pandas")
-    if pandas is not None and isinstance(X, pandas.DataFrame):
-        return _from_pandas(X)
     if type(X).__name__ == "RecordBatch":
         X = import_module("pyarrow").Table.from_batches([X])
     check_unique(frame_names(X))
@@ -174,7 +174,9 @@ def _from_pandas(X: Any) -> Frame:
     for j, (name, values) in enumerate(zip(names, arrays, strict=True)):
         types[name] = dtype = values.dtype
         if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
-            columns[name] = ArrayColumn(_read_only(np.asarray(values)))
+            plain = np.asarray(values).view()
+            plain.flags.writeable = False
+            columns[name] = ArrayColumn(plain)
         elif getattr(dtype, "storage", None) == "pyarrow" and dtype.name in ("str", "string"):
             columns[name] = WordColumn(values.__arrow_array__(), partial(_column_of, X, j))
         else:
@@ -184,12 +186,6 @@ def _from_pandas(X: Any) -> Frame:
 
 def _column_of(X: Any, j: int) -> Any:
     return X.iloc[:, j]
-
-
-def _read_only(values: NDArray[Any]) -> NDArray[Any]:
-    values = values.view()
-    values.flags.writeable = False
-    return values
 
 
 def _from_dict(X: Mapping[Any, Any]) -> Frame:

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .arrays import freeze
-from .errors import adds_up
+from .arrays import adds_up, freeze
 
 Matrix: TypeAlias = Any  # a 2-d ndarray, or a scipy.sparse CSR matrix or array
 

@@ -9,7 +9,15 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+import numpy as np
+
+from .arrays import Array
+
 SHOWN = 10  # things that one warning names
+ABSENT = (
+    ": the prior is used there (smoothing, or the values of all classes); if a missing value is itself informative of "
+    "the class, use GenerativeClassifier(missing='informative')"
+)
 _BETWEEN = {"suffit", "sklearn", "joblib", "contextlib", "functools"}  # packages between the user's line and ours
 
 _shown: set[tuple[str, int, type[Warning], str]] = set()
@@ -187,6 +195,17 @@ def warn_once(category: type[Warning], before: str, things: Sequence[str] = ("",
         return
     more = f" and {len(things) - SHOWN} more" if len(things) > SHOWN else ""
     _warn(category, before + "; ".join(things[:SHOWN]) + more + after)
+
+
+def warn_absent(n: Array, classes: Sequence[Any], columns: Sequence[str], rows: Array | None = None) -> None:
+    """Say where a class with rows has no value at all in a column that others have."""
+    has = np.asarray(n > 0)
+    seen = has.any(axis=1) if rows is None else rows > 0
+    absent = ~has & has.any(axis=0) & np.asarray(seen)[:, None]
+    if absent.any():
+        cells = [(int(c), int(j)) for c, j in np.argwhere(absent)]
+        things = [f"column {columns[j]!r} is missing in every row of class {classes[c]!r}" for c, j in cells]
+        warn_once(MissingValuesWarning, "", things, ABSENT)
 
 
 @contextmanager

@@ -27,14 +27,13 @@ from sklearn.utils.validation import validate_data
 
 from ..core.family import Family
 from ..core.logistic import LogisticForm
-from ..core.model import Model, tuned
+from ..core.model import Model
 from ..core.solution import RowScorer, Solution
 from ..core.stats import CLASS
 from ..data.arrays import Array
 from ..data.errors import InputError
 from ..data.frame import table_form
 from ..data.matrices import Matrix, shown
-from ..data.numeric import read_matrix
 from ..data.rows import Rows
 from ..data.settings import integer, number
 from ..data.validate import (
@@ -46,6 +45,7 @@ from ..data.validate import (
     common_dtype,
     prior_in_order,
     read_labels,
+    read_matrix,
     read_weight,
 )
 from ..data.warn import WarningCollector, current_collector, warn_once
@@ -113,9 +113,8 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         with self._unchanged_on_error(anew=True):
             as_before = self._take_settings()
             data, labels, rows = self._read(X, y, sample_weight, self._read_X)
-            columns = self._names(X, data.shape[1])
-            family = tuned(self._family_of(data.shape[1], as_before), data, rows, columns)
-            model = Model.of(family, columns, rows, family.collect(data, rows, columns))
+            columns = column_names(X, data.shape[1], "word " if self._grows else "x")
+            model = Model.first(self._family_of(data.shape[1], as_before), columns, data, rows)
             self._begin(X, data, rows, model, labels.dtype)
         return self
 
@@ -123,7 +122,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         """Adopt the model of a first fit; what is wrong with the data shows at fit."""
         self._check_fit(data, rows, model)
         self._remember_columns(X, data)
-        self._adopt(model, labels, _float_type(data), anew=True)
+        self._adopt(model, labels, data.dtype, anew=True)
         if model.family.may_warn:
             _ = self._fit.solution  # made now, so that it warns now
         if self._setting("calibrate") is not None:
@@ -155,13 +154,13 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
             old: Fitted | None = self.__dict__.get("_fit")
             as_before = self._take_settings()
             data, labels, rows = self._read(X, y, sample_weight, self._read_X if old is None else self._read_X_more)
-            family, columns = self._family_of(data.shape[1], as_before), self._names(X, data.shape[1])
+            family = self._family_of(data.shape[1], as_before)
+            columns = column_names(X, data.shape[1], "word " if self._grows else "x")
             if old is None:
-                family = tuned(family, data, rows, columns)
-                declared = declared_classes(classes, rows)
-                model = Model.of(family, columns, rows, family.collect(data, rows, columns), declared)
+                declared = () if classes is None else declared_classes(classes, rows)
+                model = Model.first(family, columns, data, rows, declared)
                 self._remember_columns(X, data)
-                self._adopt(model, labels.dtype, _float_type(data))
+                self._adopt(model, labels.dtype, data.dtype)
                 return self
             if classes is not None:
                 check_same_classes(classes, old.model.classes, old.classes)
@@ -320,7 +319,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         """
         old = self._fitted
         new = copy.copy(self)
-        new._fit = old.under(self._checked_prior(prior, old.model.classes))
+        new._fit = old.under(None if prior is None else self._checked_prior(prior, old.model.classes))
         return new
 
     def adapt_prior(self, X: Any, sample_weight: Any = None, *, max_steps: int = MOST_STEPS) -> Self:
@@ -918,9 +917,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
     @property
     def selection_(self) -> Any:
         """What was tried to choose a setting, with its loss, and what was taken; None where all are set by hand."""
-        model = self._model
-        family: Any = model.family.solvable(model.sums) if hasattr(model.family, "solvable") else model.family
-        return getattr(family, "tuning", None)
+        return getattr(self._model.family.solvable(self._model.sums), "tuning", None)
 
     # --- the state, which changes as a whole or not at all
 
@@ -954,11 +951,14 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         return state
 
     @contextmanager
-    def _unchanged_on_error(self, anew: bool = False) -> Iterator[None]:
-        """Change the state as a whole or not at all; what there is to say is said at the end, once for each fit."""
+    def _unchanged_on_error(self, anew: bool = False, unsaid: Sequence[str] = ()) -> Iterator[None]:
+        """Change the state as a whole or not at all; what there is to say is said at the end, once for each fit.
+
+        ``unsaid``: remarks on the data that the settings make superfluous.
+        """
         before = dict(self.__dict__)
         fitted: Fitted | None = None if anew else before.get("_fit")
-        remarks = WarningCollector(self._unsaid()) if fitted is None else fitted.remarks
+        remarks = WarningCollector(unsaid) if fitted is None else fitted.remarks
         try:
             with remarks.collected():
                 yield
@@ -968,14 +968,19 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
                 del self.__dict__[name]
             raise
 
-    def _adopt(self, model: Model, labels: np.dtype[Any] | None, floats: np.dtype[Any], anew: bool = False) -> None:
-        """Make this the model, under the settings that were taken with its rows; solved when first asked."""
-        setting = self._checked_prior(self._prior(), model.classes)
+    def _adopt(self, model: Model, labels: np.dtype[Any] | None, read: np.dtype[Any], anew: bool = False) -> None:
+        """Make this the model, under the settings that were taken with its rows; solved when first asked.
+
+        ``read``: the type of the rows, whose precision attributes are shown in.
+        """
+        prior = self._prior()
+        setting = None if prior is None else self._checked_prior(prior, model.classes)
         smoothing = self._setting("prior_smoothing", 0.0)
         old: Fitted | None = None if anew else self.__dict__.get("_fit")
         if old is None:
-            prior, remarks = ClassPrior(setting, smoothing=smoothing), current_collector()
-            self._fit = Fitted(model, prior, labels, floats, self._decision_prior, remarks=remarks)
+            floats = np.dtype(np.float32 if read == np.float32 else np.float64)
+            class_prior, remarks = ClassPrior(setting, smoothing=smoothing), current_collector()
+            self._fit = Fitted(model, class_prior, labels, floats, self._decision_prior, remarks=remarks)
         else:
             self._fit = next_state(old, model, setting, labels, smoothing)
         if self._grows:
@@ -1014,10 +1019,9 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
             return family
         return self._family(n_features)
 
-    def _checked_prior(self, prior: Prior, classes: tuple[Any, ...]) -> Array | None:
-        """A prior as an array in class order, checked."""
-        p = prior_in_order(prior, classes)
-        return None if p is None else self._normalised_prior(p)
+    def _checked_prior(self, prior: Prior, classes: tuple[Any, ...]) -> Array:
+        """A prior that is set, as an array in class order, checked."""
+        return self._normalised_prior(prior_in_order(prior, classes))
 
     # --- reading input
 
@@ -1049,15 +1053,12 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         return X, y, Rows.of(y, weight)
 
     def _remember_columns(self, X: Any, data: Matrix) -> None:
-        self._form = table_form(X)
         if type(X) is np.ndarray:  # has no names to remember
-            self.n_features_in_ = data.shape[1]
+            self._form, self.n_features_in_ = "array", data.shape[1]
             self.__dict__.pop("feature_names_in_", None)
             return
+        self._form = table_form(X)
         validate_data(self, X if not isinstance(X, list) else data, reset=True, skip_check_array=True)
-
-    def _names(self, X: Any, n: int) -> Sequence[str]:
-        return column_names(X, n, "word " if self._grows else "x")
 
     # --- what a subclass provides, and may change
 
@@ -1066,14 +1067,10 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
 
     def _prior(self) -> Prior:
         """The class prior set by the user: by label or in class order, "uniform", or None for the class shares."""
-        return None
+        return self._setting("priors")
 
     def _normalised_prior(self, p: Array) -> Array:
         return adding_up(p)
-
-    def _unsaid(self) -> tuple[str, ...]:
-        """Remarks on the data that the settings make superfluous."""
-        return ()
 
     def _check_fit(self, X: Matrix, rows: Rows, model: Model) -> None:
         """Conditions that hold for a fit but not for a first batch."""
@@ -1159,8 +1156,3 @@ def generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.Generator):
         return random_state
     return np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
-
-
-def _float_type(data: Matrix) -> np.dtype[Any]:
-    """The precision that attributes are shown in: that of the input."""
-    return np.dtype(np.float32) if data.dtype == np.float32 else np.dtype(np.float64)

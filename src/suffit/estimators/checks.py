@@ -38,8 +38,6 @@ def check_same_classes(classes: Any, known: tuple[Hashable, ...], shown: Any) ->
 
 def declared_classes(classes: Any, rows: Rows) -> tuple[Hashable, ...]:
     """The classes declared with a first batch, which must name all of its labels."""
-    if classes is None:
-        return ()
     declared = column_or_1d(np.asarray(classes)).tolist()
     new = [c for c in rows.classes.labels if c not in declared]
     if new:

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.family import Family
-from ..core.model import Model, tuned
+from ..core.model import Model
 from ..core.stats import CLASS, FEATURE, PATTERN, Stats
 from ..data.arrays import Array
 from ..data.errors import check_finite
 from ..data.labels import Index
 from ..data.matrices import Matrix
 from ..data.rows import Rows
-from ..data.validate import Prior, column_names
+from ..data.validate import column_names
 from ..families import Gaussian, MultivariateGaussian
 from ..families.gaussian.auto import AnyGaussian
 from ..families.gaussian.moments import SCATTER
@@ -35,9 +35,6 @@ class GaussianEstimator(GenerativeEstimator):
     """What the Gaussian estimators share: means, priors, and a scorer with covariances."""
 
     priors: Any
-
-    def _prior(self) -> Prior:
-        return self._setting("priors")
 
     def _scorer(self) -> GaussianScorer:
         return self._solved.scorer
@@ -266,8 +263,7 @@ class WithCovarianceEstimator(GaussianEstimator):
             dense = np.asarray(data.toarray() if hasattr(data, "toarray") else data)
             columns = column_names(X, dense.shape[1])
             check_finite(dense, columns, missing=False)  # the user's estimator gets the rows as they are
-            family = tuned(self._family(dense.shape[1]), dense, rows, columns)
-            model = Model.of(family, columns, rows, family.collect(dense, rows, columns))
+            model = Model.first(self._family(dense.shape[1]), columns, dense, rows)
             model = replace(model, stats=_with_covariances(dense, rows, self.covariance_estimator))
             self._total = _estimated(self.covariance_estimator, dense)
             self._begin(X, data, rows, model, labels.dtype)

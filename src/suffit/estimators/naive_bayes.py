@@ -13,7 +13,6 @@ from ..data.arrays import Array
 from ..data.frame import WORDS
 from ..data.labels import Index
 from ..data.rows import Rows
-from ..data.validate import Prior
 from ..families import Bernoulli, Binned, Gaussian, Poisson
 from ..families.columns import IndependentColumns
 from ..families.gaussian.scores import DiagonalScorer
@@ -105,9 +104,6 @@ class GaussianNB(GenerativeEstimator):
 
     def _family(self, n_features: int) -> Family:
         return Gaussian(smoothing=float(self.var_smoothing), floor=self.floor)
-
-    def _prior(self) -> Prior:
-        return self._setting("priors")
 
     def _scorer(self) -> DiagonalScorer:
         return self._solved.scorer
@@ -432,6 +428,3 @@ class NaiveBayes(GenerativeEstimator):
     def family_(self) -> Family:
         """The family with what it has chosen from the rows, such as the edges of :class:`Binned`."""
         return self._model.family
-
-    def _prior(self) -> Prior:
-        return self._setting("priors")

@@ -24,9 +24,8 @@ from ..data.frame import Frame, Template, read_frame, unmasked
 from ..data.matrices import BlockRows, Coded
 from ..data.rows import Rows
 from ..data.similar import IGNORED, SAMPLE_ROWS, UNKNOWN, some_rows, unknown_values
-from ..data.validate import Prior, class_codes, common_dtype, read_labels, read_weight
-from ..data.warn import DataWarning, DroppedColumnWarning, TextColumnWarning, UnknownCategoryWarning, warn_once
-from ..families.gaussian.missing.patterns import ABSENT
+from ..data.validate import class_codes, common_dtype, read_labels, read_weight
+from ..data.warn import ABSENT, DataWarning, DroppedColumnWarning, TextColumnWarning, UnknownCategoryWarning, warn_once
 from ..families.product import LIKE_THE_FIRST
 from ..families.tuning import Tuning
 from ..kernels.runtime.threads import SMALL_MATRIX, one_blas_thread
@@ -36,12 +35,13 @@ from ..tables.column_family_loo import CRITERIA
 from ..tables.feature_selection import columns_that_help
 from ..tables.row_sample import sample
 from ..tables.schema import DROPPED, Schema, TableRows
-from ..tables.structures import Proposal, Proposals, Selection, nothing_to_compare, select
+from ..tables.structures import Guard, Proposal, Proposals, Selection, nothing_to_compare, select
 from .base import GenerativeEstimator, generator
 from .checks import check_same_classes, declared_classes
 from .fitted import Fitted
 
 FEW_FIRST = 40  # rows of a first batch below which no structure is chosen by them, as later rows could not undo it
+UNSAID = {False: (), True: (ABSENT,)}  # remarks that are superfluous where missing values are evidence
 KEEP_TEXT = "; if it holds categories, set columns={name: 'categorical'}"
 FIXED_FIRST = ("columns", "structure", "criterion", "select", "missing", "unknown")  # settings that the first rows fix
 
@@ -185,14 +185,8 @@ class GenerativeClassifier(GenerativeEstimator):
         """As scikit-learn finds them, which takes as long as reading a small table."""
         return super()._get_param_names()
 
-    def _prior(self) -> Prior:
-        return self._setting("priors")
-
     def _family(self, n_features: int) -> Family:
         return self._seen.family()
-
-    def _unsaid(self) -> tuple[str, ...]:
-        return (ABSENT,) if self.missing == "informative" else ()
 
     def _read_table(self, X: Any, y: Any, sample_weight: Any) -> tuple[Frame, NDArray[Any], Rows]:
         frame = read_frame(X)
@@ -243,7 +237,7 @@ class GenerativeClassifier(GenerativeEstimator):
                 continue
             if sampled is None:
                 sampled = frame if frame.n_rows <= SAMPLE_ROWS else frame.rows(some_rows(frame.n_rows))
-            known = self._solved.scorer.scorers[i].positions
+            known = self._fitted.solution.scorer.scorers[i].positions
             each = zip(spec.columns, known, strict=True)
             said += [unknown_values(c, sampled.columns[c], k) for c, k in each if c in sampled.columns]
         things = [text for text in said if text]
@@ -300,7 +294,7 @@ class GenerativeClassifier(GenerativeEstimator):
         self : object
             This estimator.
         """
-        with self._unchanged_on_error(anew=True):
+        with self._unchanged_on_error(anew=True, unsaid=UNSAID[self.missing == "informative"]):
             self._take_settings()
             data, rows = self._learn_first(X, y, sample_weight, solve=True)
             if self.calibrate is not None:
@@ -312,7 +306,7 @@ class GenerativeClassifier(GenerativeEstimator):
     ) -> tuple[TableRows, Rows]:
         """Learn a first batch, and return it as the model reads it."""
         frame, labels, rows = self._read_table(X, y, sample_weight)
-        declared = declared_classes(classes, rows)
+        declared = () if classes is None else declared_classes(classes, rows)
         alike = rows.as_rows()  # what the weights are worth, where they are shares
         self._seen = choose(frame, alike, self.columns, X, self.missing, self.unknown, self.criterion)
         frame = self._seen.possible(frame)
@@ -361,21 +355,23 @@ class GenerativeClassifier(GenerativeEstimator):
             known = found.known(self._seen) if rows.weights is None else {}
             with one_blas_thread(len(columns) < SMALL_MATRIX):
                 family = self._seen.family().tuned(data, rows, columns, known)
-            model = Model.of(family, columns, rows, family.collect(data, rows, columns, known), classes)
+                stats = family.collect(data, rows, columns, known)
+                family = family.tuned_on(data, rows, stats, columns, known)
+            model = Model.of(family, columns, rows, stats, classes)
             self._adopt(model, labels, np.dtype(np.float64), anew=True)
-            if proposal is None or proposal is found.each[-1] or self._keeps(proposal, found, data):
+            guard = found.guard
+            if proposal is None or guard is None or proposal is found.each[-1] or self._keeps(proposal, guard, data):
                 break
         return data
 
-    def _keeps(self, proposal: Proposal, found: Proposals, data: TableRows) -> bool:
+    def _keeps(self, proposal: Proposal, guard: Guard, data: TableRows) -> bool:
         """Whether the model, fitted, explains rows as well as its leave-one-out posteriors did."""
-        if not len(found.places):
-            return True
+        counts = self._fit.model.counts
         with np.errstate(divide="ignore"):
-            prior = np.log(self._model.counts["n"] / self._model.counts["n"].sum())
-            posterior = self._solved.under(prior).posterior(data[found.places])
-        known = self._model.counts.axes[CLASS].position
-        return proposal.kept(posterior[:, [known[c] for c in found.classes]], found.codes, found.weights)
+            prior = np.log(counts["n"] / counts["n"].sum())
+            posterior = self._fit.solution.under(prior).posterior(data[guard.places])
+        known = counts.axes[CLASS].position
+        return proposal.kept(posterior[:, [known[c] for c in guard.classes]], guard.codes, guard.weights)
 
     def _calibrate(self, X: Any, rows: Rows, method: str) -> None:
         """As any model; a pool, which is calibrated already, keeps it only where it helps."""
@@ -428,7 +424,7 @@ class GenerativeClassifier(GenerativeEstimator):
         self : object
             This estimator.
         """
-        with self._unchanged_on_error():
+        with self._unchanged_on_error(unsaid=UNSAID[self.missing == "informative"]):
             self._take_settings()
             if "_fit" not in self.__dict__:
                 self._learn_first(X, y, sample_weight, solve=False, classes=classes)
@@ -543,7 +539,7 @@ class GenerativeClassifier(GenerativeEstimator):
 
     def _density_solution(self) -> Solution:
         """The structure of the density at full power."""
-        solution = self._solved
+        solution = self._fitted.solution
         scorer = solution.scorer.as_density(len(self._plain.specs))
         return Solution(solution.classes, solution.log_prior, scorer, self._plain.columns)
 

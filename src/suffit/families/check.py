@@ -168,7 +168,7 @@ def _tuned(case: Case) -> Case:
     """With what the family chooses from data fixed, so that sums of some of the rows mean the same."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        family = case.family.tuned(case.X, Rows(LABELS, freeze(case.codes)), case.columns)
+        family = Model.first(case.family, case.columns, case.X, Rows(LABELS, freeze(case.codes))).family
     return replace(case, family=family)
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.family import Family
-from ..data.arrays import Array
-from ..data.errors import check_finite, refuse, sum_is_finite
+from ..data.arrays import Array, sum_is_finite
+from ..data.errors import check_finite, refuse
 from ..data.matrices import Matrix, is_sparse
 from ..kernels.runtime.threads import entry_blocks
 
@@ -20,6 +20,13 @@ class IndependentColumns(Family):
 
     support: ClassVar[str] = "needs a finite number"
     way_out: ClassVar[str] = "use gaussian, or drop the row"
+    bounded: ClassVar[bool] = False  # whether some finite value lies outside the support
+    has_base: ClassVar[bool] = False  # whether log h(x) is anything but 0
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.bounded = cls.outside is not IndependentColumns.outside
+        cls.has_base = cls.log_base is not IndependentColumns.log_base
 
     def outside(self, x: Array) -> NDArray[np.bool_]:
         """Which values lie outside the support (False for NaN).  # (n, p) → (n, p)"""
@@ -33,16 +40,6 @@ class IndependentColumns(Family):
     def log_base(self, x: Array) -> Array:
         """log h(x), the part all classes share.  # (n, p) → (n, p)"""
         return np.zeros(x.shape)
-
-    @property
-    def has_base(self) -> bool:
-        """Whether log h(x) is anything but 0."""
-        return type(self).log_base is not IndependentColumns.log_base
-
-    @property
-    def bounded(self) -> bool:
-        """Whether some finite value lies outside the support."""
-        return type(self).outside is not IndependentColumns.outside
 
     def check(self, x: NDArray[Any], columns: Sequence[str], first_row: int) -> None:
         """Refuse what lies outside the support, naming the first such cell."""

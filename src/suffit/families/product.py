@@ -83,14 +83,31 @@ class Product(Family):
     ) -> Product:
         """Every block tuned, but those whose sums are known, on some rows where there are very many."""
         families = [b.family for b in self.blocks]
-        untuned = [i for i, family in enumerate(families) if not (i in known or family.is_tuned)]
-        if not untuned:
-            return self
-        sample = rows.with_positive_weight(ROWS_AT_ONCE)
-        few, some = (rows, X) if len(sample) == len(rows) else (rows.some(sample), X[sample])
-        for i in untuned:
-            families[i] = families[i].tuned(some.part(i), few, self.blocks[i].columns)
+        for i, some, few in self._untuned(X, rows, known):
+            families[i] = families[i].tuned(some, few, self.blocks[i].columns)
         return self._with(families)
+
+    def tuned_on(  # type: ignore[override]
+        self,
+        X: RowsOfBlocks,
+        rows: Rows,
+        stats: BlockSums,
+        columns: Sequence[str],
+        known: Mapping[int, Stats] = NOTHING,
+    ) -> Product:
+        """Every block tuned on its sums, likewise."""
+        families = [b.family for b in self.blocks]
+        for i, some, few in self._untuned(X, rows, known):
+            families[i] = families[i].tuned_on(some, few, stats.parts[i], self.blocks[i].columns)
+        return self._with(families)
+
+    def _untuned(self, X: RowsOfBlocks, rows: Rows, known: Mapping[int, Stats]) -> Iterator[tuple[int, Matrix, Rows]]:
+        """The places of blocks that have something to choose, and rows to choose it by."""
+        untuned = [i for i, b in enumerate(self.blocks) if not (i in known or b.family.is_tuned)]
+        if untuned:
+            sample = rows.with_positive_weight(ROWS_AT_ONCE)
+            few, some = (rows, X) if len(sample) == len(rows) else (rows.some(sample), X[sample])
+            yield from ((i, some.part(i), few) for i in untuned)
 
     def tuned_as(self, other: Family) -> Product:
         """Every block tuned as the other's."""
@@ -186,7 +203,7 @@ class Solved(Sequence[Scorer]):
     def __getitem__(self, i: slice) -> list[Scorer]: ...
     def __getitem__(self, i: Any) -> Any:
         if isinstance(i, slice):
-            return [self[k] for k in range(*i.indices(len(self)))]
+            return [self[k] for k in range(*i.indices(len(self._blocks)))]
         if i not in self._made:
             block = self._blocks[i]
             with self._collector.collected(), block.remarks(), one_blas_thread(len(block.columns) < SMALL_MATRIX):
@@ -255,24 +272,21 @@ class ProductScorer(Scorer):
         return np.asarray(np.sum(parts, axis=0)) if parts else np.zeros(len(X))
 
     @cached_property
-    def _limited(self) -> list[int]:
-        """The blocks that count and in which something has probability 0."""
-        return [i for i, b in enumerate(self.blocks_of) if b.power and self.scorers[i].limited]
-
-    @property
     def limited(self) -> bool:  # type: ignore[override]
-        return bool(self._limited)
+        """Whether something has probability 0 in a block that counts."""
+        return any(b.power and self.scorers[i].limited for i, b in enumerate(self.blocks_of))
 
     def impossible_rows(self, X: RowsOfBlocks, start: int, stop: int, out: Array) -> None:
         """Events of probability 0 in all blocks."""
         here = X[start:stop] if stop - start < len(X) else X
         out[:] = 0.0
         one = np.empty_like(out)
-        for i in self._limited:
-            scorer, part = self.scorers[i], here.part(i)
-            for a, b in scorer.blocks(part):
-                scorer.impossible_rows(part, a, b, one[a:b])
-            out += one
+        for i, (scorer, block) in enumerate(zip(self.scorers, self.blocks_of, strict=True)):
+            if block.power and scorer.limited:
+                part = here.part(i)
+                for a, b in scorer.blocks(part):
+                    scorer.impossible_rows(part, a, b, one[a:b])
+                out += one
 
     @property
     def additive(self) -> bool:  # type: ignore[override]

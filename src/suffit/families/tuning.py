@@ -198,15 +198,15 @@ class SmoothedFamily(Family):
 
     @property
     def is_tuned(self) -> bool:
-        return type(self).tuned is SmoothedFamily.tuned and not self.alpha_is_open
+        of_its_own = type(self).tuned is not Family.tuned or type(self).tuned_on is not SmoothedFamily.tuned_on
+        return not (of_its_own or self.alpha_is_open)
 
-    def tuned(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
+    def tuned_on(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> Family:
         """With the α of the least leave-one-out log-loss, where that is asked for."""
         if not self.alpha_is_open:
             return self
         check_classes(rows)
-        stats, counts = self._with(alpha=1.0).collect(X, rows, columns), rows.counts()
-        here, few = some_rows(X, rows)
+        counts, (here, few) = rows.counts(), some_rows(X, rows)
 
         def loss(alpha: float) -> float:
             left = self._with(alpha=alpha).leave_one_out(here, few.one_of_each(), stats, columns)

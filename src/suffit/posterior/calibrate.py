@@ -37,7 +37,6 @@ SILENT = 1e-14  # a posterior this near to the prior is the prior, but for round
 BINS = 15
 FOLDS = 5  # in which a calibration is tried on rows it has not seen, to report what it does
 
-METHODS = ("temperature", "isotonic")
 Maps = tuple[tuple[Array, Array], ...]  # of each class: probabilities, and what they become
 
 

@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 
 from ..core.family import CONTINUOUS, INTEGER, POSITIVE, Family, families
+from ..core.model import Model
 from ..data.arrays import Array
 from ..data.errors import InputError
 from ..data.rows import Rows
@@ -66,8 +67,7 @@ def log_likelihoods(tried: Mapping[str, Family], x: Array, rows: Rows, price: fl
     for name, family in tried.items():
         try:
             with no_warnings(), np.errstate(all="ignore"):
-                family = family.tuned(X, some, ["x"])
-                scorer = family.scorer(family.collect(X, some, ["x"]), ["x"])
+                scorer = Model.first(family, ["x"], X, some).solved(np.zeros(len(rows.classes))).scorer
                 each = (scorer.scores(X) + scorer.log_base(X)[:, None])[np.arange(len(X)), codes]
         except InputError:  # outside its support
             continue

@@ -147,31 +147,7 @@ def choose(
         else:
             found[name] = _wished(wish.family, name, kinds[name]), AS_ASKED
     verdicts = found | _compared({k: v for k, v in found.items() if isinstance(v, Numbers)}, tried, criterion)
-    choices: list[Choice] = []
-    alike: dict[Any, tuple[str, Family, list[str]]] = {}  # of each family, and whether it was asked for: its columns
-    for name in frame.names:
-        wish, (family, reason) = by_name.get(name), cast(Verdict, verdicts[name])
-        if family is None:
-            choices.append(Choice(name, kinds[name], DROPPED, reason, _hint(name, few.columns[name], reason)))
-            continue
-        key = id(family), reason == AS_ASKED, wish.columns if wish is not None and wish.joint else None
-        if key not in alike:
-            alike[key] = SHOWN.get(id(family)) or shown(family), family, []
-        choices.append(Choice(name, kinds[name], alike[key][0], reason, _hint(name, few.columns[name], reason)))
-        alike[key][2].append(name)
-    grouped: dict[Any, tuple[Family, str, bool, list[str]]] = {}
-    for (_, asked, joint), (_, family, names) in alike.items():
-        reads = "numbers"
-        if isinstance(family, Categorical):
-            family, reads = replace(family, every_integer=False, unknown=family.unknown or unknown), "categories"
-        lenient = isinstance(family, IndependentColumns) and not asked
-        for some in [names] if joint or apart(family) else [[name] for name in names]:
-            group: Any = ("joint", joint) if joint else family if apart(family) else ("alone", some[0])
-            grouped.setdefault((group, lenient), (family, reads, lenient, []))[3].extend(some)
-    specs = [
-        BlockSpec(f, _in_order(names, by_name), reads, lenient=lenient) for f, reads, lenient, names in grouped.values()
-    ]
-    specs.sort(key=lambda spec: min(spec.columns))  # so that models of tables in another order can be merged
+    specs, choices = _blocks(few, kinds, cast(Mapping[str, Verdict], verdicts), by_name, unknown)
     if not specs:  # a block of no columns has sums and scores, too: those of nothing
         why = [f"{c.column!r}: {c.reason.partition(' (')[0]}" for c in choices]
         warn_once(DataWarning, NO_COLUMN, why, "; set a family with columns={name: family}")
@@ -182,16 +158,45 @@ def choose(
     return Schema(tuple(specs), tuple(choices))
 
 
+def _blocks(
+    few: Frame, kinds: Mapping[str, str], verdicts: Mapping[str, Verdict], wishes: Mapping[str, Wish], unknown: str
+) -> tuple[list[BlockSpec], list[Choice]]:
+    """Blocks of columns that share a family, and what is said of each column.
+
+    Blocks and their columns are in an order that does not depend on the table, so that models can be merged.
+    """
+    choices: list[Choice] = []
+    alike: dict[Any, tuple[str, Family, list[str]]] = {}  # of each family, and whether it was asked for: its columns
+    for name, (family, reason) in verdicts.items():
+        wish = wishes.get(name)
+        if family is None:
+            choices.append(Choice(name, kinds[name], DROPPED, reason, _hint(name, few.columns[name], reason)))
+            continue
+        key = id(family), reason == AS_ASKED, wish.columns if wish is not None and wish.joint else None
+        if key not in alike:
+            alike[key] = SHOWN.get(id(family)) or shown(family), family, []
+        choices.append(Choice(name, kinds[name], alike[key][0], reason, _hint(name, few.columns[name], reason)))
+        alike[key][2].append(name)
+    grouped: dict[Any, tuple[Family, str, tuple[str, ...] | None, list[str]]] = {}
+    for (_, asked, joint), (_, family, names) in alike.items():
+        reads = "numbers"
+        if isinstance(family, Categorical):
+            family, reads = replace(family, every_integer=False, unknown=family.unknown or unknown), "categories"
+        lenient = isinstance(family, IndependentColumns) and not asked
+        for some in [names] if joint or apart(family) else [[name] for name in names]:
+            group: Any = ("joint", joint) if joint else family if apart(family) else ("alone", some[0])
+            grouped.setdefault((group, lenient), (family, reads, joint, []))[3].extend(some)
+    specs = [
+        BlockSpec(family, joint or tuple(sorted(names)), reads, lenient=lenient)
+        for (_, lenient), (family, reads, joint, names) in grouped.items()
+    ]
+    return sorted(specs, key=lambda spec: min(spec.columns)), choices
+
+
 def _hint(name: str, column: Column, reason: str) -> str:
     """What to do with text that looks like numbers or dates, where the user has not said what it is."""
     sampled = column.kind() == CATEGORICAL and not reason.startswith((AS_ASKED, CONSTANT))
     return way_out(name, column.categories()[0]) if sampled else ""
-
-
-def _in_order(names: list[str], wishes: Mapping[str, Wish]) -> tuple[str, ...]:
-    """The columns of a block in an order that does not depend on the table: as asked, or sorted."""
-    wish = wishes.get(names[0])
-    return wish.columns if wish is not None and wish.joint else tuple(sorted(names))
 
 
 def apart(family: Family) -> bool:
@@ -306,12 +311,13 @@ class ColumnSample:
             return GAUSSIAN, "continuous, with values of 0 or below"
         low, high = low / step, high / step
         if self.few is not self.frame:
-            x = _divided(self.few.columns[name].numbers(), step)
+            x = self.few.columns[name].numbers()
+            x = x if step == 1.0 else x / step
             least, most, units = _range(x)
             if least < most:
                 return Numbers(x, self.few_rows, low, high, whole, least, most, whole or units, step)
         rows = self.rows.some(self.with_positive_weight) if len(every) < len(self.rows) else self.rows
-        x = _divided(every, step)  # a rare other value is not among the few
+        x = every if step == 1.0 else every / step  # a rare other value is not among the few
         return Numbers(x, rows, low, high, whole, low, high, whole, step)
 
     def _equal(self, name: str, kind: str, value: float) -> Verdict:
@@ -348,10 +354,6 @@ def _step(x: Array, low: float, high: float) -> float:
         if step == 1:
             break
     return float(step)
-
-
-def _divided(x: Array, step: float) -> Array:
-    return x if step == 1.0 else x / step
 
 
 def _spread(column: Column, rows: Rows) -> tuple[int, float]:
@@ -402,7 +404,7 @@ def _for_integers(column: Numbers, explained: Explained, may: Mapping[str, Famil
     if criterion == LOO:
         found = compared(column.x, column.rows, may, whole=True)
         tries = {k: found.total(k) for k in tries}
-    best = max(tries, key=lambda k: tries[k])
+    best = max(tries, key=tries.__getitem__)
     others = ", ".join([f"{k} {v - tries[best]:.0f} nats" for k, v in tries.items() if k != best])
     what = {best: f"integers as {best}", "poisson": "counts", "gaussian": "integers"}
     if best == "categorical":
@@ -417,12 +419,12 @@ def _for_numbers(column: Numbers, explained: Explained, may: Mapping[str, Family
     if not rivals:
         return GAUSSIAN, "numbers"
     base, scores = explained.by["gaussian"], {k: explained.by[k] for k in rivals}
-    best = max(scores, key=lambda k: scores[k])
+    best = max(scores, key=scores.__getitem__)
     surely = scores[best] > base + SURELY
     if criterion == LOO:
         found = compared(column.x, column.rows, may, whole=False)
         base, scores = found.total("gaussian"), {k: found.total(k) for k in rivals}
-        best = max(scores, key=lambda k: scores[k])
+        best = max(scores, key=scores.__getitem__)
         surely = found.surely(best, "gaussian", SURELY)
     if surely:
         gain = scores[best] - base

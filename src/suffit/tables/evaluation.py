@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.family import Family
 from ..core.leave_one_out import LooScores
-from ..core.model import Model, tuned
+from ..core.model import Model
 from ..core.pooling import bounded
 from ..core.stats import Stats
 from ..data.arrays import Array, Codes
@@ -62,7 +62,10 @@ class Held:
         first = self.look[: self.compared]
         self.guarded = drawn(keyed.keys[first], rows.some(first), MOST_GUARDED)  # a fitted model is held to these
         self.gone = self.few if whole else self.few.one_of_each()  # what is left out at a time
-        self.tell = self._telling()
+        codes, weights = rows.part(0, len(rows))
+        others = without(rows.counts()[codes], (rows if whole else rows.one_of_each()).part(0, len(rows))[1]) > 0
+        # weights to be compared by: 0 for the only row of a class
+        self.tell = Rows(rows.classes, codes, np.where(others, weights, 0.0)).some(self.look)
         self.classes_compared = int((self.tell.counts() > 0).sum())  # of which there are rows that have others
         self._kept: dict[Any, LooScores] = {}
         self._learned: dict[Any, tuple[Any, Model]] = {}
@@ -85,17 +88,10 @@ class Held:
         n[each] = np.where(without(n[each], gone) > 0, without(n[each], gone), n[each])
         return np.asarray(np.log(n / n.sum(axis=1, keepdims=True)))
 
-    def _telling(self) -> Rows:
-        """The rows with the weights they are compared by: 0 for the only row of a class."""
-        codes, weights = self.rows.part(0, len(self.rows))
-        one = (self.rows if self.whole else self.rows.one_of_each()).part(0, len(self.rows))[1]
-        others = without(self.rows.counts()[codes], one) > 0
-        return Rows(self.rows.classes, codes, np.where(others, weights, 0.0)).some(self.look)
-
     def sorted(self, columns: tuple[str, ...]) -> SortedColumns:
         """Columns of numbers, sorted once for all bins that are made of them."""
         if columns not in self._sorted:
-            self._sorted[columns] = self.keyed.sorted(columns)
+            self._sorted[columns] = self.keyed.columns.only([self.keyed.numbers.index(name) for name in columns])
         return self._sorted[columns]
 
     def cut(self, spec: BlockSpec) -> BlockSpec:
@@ -113,26 +109,21 @@ class Held:
         """
         total = np.zeros((len(self.look[some]), len(self.rows.classes)))
         for spec in specs:
-            total += bounded(self._known(spec, some))
+            total += bounded(self._leave_one_out(spec, some))
         return total
 
     def log_density(self, specs: Iterable[BlockSpec]) -> Array:
         """log p(x_i | y_i) of the rows compared, each under the sums of all others.  # → (n,)"""
         codes, total = self.few.codes[: self.compared], np.zeros(self.compared)
         for spec in specs:
-            left, each = self._known(spec, slice(0, self.compared)), np.arange(self.compared)
+            left, each = self._leave_one_out(spec, slice(0, self.compared)), np.arange(self.compared)
             total += left.log_density[each, codes]
             if left.impossible is not None:
                 total[left.impossible[each, codes] > 0] = -np.inf
         return total
 
-    def _known(self, spec: BlockSpec, some: slice) -> LooScores:
-        key = (spec.family, spec.columns, spec.reads, some.start)
-        if key not in self._kept:
-            self._kept[key] = self._leave_one_out(spec, some)
-        return self._kept[key]
-
     def _leave_one_out(self, spec: BlockSpec, some: slice) -> LooScores:
+        """log p(x | c) of some of the rows looked at under one block; each is found once."""
         key = (spec.family, spec.columns, spec.reads)
         if isinstance(spec.family, Binned):
             if key not in self._kept:  # of all rows at once
@@ -140,12 +131,13 @@ class Held:
             return LooScores(self._kept[key].log_density[some])
         if key not in self._learned:
             X = spec.matrix(self.frame)
-            family = tuned(spec.family, X, self.rows, spec.names)
-            stats = family.collect(X, self.rows, spec.names)
-            self._learned[key] = X, Model.of(family, spec.names, self.rows, stats)
-        X, model = self._learned[key]
-        rows = self.few.some(np.arange(len(self.look))[some])
-        return model.leave_one_out(X[self.look[some]], rows, np.zeros_like, one=not self.whole).left
+            self._learned[key] = X, Model.first(spec.family, spec.names, X, self.rows)
+        if (key, some.start) not in self._kept:
+            X, model = self._learned[key]
+            rows = self.few.some(np.arange(len(self.look))[some])
+            left = model.leave_one_out(X[self.look[some]], rows, np.zeros_like, one=not self.whole).left
+            self._kept[key, some.start] = left
+        return self._kept[key, some.start]
 
     def joint(self, spec: BlockSpec) -> Joint:
         """Settings of a joint block, compared by leave-one-out: nearly exact."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.leave_one_out import LooScores
-from ..core.model import Model, tuned
+from ..core.model import Model
 from ..core.pooling import bounded
 from ..data.arrays import Array
 from ..data.frame import Frame
@@ -78,8 +78,7 @@ def _units(spec: BlockSpec) -> list[tuple[str, ...]]:
 
 def _leave_one_out(spec: BlockSpec, frame: Frame, rows: Rows, look: Places) -> Array:
     X = spec.matrix(frame)
-    family = tuned(spec.family, X, rows, spec.names)
-    model = Model.of(family, spec.names, rows, family.collect(X, rows, spec.names))
+    model = Model.first(spec.family, spec.names, X, rows)
     without = model.leave_one_out(X[look], rows.some(look), np.zeros_like, one=True)
     return bounded(without.left, DECIDES)
 

@@ -4,10 +4,18 @@ A row has a key, a number as good as random, made of the ranks of its values amo
 and classes have no order, and their names do not count: they are distinguished by how often they occur, and with which
 ranks and other categories; those that nothing distinguishes are exchangeable.  Equal rows have equal keys.  So neither
 the order of the rows or columns, nor the names of columns, categories and classes, nor units change what is drawn.
+
+Copies of rows: an oversampled class, a table joined twice, a weight of 10.
+
+Leave-one-out takes a row for a stranger to all others.  Where copies of it stay behind, they explain it, and whatever
+remembers single rows best is chosen.  Rows may also be equal by chance, in tables of categories or of coarse numbers:
+these are strangers, though they look alike.  Two values of a column that come on a grid of step δ, with standard
+deviation σ within a class, are equal by chance about once in 2√π σ/δ pairs.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
@@ -26,6 +34,8 @@ Keys = NDArray[np.uint64]
 LEAST_OF_CLASS = 100  # rows of a class that a sample holds, where there are as many and not too many classes
 MOST_KEYED = 20_000  # rows of a table whose keys are found
 SALT = np.uint64(0)  # another one draws other rows
+BY_CHANCE = 20.0  # times as many pairs of equal rows as chance makes are copies
+SAME = 1e-9  # of the range of a column: numbers no further apart are the same but for rounding
 
 
 @dataclass(frozen=True)
@@ -39,13 +49,9 @@ class Keyed:
     marks: dict[str, int]  # what tells a column from the others
     of_categories: dict[str, dict[Hashable, int]]  # of every column of categories, what tells each from the others
 
-    def sorted(self, names: tuple[str, ...]) -> SortedColumns:
-        """Some of the columns of numbers, sorted."""
-        return self.columns.only([self.numbers.index(name) for name in names])
-
     def in_order(self, names: Iterable[str]) -> list[str]:
         """Columns in an order that depends on their values alone, so that rounding is the same under other names."""
-        return sorted(names, key=lambda name: self.marks.get(name, 0))
+        return sorted(names, key=self.marks.__getitem__)
 
 
 def keyed(frame: Frame, names: Iterable[str], rows: Rows) -> Keyed:
@@ -76,7 +82,7 @@ def keyed(frame: Frame, names: Iterable[str], rows: Rows) -> Keyed:
         for name, (values, _), each in zip(other, categories, hashed, strict=True)
     }
     of_columns = dict(zip([*numbers, *other], marks.tolist(), strict=True))
-    return Keyed(keys, numbers, columns, coded, of_columns, of_categories)
+    return Keyed(keys, numbers, columns, coded, dict.fromkeys(kinds, 0) | of_columns, of_categories)
 
 
 def folds_of(keys: Keys, rows: Rows, folds: int) -> Places:
@@ -153,3 +159,70 @@ def reweighted(some: Rows, counts: Array) -> Array:
     with np.errstate(invalid="ignore", divide="ignore"):
         factor = np.where(here > 0, there / here, 0.0) * (here.sum() / there.sum())
     return np.asarray(some.part(0, len(some))[1] * factor[some.codes])
+
+
+# --- copies
+
+
+def distinct(keyed: Keyed, rows: Rows) -> tuple[Places, Rows] | None:
+    """The first of equal rows of a class, with the weight of them all; None where chance explains those that are equal.
+
+    # → (D,), rows
+    """
+    order = by_class(keyed.keys, rows)
+    starts = np.flatnonzero(_differs(keyed, rows, order))
+    weights = rows.part(0, len(rows))[1]
+    total = np.add.reduceat(weights[order], starts)
+    pairs = float(np.maximum(total * (total - 1), 0.0).sum()) / 2
+    if not pairs or pairs <= BY_CHANCE * _pairs_by_chance(keyed, rows):
+        return None
+    first = np.minimum.reduceat(order, starts)
+    place = np.argsort(first)
+    return first[place], Rows(rows.classes, freeze(rows.codes[first[place]]), freeze(total[place]))
+
+
+def _differs(keyed: Keyed, rows: Rows, order: Places) -> np.ndarray:
+    """Whether a row differs from the one before it in this order; equal rows follow each other.  # → (n,)"""
+    if not len(order):
+        return np.zeros(0, bool)
+    x, before = order, np.concatenate([order[:1], order[:-1]])
+    differs = (keyed.keys[x] != keyed.keys[before]) | (rows.codes[x] != rows.codes[before])
+    same = np.flatnonzero(~differs)
+    a, b = x[same], before[same]
+    numbers = keyed.columns.x
+    unlike = ((numbers[:, a] != numbers[:, b]) & ~(np.isnan(numbers[:, a]) & np.isnan(numbers[:, b]))).any(axis=0)
+    differs[same] = unlike | (keyed.coded[:, a] != keyed.coded[:, b]).any(axis=0)
+    differs[0] = True
+    return differs
+
+
+def _pairs_by_chance(keyed: Keyed, rows: Rows) -> float:
+    """About how many pairs of rows of a class chance makes equal, by the finest column of numbers.
+
+    Without one any two may be: of categories, all pairs.
+    """
+    weights = rows.part(0, len(rows))[1]
+    n = np.bincount(rows.codes, weights, len(rows.classes))
+    out = float((n * n).sum()) / 2
+    for x in keyed.columns.x:
+        there = ~np.isnan(x)
+        values = np.sort(x[there])
+        if len(values) < 2 or values[-1] == values[0]:
+            continue
+        gaps = np.diff(values)
+        step = gaps[gaps > SAME * (values[-1] - values[0])].min()
+        spread = _within(x[there], rows.codes[there], weights[there], len(n))
+        chance = step / (2 * math.sqrt(math.pi) * np.maximum(spread, step))
+        present = np.bincount(rows.codes[there], weights[there], len(n)) / np.maximum(n, 1e-300)
+        both = chance * present**2 + (1 - present) ** 2  # or both are missing
+        out = min(out, float((n * n * np.minimum(both, 1.0)).sum()) / 2)
+    return out
+
+
+def _within(x: Array, codes: Array, weights: Array, classes: int) -> Array:
+    """The standard deviation of each class.  # → (K,)"""
+    n = np.maximum(np.bincount(codes, weights, classes), 1e-300)
+    middle = float(np.mean(x))
+    mean = np.bincount(codes, weights * (x - middle), classes) / n
+    square = np.bincount(codes, weights * (x - middle) ** 2, classes) / n
+    return np.sqrt(np.maximum(square - mean**2, 0.0))

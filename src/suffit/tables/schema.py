@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from html import escape
@@ -68,11 +68,19 @@ class Coding:
         if not (self.categories or self.edges):
             out[:, 0] = self._scaled(_numbers(frame, column))
             return
+        from ..kernels.codings import mark_bins, mark_categories
+
         values = freeze(1 / np.asarray(self.scales) if self.scales else np.ones(self.width))
         if self.edges:
-            self._mark_bins(_numbers(frame, column), column, values, out)
+            x = _numbers(frame, column)
+            if np.isinf(x).any():
+                check_finite(x[:, None], [column])
+            mark_bins(freeze(x), freeze(np.asarray(self.edges)), values, out)
         else:
-            self._mark_categories(*_categories(frame, column), values, out)
+            categories, codes = _categories(frame, column)
+            place = {v: i for i, v in enumerate(self.categories)}
+            places = np.array([place.get(v, UNSEEN) for v in categories], np.int64)
+            mark_categories(freeze(codes), freeze(places), values, out)
 
     def _scaled(self, x: Array) -> Array:
         if not self.scales:
@@ -81,20 +89,6 @@ class Coding:
             scaled = x / self.scales[0]
         far = np.isinf(scaled) & np.isfinite(x)  # as far out as numbers go
         return np.where(far, np.copysign(np.finfo(np.float64).max, x), scaled) if far.any() else scaled
-
-    def _mark_categories(self, categories: list[Hashable], codes: NDArray[np.int32], values: Array, out: Array) -> None:
-        from ..kernels.codings import mark_categories
-
-        place = {v: i for i, v in enumerate(self.categories)}
-        places = np.array([place.get(v, UNSEEN) for v in categories], np.int64)
-        mark_categories(freeze(codes), freeze(places), values, out)
-
-    def _mark_bins(self, x: Array, column: str, values: Array, out: Array) -> None:
-        from ..kernels.codings import mark_bins
-
-        if np.isinf(x).any():
-            check_finite(x[:, None], [column])
-        mark_bins(freeze(x), freeze(np.asarray(self.edges)), values, out)
 
 
 @dataclass(frozen=True)
@@ -138,7 +132,11 @@ class BlockSpec:
     def matrix(self, frame: Frame) -> Matrix:
         """The block's columns of these rows."""
         if self.reads == "categories":
-            return _coded([_categories(frame, name) for name in self.columns], frame.n_rows)
+            coded = [_categories(frame, name) for name in self.columns]
+            codes = np.empty((frame.n_rows, len(coded)), np.int32)
+            for j, (_, column) in enumerate(coded):
+                codes[:, j] = column
+            return Coded(codes, tuple(tuple(categories) for categories, _ in coded))
         if self.reads == "codings":
             ends = np.cumsum([0, *(coding.width for coding in self.codings)]).tolist()
             marks = all((coding.categories or coding.edges) and not coding.scales for coding in self.codings)
@@ -162,13 +160,6 @@ def _impossible(family: Family, x: Array) -> NDArray[np.bool_]:
 def _with_prior_rows(family: Family, share: float) -> Family:
     rows = getattr(family, "prior_rows", 0.0)
     return replace(family, prior_rows=rows * share) if rows else family  # type: ignore[type-var]
-
-
-def _coded(columns: Sequence[tuple[list[Hashable], NDArray[np.int32]]], n: int) -> Coded:
-    codes = np.empty((n, len(columns)), np.int32)
-    for j, (_, column) in enumerate(columns):
-        codes[:, j] = column
-    return Coded(codes, tuple(tuple(categories) for categories, _ in columns))
 
 
 def _numbers(frame: Frame, name: str) -> Array:

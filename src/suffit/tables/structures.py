@@ -14,7 +14,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import softmax
@@ -32,9 +33,8 @@ from ..families import Binned, Categorical, MultivariateGaussian
 from ..families.gaussian.missing.patterns import patterns_of
 from ..families.tuning import Tuning
 from ..kernels.runtime.threads import one_blas_thread
-from .copies import distinct
 from .evaluation import Held
-from .row_sample import Places, keyed, some_rows
+from .row_sample import Places, distinct, keyed, some_rows
 from .schema import BlockSpec, Coding, Schema
 
 NAIVE = "naive"
@@ -48,6 +48,7 @@ TIES = (1.0, 0.3, 0.0)
 SHRINKAGE = 0.1  # tried with every tie; with the best, more or less of it
 FREEDOM = 10.0  # of the heavier tails that settings are compared with; then normal ones with the best of them
 LESS, MORE = 0.01, (0.3, 0.8)
+JOINT = MultivariateGaussian(tie=1.0, shrinkage=SHRINKAGE, missing="pairs", freedom=FREEDOM)
 FEW_OTHERS = 10  # with fewer than 1/10 as many other columns as numeric ones, "numeric joint" is nearly "all joint"
 FAR_BEHIND = 1.1  # times the log-loss of another structure: one as bad as this is not tried with other shrinkages
 WIDE = 2  # times as many columns in a joint block as rows, and it is not tried
@@ -134,7 +135,7 @@ def structures(schema: Schema, held: Held) -> list[Structure]:
         bins = BlockSpec(Binned(), tuple(numeric), "numbers")
         found.append(Structure("naive, binned", (*_only(schema, rest), bins, *missing)))
     if len(numeric) > 1 and len(rest) * FEW_OTHERS >= len(numeric):
-        joint = BlockSpec(_joint(), tuple(numeric), "codings", (Coding(),) * len(numeric))
+        joint = BlockSpec(JOINT, tuple(numeric), "codings", (Coding(),) * len(numeric))
         found.append(Structure("numeric joint", (*_only(schema, rest), joint, *missing), len(_only(schema, rest))))
     codings = {n: _category_coding(held, n) if n in categories else Coding() for n in used}
     edges = _quantiles(held, numeric)
@@ -143,9 +144,7 @@ def structures(schema: Schema, held: Held) -> list[Structure]:
         use = {n: c for n, c in coding.items() if n not in categories or c.categories}
         width = sum(c.width for c in use.values())
         if 1 < width <= min(MOST_COLUMNS, WIDE * len(held.rows)) and width**3 * _patterns(frame, use) <= MOST_WORK:
-            found.append(
-                Structure(name, (BlockSpec(_joint(), tuple(use), "codings", tuple(use.values())), *missing), 0)
-            )
+            found.append(Structure(name, (BlockSpec(JOINT, tuple(use), "codings", tuple(use.values())), *missing), 0))
     return found
 
 
@@ -165,17 +164,13 @@ def _only(schema: Schema, names: Sequence[str]) -> tuple[BlockSpec, ...]:
     return tuple(specs)
 
 
-def _joint() -> MultivariateGaussian:
-    return MultivariateGaussian(tie=1.0, shrinkage=SHRINKAGE, missing="pairs", freedom=FREEDOM)
-
-
 def _category_coding(held: Held, name: str) -> Coding:
     values, codes = held.frame.columns[name].categories()
     weights = held.rows.part(0, len(held.rows))[1]
     count = np.bincount(codes[codes >= 0], weights[codes >= 0], minlength=len(values))
     often = [v for v, n in zip(values, count, strict=True) if n > SEEN_OFTEN]
     marks = held.keyed.of_categories[name]
-    return Coding(categories=tuple(sorted(often, key=lambda v: marks[v])))
+    return Coding(categories=tuple(sorted(often, key=marks.__getitem__)))
 
 
 def _quantiles(held: Held, names: Sequence[str]) -> dict[str, tuple[float, ...]]:
@@ -219,15 +214,21 @@ class Proposal:
         return float(weights @ found) / total <= (1 + WORSE_BY) * float(weights @ promised) / total + WORSE_BY
 
 
+class Guard(NamedTuple):
+    """Rows of the table that a fitted model is held to: where they are, and their classes."""
+
+    classes: Sequence[Hashable]  # that the codes and the columns of posteriors are of
+    places: Places
+    codes: Codes
+    weights: Array
+
+
 @dataclass(frozen=True)
 class Proposals:
     """Schemas for a table, the best first, the class shares last; the rows they are held to; and sums made already."""
 
     each: tuple[Proposal, ...]
-    classes: Sequence[Hashable] = ()  # that the codes and the columns of posteriors are of
-    places: Places = field(default_factory=lambda: np.zeros(0, np.int64))
-    codes: Codes = field(default_factory=lambda: np.zeros(0, np.int32))
-    weights: Array = field(default_factory=lambda: np.zeros(0))
+    guard: Guard | None = None
     sums: Mapping[Any, Stats] = field(default_factory=dict)
 
     def known(self, schema: Schema) -> dict[int, Stats]:
@@ -255,7 +256,7 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> Proposals:
         return nothing_to_compare(schema, rows, ((NAIVE, "", 1.0),))
     tried: list[Tried] = []
     best: list[Candidate] = []
-    with no_warnings(), one_blas_thread():
+    with no_warnings(), one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):  # rows far out
         for structure in structures(schema, held):
             so_far = min((t.loss for t in tried), default=np.inf)
             taken, attempts = _tuned(structure, held, so_far)
@@ -267,10 +268,11 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> Proposals:
         proposed = _proposed(schema, best, held, tried, naive)
     guarded = held.tell.some(held.guarded)
     places, (codes, weights) = first[held.look[held.guarded]], guarded.part(0, len(guarded))
+    guard = Guard(rows.classes.labels, places if every_row else look[places], codes, weights)
     if not every_row:
-        return Proposals(tuple(proposed), rows.classes.labels, look[places], codes, weights)
+        return Proposals(tuple(proposed), guard)
     each = [replace(f, schema=replace(f.schema, specs=tuple(held.cut(p) for p in f.schema.specs))) for f in proposed]
-    return Proposals(tuple(each), rows.classes.labels, places, codes, weights, held.sums)
+    return Proposals(tuple(each), guard, held.sums)
 
 
 def nothing_to_compare(schema: Schema, rows: Rows, pool: tuple[tuple[str, str, float], ...] = ()) -> Proposals:
@@ -302,10 +304,10 @@ def _tuned(structure: Structure, held: Held, so_far: float) -> tuple[Candidate, 
     if structure.joint is None:
         only = tried("", rest)
         dense = {"dense": structure.specs, "log_density": held.log_density(alone)} if structure.is_density else {}
-        return Candidate(structure, only, rest, lambda: held.scores(alone, besides), **dense), [only]  # type: ignore[arg-type]
+        return Candidate(structure, only, rest, partial(held.scores, alone, besides), **dense), [only]  # type: ignore[arg-type]
     at, spec = structure.joint, structure.specs[structure.joint]
     many = len(held.rows.classes) * len(spec.names) ** 2 > MOST_ROOM
-    joint = held.joint(replace(spec, family=replace(_joint(), pooled=many)))
+    joint = held.joint(replace(spec, family=replace(JOINT, pooled=many)))
     base = joint.spec.family
     assert isinstance(base, MultivariateGaussian)
     found: list[tuple[MultivariateGaussian, Tried, Array]] = []
@@ -322,7 +324,7 @@ def _tuned(structure: Structure, held: Held, so_far: float) -> tuple[Candidate, 
         return best()[0] is family
 
     def best() -> tuple[MultivariateGaussian, Tried, Array]:
-        return min(found, key=lambda one: round(one[1].loss, 9))
+        return found[int(np.argmin([round(one.loss, 9) for _, one, _ in found]))]
 
     least = min(MORE[-1], len(spec.names) / (2 * joint.together))
     usual = max(SHRINKAGE, least)
@@ -533,7 +535,7 @@ def _worth(
         return pooled([scores for _, scores in some], log_prior, *rows, start=start)
 
     found = fit(kept, start)
-    first = min(range(len(kept)), key=lambda m: round(kept[m][0].tried.loss, 9))
+    first = int(np.argmin([round(one.tried.loss, 9) for one, _ in kept]))
     alone = fit([kept[first]], np.array([kept[first][0].tried.power]))
     if alone.loss < found.loss:  # wild scores of another have led the search astray: begin without them
         again = fit(kept, alone._replace(powers=np.where(np.arange(len(kept)) == first, alone.powers, 0.0)))

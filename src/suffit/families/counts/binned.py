@@ -145,10 +145,7 @@ class Binned(SmoothedFamily):
         return type(self).tuned is Binned.tuned and self.edges is not None and not self.alpha_is_open
 
     def tuned(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
-        """With edges, and α, chosen from these rows, where they are not given."""
-        return super(Binned, self._cut(X, rows, columns)).tuned(X, rows, columns)
-
-    def _cut(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Binned:
+        """With edges chosen from these rows, where they are not given."""
         if self.edges is not None:
             return self
         X = X.tocsc() if is_sparse(X) else X

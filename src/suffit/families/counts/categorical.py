@@ -18,9 +18,9 @@ from ...data.errors import NotLearnedError
 from ...data.labels import Index, sorted_places
 from ...data.matrices import Coded
 from ...data.rows import Rows, column_codes
+from ...data.warn import warn_absent
 from ...kernels.runtime.threads import COPY_CELLS, every, in_order, row_blocks
 from ..elementwise.shape import without
-from ..gaussian.missing.patterns import warn_absent
 from ..tuning import SmoothedFamily, Tuning, check_alpha, dirichlet_evidence
 from .scores import DENSE_LIMIT, NOVEL, CategoricalScorer, are_int64, by_category, whole
 

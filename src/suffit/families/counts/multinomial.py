@@ -15,13 +15,13 @@ from ...core.family import EMPTIED, Between, Running, Scorer, Terms, register
 from ...core.leave_one_out import LooScores
 from ...core.logistic import Impossible, LogisticForm
 from ...core.stats import CLASS, FEATURE, ROUNDING, Stats, layout
-from ...data.arrays import Array, Codes, freeze
-from ...data.errors import CellError, InputError, adds_up, check_finite, sum_is_finite
+from ...data.arrays import Array, Codes, adds_up, freeze, sum_is_finite
+from ...data.errors import CellError, InputError, check_finite
 from ...data.labels import Index
 from ...data.matrices import Matrix, block, csr, is_sparse
 from ...data.rows import Rows
+from ...data.warn import warn_absent
 from ..elementwise.shape import never_learned, without, word_name
-from ..gaussian.missing.patterns import warn_absent
 from ..rounding import few_digits_left, is_inexact, say_few_digits
 from ..running import RunningCounts, label_table
 from ..tuning import SmoothedFamily, Tuning, check_alpha, dirichlet_evidence

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data.arrays import Array, freeze
-from ...data.errors import sum_is_finite
+from ...data.arrays import Array, freeze, sum_is_finite
 from ...data.matrices import Matrix, block, entries, is_sparse
 from ...data.rows import Rows
 from ...kernels.runtime.threads import every, in_order, row_blocks

@@ -93,9 +93,8 @@ class Gamma(Elementwise):
         return type(self).tuned is Gamma.tuned and self.origin is not None and not self.alpha_is_open
 
     def tuned(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
-        """With origins, and α, chosen from these rows."""
-        family = self if self.origin is not None else replace(self, origin=_origins(X))
-        return super(Gamma, family).tuned(X, rows, columns)
+        """With origins chosen from these rows."""
+        return self if self.origin is not None else replace(self, origin=_origins(X))
 
     def tuned_as(self, other: Family) -> Family:
         """With the origins, and the α, that another has chosen."""

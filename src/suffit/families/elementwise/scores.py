@@ -12,8 +12,7 @@ from scipy import sparse
 
 from ...core.family import Between, Scorer, Terms
 from ...core.logistic import Impossible, LogisticForm
-from ...data.arrays import Array, Codes, freeze
-from ...data.errors import adds_up
+from ...data.arrays import Array, Codes, adds_up, freeze
 from ...data.matrices import Matrix, block, csr, entries, is_sparse
 from ...kernels.runtime.threads import COPY_CELLS, in_order, row_blocks
 

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from ...core.family import EMPTIED
 from ...core.leave_one_out import LooScores
 from ...core.stats import CLASS, FEATURE, ROUNDING, Stats, is_rounding, layout
-from ...data.arrays import Array, freeze
-from ...data.errors import InputError, NotLearnedError, sum_is_finite
+from ...data.arrays import Array, freeze, sum_is_finite
+from ...data.errors import InputError, NotLearnedError
 from ...data.labels import Index
 from ...data.matrices import Matrix, block, csr, entries, is_sparse, sparse_without_missing
 from ...data.rows import Rows
+from ...data.warn import warn_absent
 from ...kernels.runtime.threads import COPY_CELLS, cores, entry_blocks, every, in_order, row_blocks
 from ..columns import IndependentColumns
-from ..gaussian.missing.patterns import warn_absent
 from ..rounding import few_digits_left, is_inexact, say_few_digits, short_of_rows
 from ..tuning import SmoothedFamily, Tuning, check_alpha
 from .scores import ElementwiseScorer

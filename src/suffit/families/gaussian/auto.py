@@ -80,7 +80,7 @@ class AnyGaussian(Family):
                 "'spherical'"
             )
         full = MultivariateGaussian(tie=self.tie, shrinkage=self.shrinkage, unbiased=self.unbiased)
-        stats = full.sums_to_tune(X, rows, columns)
+        stats = full.sums_to_tune(full.collect(X, rows, columns), columns)
         here, few = without_lone_rows(full, *some_rows(X[whole], rows.some(whole)), stats)
         tried = [*self._full(full, stats, here, few), *self._apart(X, rows, columns, here, few)]
         best = min(tried, key=lambda c: c.trial.loss)

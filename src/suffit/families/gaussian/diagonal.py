@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,12 +14,12 @@ from numpy.typing import NDArray
 from ...core.family import CONTINUOUS, EMPTIED, INTEGER, Running, Scorer, least, register
 from ...core.leave_one_out import LooScores
 from ...core.stats import CLASS, FEATURE, ROUNDING, Stats, layout
-from ...data.arrays import Array, Codes, freeze
-from ...data.errors import InputError, adds_up, check_finite
+from ...data.arrays import Array, Codes, adds_up, freeze
+from ...data.errors import InputError, check_finite
 from ...data.labels import Index
 from ...data.matrices import Matrix, block, csr, is_sparse, sparse_without_missing
 from ...data.rows import Rows
-from ...data.warn import SingularClassWarning, warn_once
+from ...data.warn import SingularClassWarning, warn_absent, warn_once
 from ...kernels.runtime.threads import every, in_order, row_blocks
 from ..columns import IndependentColumns
 from ..elementwise.shape import LOO_CELLS, class_ranges, never_learned, without
@@ -26,7 +27,6 @@ from ..rounding import about_means, clear_equal, cleared_columns, short_of_rows,
 from ..running import RunningMoments, label_table
 from ..tuning import Tuning
 from .leave_one_out.diagonal import Ordinary
-from .missing.patterns import warn_absent
 from .scores import SMALLEST, DiagonalScorer, GaussianScorer, SharedScorer
 
 LOOKED_AT = 256  # rows that are looked at for missing values
@@ -203,24 +203,14 @@ class Gaussian(IndependentColumns):
         """What of x is normal: x itself."""
         return x
 
-    def checked_normal(self, x: NDArray[Any], columns: Sequence[str], first_row: int) -> NDArray[Any]:
-        """The same of rows that have not been looked at; whatever is finite will do, and shows in the sums."""
-        return x
-
     def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
         """n, Σz, Σz² per class and column, z = x − origin."""
         axes = {CLASS: rows.classes, FEATURE: Index.range(X.shape[1])}
         if sparse_without_missing(X) and self.has_zero:
             return self._collect_sparse(csr(X), rows, columns, axes)
         origin = freeze(origin_of(X, rows, self.normal))
-        K, p = origin.shape
-        n, x, xx = np.zeros((K, p)), np.zeros((K, p)), np.zeros((K, p))
-
-        missing = expects_missing(X)
-
-        def work(start: int, stop: int) -> tuple[Array, Array, Array]:
-            return self._block_moments(X, rows, columns, origin, start, stop, missing)
-
+        n, x, xx = np.zeros((3, *origin.shape))
+        work = partial(self._block_moments, X, rows, columns, origin, expects_missing(X))
         for dn, dx, dxx in in_order(work, row_blocks(*X.shape)):
             n += dn
             x += dx
@@ -237,12 +227,15 @@ class Gaussian(IndependentColumns):
         return RunningMoments(stats, *table) if table is not None else None
 
     def _block_moments(
-        self, X: Matrix, rows: Rows, columns: Sequence[str], origin: Array, start: int, stop: int, missing: bool
+        self, X: Matrix, rows: Rows, columns: Sequence[str], origin: Array, missing: bool, start: int, stop: int
     ) -> tuple[Array, Array, Array]:
         from ...kernels.moments import class_moments, class_moments_present
 
         K, p = origin.shape
-        raw = self.checked_normal(block(X, start, stop), columns, start)
+        raw = block(X, start, stop)
+        if self.bounded:  # else whatever is finite will do, and shows in the sums
+            self.check(raw, columns, start)
+        raw = freeze(self.normal(raw))
         codes, weights = rows.part(start, stop)
         n, x, xx = np.zeros(K), np.zeros((K, p)), np.zeros((K, p))
         if not missing:

@@ -162,9 +162,10 @@ class MultivariateGaussian(JointMoments):
 
     @property
     def is_tuned(self) -> bool:
-        return type(self).tuned is MultivariateGaussian.tuned and LOO not in (self.tie, self.shrinkage)
+        of_its_own = type(self).tuned is not Family.tuned or type(self).tuned_on is not MultivariateGaussian.tuned_on
+        return not (of_its_own or LOO in (self.tie, self.shrinkage))
 
-    def tuned(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
+    def tuned_on(self, X: Matrix, rows: Rows, stats: Stats, columns: Sequence[str]) -> Family:
         """With the tie and the shrinkage of the least leave-one-out log-loss, where that is asked for.
 
         Rows with missing values help to make the sums, completed as with one shared covariance; the rows compared are
@@ -179,12 +180,11 @@ class MultivariateGaussian(JointMoments):
                 "tuning tie or shrinkage by leave-one-out needs complete rows, and every row has a missing value; "
                 "set tie and shrinkage to numbers"
             )
-        return tuned_covariance(self, X[whole], rows.some(whole), self.sums_to_tune(X, rows, columns))  # type: ignore[no-any-return]
+        return tuned_covariance(self, X[whole], rows.some(whole), self.sums_to_tune(stats, columns))  # type: ignore[no-any-return]
 
-    def sums_to_tune(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
+    def sums_to_tune(self, stats: Stats, columns: Sequence[str]) -> Stats:
         """The sums that settings are compared under: of all rows, completed as with one shared covariance."""
         plain = replace(self, tie=1.0, shrinkage=0.0 if self.shrinkage == LOO else self.shrinkage)
-        stats = plain.collect(X, rows, columns)
         return plain.completed(stats, columns) if _incomplete(stats) else stats
 
     def tuned_as(self, other: Family) -> Family:

@@ -72,11 +72,6 @@ class LogNormal(Gaussian):
         """The logarithm of x."""
         return np.log(np.asarray(x, dtype=np.float64))
 
-    def checked_normal(self, x: NDArray[Any], columns: Sequence[str], first_row: int) -> NDArray[Any]:
-        """The same of rows that have not been looked at: only numbers above 0 have one."""
-        self.check(x, columns, first_row)
-        return freeze(self.normal(x))
-
     def outside(self, x: Array) -> NDArray[np.bool_]:
         """Zero or negative."""
         return x <= 0

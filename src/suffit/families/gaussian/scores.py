@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from ...core.family import Between, Scorer, Terms
 from ...core.logistic import LogisticForm
-from ...data.arrays import Array, Codes, freeze
-from ...data.errors import adds_up, check_finite, check_stored
+from ...data.arrays import Array, Codes, adds_up, freeze
+from ...data.errors import check_finite, check_stored
 from ...data.matrices import Matrix, block, csr, entries, is_sparse
 from ...kernels.runtime.threads import COPY_CELLS, row_blocks
 from .missing.patterns import NO_VARIANCE, Flags

@@ -17,7 +17,7 @@ from ....core.stats import CLASS, PATTERN, Layout, Stats
 from ....core.stats import ROUNDING as TAKEN_OUT
 from ....data.arrays import Array, freeze
 from ....data.labels import Index
-from ....data.warn import MissingValuesWarning, warn_once
+from ....data.warn import MissingValuesWarning, warn_absent, warn_once
 from ....kernels.runtime.threads import in_order, one_blas_thread, row_blocks
 from .few_pairs import Prior, without_maximum
 from .patterns import (
@@ -29,7 +29,6 @@ from .patterns import (
     pair_covariances,
     rows_of,
     there,
-    warn_absent,
 )
 
 Parameters = Callable[[Stats], tuple[Array, Array]]  # completed sums → means (K, p), covariances (K, p, p) or (1, p, p)

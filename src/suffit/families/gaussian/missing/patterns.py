@@ -7,8 +7,7 @@ pairs of columns take their place.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,6 @@ from scipy.linalg.lapack import dpotrf
 from ....core.stats import PATTERN, Stats
 from ....data.arrays import Array, Codes, freeze
 from ....data.labels import Index
-from ....data.warn import MissingValuesWarning, warn_once
 
 Flags = NDArray[np.bool_]
 
@@ -25,12 +23,6 @@ ROOM = 1 << 24  # most numbers that the sums by pattern may take
 NO_VARIANCE = 1e-12  # share of a column's variance left after regression on those before it: less is rounding
 ENOUGH_ROWS, ENOUGH_SHARE = 10, 0.25  # of a class with both columns of a pair, for it to tell of their covariance alone
 LEAST_EIGENVALUE = 0.02  # of correlations taken pair by pair, which need not fit together
-
-
-ABSENT = (
-    ": the prior is used there (smoothing, or the values of all classes); if a missing value is itself informative of "
-    "the class, use GenerativeClassifier(missing='informative')"
-)
 
 
 def patterns_of(present: Flags) -> tuple[Index, NDArray[np.int64]]:
@@ -241,14 +233,3 @@ def fitting(cov: Array) -> Array:
     unit = np.sqrt(np.maximum(np.einsum("ijj->ij", out[odd]), 0.0) / np.einsum("ijj->ij", raised))
     out[odd] = raised * unit[:, :, None] * unit[:, None, :]
     return out.reshape(cov.shape)
-
-
-def warn_absent(n: Array, classes: Sequence[Any], columns: Sequence[str], rows: Array | None = None) -> None:
-    """Say where a class with rows has no value at all in a column that others have."""
-    has = np.asarray(n > 0)
-    seen = has.any(axis=1) if rows is None else rows > 0
-    absent = ~has & has.any(axis=0) & np.asarray(seen)[:, None]
-    if absent.any():
-        cells = [(int(c), int(j)) for c, j in np.argwhere(absent)]
-        things = [f"column {columns[j]!r} is missing in every row of class {classes[c]!r}" for c, j in cells]
-        warn_once(MissingValuesWarning, "", things, ABSENT)

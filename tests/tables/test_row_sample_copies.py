@@ -9,9 +9,8 @@ from suffit import GenerativeClassifier, MultivariateGaussian
 from suffit.data.frame import read_frame
 from suffit.data.rows import Rows
 from suffit.families.gaussian.leave_one_out.rescaled import RescaledLoo
-from suffit.tables.copies import distinct
 from suffit.tables.evaluation import _scaled
-from suffit.tables.row_sample import keyed
+from suffit.tables.row_sample import distinct, keyed
 from suffit.tables.schema import BlockSpec, Coding
 
 pytestmark = pytest.mark.filterwarnings("ignore::suffit.DataWarning")
