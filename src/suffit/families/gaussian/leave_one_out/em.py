@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..missing.em import FEW_ROWS, WELL, Completion
 from ..missing.few_pairs import lacking_without, pair_share, spread_without, targets
 from ..missing.patterns import Flags, pairs_seen
 from ..student_t import log_density
-from .response import BetweenResponse, Gone, Regular, Response, Solved
+from .response import Gone, Regular, Response, Solved
 
 MOST_COLUMNS = 40  # whose (I − J) takes p⁴/4 numbers
 MOST_NUMBERS = 2_000  # means and covariances of classes that share a part of them: (I − J) takes the square
@@ -46,7 +47,7 @@ def marginal_log_density(z: Array, there: Flags, S: Array, least: float, freedom
 
 
 class EmLoo:
-    """Rows with missing values under EM's answer without each: with one covariance for all, or one for each class."""
+    """Rows with missing values under EM's answer without each."""
 
     shared: EmLoo | None = None  # under one covariance for all, whose correlations stand beside few pairs
 
@@ -69,69 +70,41 @@ class EmLoo:
 
     def _scored(self, x: Array, codes: Codes, weights: Array, exact: bool) -> Array:
         known = self._known(x, codes, weights, exact)
-        if 0 < self.family.tie < 1:
-            return self._scored_between(x, codes, weights, known, exact)
-        K, prior = len(self.whole["n"]), self.em.prior
-        shared = len(self.S) == 1
-        out = np.full((len(x), K), np.nan) if shared else self._others(x)
-        cov = None if prior is None or self.shared is None else self.shared.covariances(x, codes, weights, exact)
+        every_class, prior = np.arange(len(self.whole["n"])), self.em.prior
+        together = self.family.tie > 0  # classes depend on each other
+        out = np.full((len(x), len(every_class)), np.nan) if together else self._others(x)
+        cov = None if self.shared is None else self.shared.covariances(x, codes, weights, exact)
         if cov is not None:
             known &= np.isfinite(cov).all(axis=(1, 2))
-        for c in range(len(self.S)):
-            beside = prior is not None and prior.rows[c] > 0  # rows of other classes change what stands beside it, too
-            rows = np.flatnonzero(known & (shared | beside | (codes == c)))
+        for classes in [every_class] if together else every_class[:, None]:
+            beside = prior is not None and prior.rows[classes[0]] > 0  # rows of other classes change it, too
+            rows = np.flatnonzero(known & (together | beside | (codes == classes[0])))
             if not len(rows):
                 continue
-            gone, response = self._gone(c, x[rows], codes[rows], weights[rows], None if cov is None else cov[rows])
-            known[rows[np.isnan(gone.amount).any(axis=1)]] = False
-            here = np.arange(K) if shared else np.array([c])
-            for start, stop in row_blocks(len(rows), self.S[0].size, BLOCK):
-                part = np.flatnonzero(known[rows[start:stop]]) + start
-                mean, S = response.without(gone.some(part), exact)
-                out[np.ix_(rows[part], here)] = self._density(x[rows[part]], here, mean, S)
+            found = self._without(classes, x[rows], codes[rows], weights[rows], None if cov is None else cov[rows])
+            known[rows[np.isnan(found[0].amount).any(axis=1)]] = False
+            for part, mean, S in self._in_blocks(*found, known[rows], exact):
+                out[np.ix_(rows[part], classes)] = self._density(x[rows[part]], classes, mean, S)
         out[~known] = np.nan
-        return out
-
-    def _scored_between(self, x: Array, codes: Codes, weights: Array, known: Flags, exact: bool) -> Array:
-        """Where classes share a part of their covariances."""
-        n, there, K = self.whole["n"], x == x, len(self.S)
-        over = np.maximum(n - 1, 0.0) if self.settings.unbiased else n
-        scatter = self.settings.scatters(self.whole)[1] / self.unit
-        each = [
-            Solved(np.array([c]), n[[c]], self.means[[c]], self.S[c] / self.unit, scatter[c], float(over[c]))
-            for c in range(K)
-        ]
-        lacking, target, pairs = None, None, weights * pair_share(there)
-        if not (self.family.ridge or self.family.shrinkage):
-            complete = weights * there.all(axis=1)
-            lacking = lacking_without(self.em.stats, self.family.tie, codes, pairs, complete)
-            if self.shared is not None:
-                cov = self.shared.covariances(x, codes, weights, exact)
-                target = targets(spread_without(self.em.stats, x, codes, weights), cov) / self.unit
-                known = known & np.isfinite(cov).all(axis=(1, 2))
-            else:
-                known = known & ~lacking.any(axis=1)
-        regular, now, amount = self._regular_between(pairs)
-        z = np.where(there, (x - np.asarray(self.whole.origin)[codes]) / self.em.scale, 0.0)
-        gone = Gone(z, there, codes.astype(np.int64), weights, amount, lacking, target)
-        response = BetweenResponse(self.em, each, self.family.tie, regular, now)
-        out = np.full((len(x), K), np.nan)
-        for start, stop in row_blocks(len(x), self.S.size, BLOCK):
-            part = np.flatnonzero(known[start:stop]) + start
-            mean, S = response.without(gone.some(part), exact)
-            for c in range(K):
-                out[part, c] = self._density(x[part], np.array([c]), mean[:, [c]], S[:, c])[:, 0]
         return out
 
     def covariances(self, x: Array, codes: Codes, weights: Array, exact: bool) -> Array:
         """The shared covariance, in units of the columns' spread, without each row; NaN where it is not known."""
-        gone, response = self._gone(0, x, codes, weights, None)
+        found = self._without(np.arange(len(self.whole["n"])), x, codes, weights, None)
         out = np.full((len(x), *self.S[0].shape), np.nan)
-        known = self._known(x, codes, weights, False) & ~np.isnan(gone.amount).any(axis=1)
-        for start, stop in row_blocks(len(x), self.S[0].size, BLOCK):
-            part = np.flatnonzero(known[start:stop]) + start
-            out[part] = response.without(gone.some(part), exact)[1]
+        known = self._known(x, codes, weights, False) & ~np.isnan(found[0].amount).any(axis=1)
+        for part, _, S in self._in_blocks(*found, known, exact):
+            out[part] = S[:, 0]
         return out
+
+    def _in_blocks(
+        self, gone: Gone, response: Response, known: Flags, exact: bool
+    ) -> Iterator[tuple[NDArray[np.int64], Array, Array]]:
+        """Some of the rows that are known, and means and covariances without each of them."""
+        for start, stop in row_blocks(len(known), response.S.size, BLOCK):
+            part = np.flatnonzero(known[start:stop]) + start
+            some = gone.some(part)
+            yield (part, *(response.exactly(some) if exact else response.nearly(some)))
 
     def _known(self, x: Array, codes: Codes, weights: Array, exact: bool) -> Flags:
         """Rows without which every class is there, and has values in the columns in which it had some.
@@ -153,65 +126,55 @@ class EmLoo:
         z = (x[:, None] - np.asarray(self.whole.origin)[classes]) / self.em.scale
         z = np.where(there[:, None], z - mean, 0.0)
         least = max(WELL, 2 * self.family.tolerance)
-        density = marginal_log_density(z, there, S, least, self.family.freedom)
+        of = [slice(None)] if S.shape[1] == 1 else [slice(c, c + 1) for c in range(len(classes))]
+        density = np.concatenate(
+            [marginal_log_density(z[:, one], there, S[:, g], least, self.family.freedom) for g, one in enumerate(of)],
+            axis=1,
+        )
         return np.asarray(density - (there @ np.log(self.em.scale))[:, None])
 
-    def _gone(self, c: int, x: Array, codes: Codes, weights: Array, cov: Array | None) -> tuple[Gone, Response]:
-        """Rows as the class c, or all classes, lose them, and what that does; rows of other classes weigh nothing."""
-        n, there = self.whole["n"], x == x
-        shared = len(self.S) == 1
-        classes = np.arange(len(n)) if shared else np.array([c])
-        mine = weights if shared else weights * (codes == c)
-        z = (x - np.asarray(self.whole.origin)[codes if shared else np.full(len(codes), c)]) / self.em.scale
-        at = codes.astype(np.int64) if shared else np.zeros(len(codes), np.int64)
-        d = np.maximum(n - 1, 0.0) if self.settings.unbiased else n
-        over = float(d[classes].sum())
+    def _without(
+        self, classes: NDArray[np.int64], x: Array, codes: Codes, weights: Array, cov: Array | None
+    ) -> tuple[Gone, Response]:
+        """Rows as these classes lose them, and what that does; rows of other classes weigh nothing."""
+        n, there, family, settings = self.whole["n"], x == x, self.family, self.settings
+        mine = codes[:, None] == classes
+        at, w = mine.argmax(axis=1), weights * mine.any(axis=1)
+        z = np.where(there, (x - np.asarray(self.whole.origin)[classes[at]]) / self.em.scale, 0.0)
+        pairs, complete = w * pair_share(there), w * there.all(axis=1)
+        lacking, target = None, None
+        regular: Regular = lambda cov, _: settings.regular(cov * self.unit) / self.unit  # noqa: E731
+        now, amount = 0.0, np.zeros(len(w))
+        if not (family.ridge or family.shrinkage):
+            regular, now = _to_diagonal, float(settings.shrinkage)
+            if family.tie > 0:
+                columns, seen = pairs_seen(self.em.stats)
+                few = family.tie == 1 and n.sum() - w < FEW_ROWS * there.shape[1]  # EM may have kept to a least spread
+                amount = np.where(few, np.nan, family.amount(columns, seen - pairs))
+            if family.tie < 1:
+                lacking = lacking_without(self.em.stats, family.tie, classes[at], pairs, complete)[:, classes]
+                if cov is not None:
+                    target = targets(spread_without(self.em.stats, x, codes, weights), cov)[:, classes] / self.unit
+                else:
+                    amount = np.where(lacking.any(axis=1), np.nan, amount)
+        response = Response(self.em, self._solved(classes), family.tie, regular, now)
+        return Gone(z, there, at, w, amount[:, None], lacking, target), response
+
+    def _solved(self, classes: NDArray[np.int64]) -> list[Solved]:
+        """What EM came to with these classes, one covariance for all or one for each."""
+        n, prior, groups = self.whole["n"], self.em.prior, self.em.groups
+        over = np.maximum(n - 1, 0.0) if self.settings.unbiased else n
         _, own, S = self.settings.scatters(self.whole)
-        scatter = (S if shared else own[c]) / self.unit
-        one = Solved(classes, n[classes], self.means[classes], self.S[0 if shared else c] / self.unit, scatter, over)
-        T = None if cov is None else targets(spread_without(self.em.stats, x, codes, weights), cov)[:, c]
-        regular, now, amount = self._regular(c, over, there, mine, T)
-        groups = self.em.groups if shared else [self.em.groups[c]]
-        gone = Gone(np.where(there, z, 0.0), there, at, mine, amount)
-        return gone, Response(self.em, groups, one, regular, now)
-
-    def _regular(self, c: int, over: float, there: Flags, w: Array, T: Array | None) -> tuple[Regular, Array, Array]:
-        """How covariances are regularised, by what now, and by what without each row (NaN: not known).  # (n, …)"""
-        family, settings, stats, n = self.family, self.settings, self.em.stats, self.whole["n"]
-        none, p = np.zeros((len(w), 1)), there.shape[1]
-        pairs = w * pair_share(there)
-        if family.ridge or family.shrinkage:
-            return lambda cov, _: settings.regular(cov * self.unit) / self.unit, none[:1], none
         if len(self.S) == 1:
-            columns, seen = pairs_seen(stats)
-            few = n.sum() - w < FEW_ROWS * p  # EM's steps may have kept to a least spread
-            amount = np.where(few, np.nan, family.amount(columns, seen - pairs))
-            return _to_diagonal, np.full((1, 1), float(settings.shrinkage)), amount[:, None]
-        at = np.full(len(w), c)
-        lacking = lacking_without(stats, 0.0, at, pairs, w * there.all(axis=1))[:, c]
-        prior = self.em.prior
-        if prior is None or not prior.rows[c] or T is None:
-            return lambda cov, _: cov, none[:1], np.where((lacking > 0)[:, None], np.nan, 0.0)
-        target = prior.target[c] / self.unit * (n[c] / over)
-        now = np.concatenate([[prior.rows[c] / (n[c] + prior.rows[c])], target.reshape(-1)])
-        share, more = lacking / (n[c] - w + lacking), (n[c] - w) / (over - w)
-        each = (T / self.unit).reshape(len(w), p * p) * more[:, None]
-        return _to_target, now[None], np.concatenate([share[:, None], each], axis=1)
-
-    def _regular_between(self, pairs: Array) -> tuple[Regular, Array, Array]:
-        """The same for classes that share a part of their covariances, without rows of so many pairs."""
-        family, settings, none = self.family, self.settings, np.zeros((len(pairs), 1))
-        if family.ridge or family.shrinkage:
-            return lambda cov, _: settings.regular(cov * self.unit) / self.unit, none[:1], none
-        columns, seen = pairs_seen(self.em.stats)
-        amount = family.amount(columns, seen - pairs)
-        return _to_diagonal, np.full((1, 1), float(settings.shrinkage)), np.asarray(amount)[:, None]
-
-
-def _to_target(cov: Array, amount: Array) -> Array:
-    """(1 − s) Σ + s T, with an s and a T for each."""
-    s, T = amount[:, 0, None, None], amount[:, 1:].reshape(-1, *cov.shape[-2:])
-    return np.asarray(cov + s * (T - cov))
+            whole = n[classes], self.means[classes], self.S[0] / self.unit, S / self.unit, float(over.sum())
+            return [Solved(classes, groups, *whole)]
+        return [
+            Solved(
+                classes[k : k + 1], groups[c : c + 1], n[[c]], self.means[[c]], self.S[c] / self.unit,
+                own[c] / self.unit, float(over[c]), 0.0 if prior is None else float(prior.rows[c]),
+            )
+            for k, c in enumerate(classes)
+        ]  # fmt: skip
 
 
 def _to_diagonal(cov: Array, s: Array) -> Array:
