@@ -84,7 +84,9 @@ class Pool:
 
     def __init__(self, scores: Sequence[Array], log_prior: Array, codes: Codes) -> None:
         self.scores = freeze(np.stack([s.T for s in scores]))  # (M, K, n)
-        self.log_prior, self.codes = freeze(_normalised(log_prior).T), freeze(codes)
+        shape = self.scores.shape[1:]  # a prior for each row, of which each has its own or the same
+        self.log_prior = freeze(np.broadcast_to(_normalised(log_prior).T, shape))
+        self.codes = freeze(codes)
 
     def fitted(self, weights: Array, start: Any = None) -> Pooled:
         """Powers and outlier rate of the least log-loss, as ``pooled`` says."""

@@ -83,18 +83,21 @@ class Coding:
         return np.where(far, np.copysign(np.finfo(np.float64).max, x), scaled) if far.any() else scaled
 
     def _mark_categories(self, categories: list[Hashable], codes: NDArray[np.int32], values: Array, out: Array) -> None:
-        from ..kernels.codings import mark_categories
-
         place = {v: i for i, v in enumerate(self.categories)}
         places = np.array([place.get(v, UNSEEN) for v in categories], np.int64)
-        mark_categories(freeze(codes), freeze(places), values, out)
+        at = np.append(places, -1)[codes]  # the last one for a code of −1
+        out[at == -1] = np.nan
+        seen = np.flatnonzero(at >= 0)
+        out[seen, at[seen]] = values[at[seen]]
 
     def _mark_bins(self, x: Array, column: str, values: Array, out: Array) -> None:
-        from ..kernels.codings import mark_bins
-
         if np.isinf(x).any():
             check_finite(x[:, None], [column])
-        mark_bins(freeze(x), freeze(np.asarray(self.edges)), values, out)
+        at = np.searchsorted(self.edges, x, side="right")
+        missing = np.isnan(x)
+        at[missing] = 0
+        out[np.arange(len(x)), at] = values[at]
+        out[missing] = np.nan
 
 
 @dataclass(frozen=True)
