@@ -97,7 +97,8 @@ class Pool:
 
     def __init__(self, scores: Sequence[Array], log_prior: Array, codes: Codes) -> None:
         self.scores = freeze(np.stack([s.T for s in scores]))  # (M, K, n)
-        self.log_prior = freeze(log_softmax(np.atleast_2d(log_prior).astype(np.float64), axis=1).T)  # (K, n), or (K, 1)
+        prior = log_softmax(np.atleast_2d(log_prior).astype(np.float64), axis=1).T  # of each row, or of all
+        self.log_prior = freeze(np.broadcast_to(prior, self.scores.shape[1:]))
         self.codes = freeze(codes)
 
     def fitted(self, weights: Array, start: Any = None) -> Pooled:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from .arrays import Array, Codes, freeze
 from .errors import InputError
-from .rows import FEW_WORDS, NOTHING_MISSING, column_codes, is_missing
+from .rows import FEW_LABELS, FEW_WORDS, NOTHING_MISSING, column_codes, is_missing
 from .write import native_filled
 
 NUMBER, INTEGER, BOOLEAN, CATEGORICAL = "continuous", "integer", "boolean", "categorical"
@@ -307,7 +307,7 @@ class WordColumn:
 
 def _arrow_categories(values: Any) -> tuple[list[Hashable], Codes]:
     """The categories of a column of Arrow, in the order of first appearance, and the place of each row's among them."""
-    found = _word_categories(values.chunk(0)) if values.num_chunks == 1 else None
+    found = _word_categories(values.chunk(0)) if values.num_chunks == 1 and len(values) > FEW_LABELS else None
     return _coded_categories(values.dictionary_encode()) if found is None else found
 
 

@@ -81,7 +81,7 @@ class Rows:
 
     def sizes_with_weight(self) -> NDArray[np.int64]:
         """How many rows of each class have positive weight."""
-        from ..kernels.row_keys import count_with_weight
+        from ..kernels.row_sample import count_with_weight
 
         if self.weights is None and self.sizes is not None:
             return self.sizes.astype(np.int64)
@@ -94,7 +94,7 @@ class Rows:
 
         One from each of as many stretches of rows: neighbours may be alike, or classes alternate.
         """
-        from ..kernels.row_keys import draw_by_place
+        from ..kernels.row_sample import draw_by_place
 
         out = np.empty(int(wanted.sum()), np.int64)
         draw_by_place(self.codes, self._given, freeze(self.sizes_with_weight()), freeze(wanted), out)
@@ -232,7 +232,7 @@ def encode(y: NDArray[Any]) -> tuple[list[Any], Codes, Array]:
         coded = _integer_codes(y.view(np.uint8) if y.dtype.kind == "b" else y)
         if coded is not None and y.dtype.kind == "b":
             coded = (coded[0].astype(bool), *coded[1:])
-    elif y.dtype.kind == "U":
+    elif y.dtype.kind == "U" and len(y) > FEW_LABELS:
         coded = _word_codes(y)
     if coded is None and y.dtype.kind != "O":
         values, inverse, counts = np.unique(y, return_inverse=True, return_counts=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,7 +48,8 @@ class RunningMoments(Running):
     def __init__(self, stats: Stats, low: int, place: Codes) -> None:
         from ..kernels.batches import add_moments
 
-        self.about, self.kernel = stats, add_moments
+        self.about = stats
+        self.kernel: Callable[..., bool] = add_moments
         n, x, xx = (stats[name] for name in ("n", "x", "xx"))
         limit = freeze(_FAR * np.divide(xx, n, out=np.zeros_like(xx), where=n > 0))
         self.fixed = (low, place, stats.origin, limit)
@@ -86,7 +87,8 @@ class RunningCounts(Running):
     def __init__(self, stats: Stats, low: int, place: Codes) -> None:
         from ..kernels.batches import add_entries
 
-        self.about, self.kernel = stats, add_entries
+        self.about = stats
+        self.kernel: Callable[..., bool] = add_entries
         self.n, self.count = np.zeros_like(stats["n"]), np.zeros_like(stats["count"])
         self.fixed = (low, place, self.n, self.count)
 

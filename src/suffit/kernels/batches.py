@@ -5,61 +5,78 @@ from __future__ import annotations
 import numpy as np
 
 from .runtime.compiled import fast, jit
+from .runtime.lengths import check_rows
+from .runtime.types import Bits, Codes, Floats, Integers, Numbers
 
 _INFINITY = np.uint64(0x7FF0000000000000)  # the bits of ∞
 
 
-@fast
-def add_moments(X, y, low, place, origin, limit, total):  # type: ignore[no-untyped-def]
+def add_moments(X: Numbers, y: Integers, low: int, place: Codes, origin: Floats, limit: Floats, total: Floats) -> bool:
     """total[c] += (n, Σz, Σz²) of the rows of class c = place[y − low], z = x − origin[c].
 
     False, and nothing added, where a label is unknown, a sum is not finite, or the rows of a class lie so far from the
     origin that digits would be lost: mean(z)² > limit[c, j].
     """
+    check_rows(len(X), y)
+    return _add_moments(X, y, low, place, origin, limit, np.zeros(total.shape), total)
+
+
+@fast
+def _add_moments(
+    X: Numbers, y: Integers, low: int, place: Codes, origin: Floats, limit: Floats, new: Floats, total: Floats
+) -> bool:
+    """The same; ``new``, as large as ``total``, begins with zeros."""
     rows, p = X.shape
     K = total.shape[0]
-    n = np.zeros(K)
-    x = np.zeros((K, p))
-    xx = np.zeros((K, p))
     for i in range(rows):
         at = y[i] - low
         if at < 0 or at >= place.shape[0] or place[at] < 0:
             return False
         c = place[at]
-        n[c] += 1.0
+        new[c, 0] += 1.0
+        x, xx = new[c, 1 : 1 + p], new[c, 1 + p :]
         for j in range(p):
             z = np.float64(X[i, j]) - origin[c, j]
-            x[c, j] += z
-            xx[c, j] += z * z
+            x[j] += z
+            xx[j] += z * z
     for c in range(K):
-        good = True
+        n, x, xx, good = new[c, 0], new[c, 1 : 1 + p], new[c, 1 + p :], True
         for j in range(p):
-            good &= (x[c, j] * x[c, j] <= n[c] * n[c] * limit[c, j]) & np.isfinite(xx[c, j])
+            good &= (x[j] * x[j] <= n * n * limit[c, j]) & (xx[j] - xx[j] == 0.0)
         if not good:
             return False
     for c in range(K):
-        total[c, 0] += n[c]
-        for j in range(p):
-            total[c, 1 + j] += x[c, j]
-            total[c, 1 + p + j] += xx[c, j]
+        for j in range(1 + 2 * p):
+            total[c, j] += new[c, j]
     return True
 
 
-@jit
-def add_entries(indptr, indices, data, y, low, place, n, count):  # type: ignore[no-untyped-def]
+def add_entries(
+    indptr: Integers, indices: Integers, data: Floats, y: Integers, low: int, place: Codes, n: Floats, count: Floats
+) -> bool:
     """n[c] += 1 and count[c, j] += x over the entries of the rows of class c = place[y − low].
 
     False, and nothing added, where a label is unknown or an entry is negative (−0 counts as such) or not finite.
     """
+    check_rows(len(y) + 1, indptr)
+    check_rows(len(indices), data)
+    return _add_entries(indptr, indices, data, data.view(np.uint64), y, low, place, n, count)
+
+
+@jit
+def _add_entries(
+    indptr: Integers, indices: Integers, data: Floats, bits: Bits, y: Integers, low: int, place: Codes,
+    n: Floats, count: Floats,
+) -> bool:  # fmt: skip
+    """The same; bits are those of the data."""
     rows = y.shape[0]
     for i in range(rows):
         at = y[i] - low
         if at < 0 or at >= place.shape[0] or place[at] < 0:
             return False
-    bits = data.view(np.uint64)[indptr[0] : indptr[rows]]  # as integers: [0, ∞) < ∞ < NaN < negative
     top = np.uint64(0)
-    for e in range(bits.shape[0]):
-        top = max(top, bits[e])
+    for e in range(indptr[0], indptr[rows]):  # as integers: [0, ∞) < ∞ < NaN < negative
+        top = bits[e] if bits[e] > top else top
     if top >= _INFINITY:
         return False
     for i in range(rows):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from .runtime.compiled import fast, jit
+from .runtime.lengths import check_rows
+from .runtime.types import Bits, Codes, Flags, Floats, Integers, Places
 
 
 @jit
-def category_counts(codes_of_categories, offsets, codes, weights, count):  # type: ignore[no-untyped-def]
+def category_counts(codes_of_categories: Codes, offsets: Places, codes: Codes, weights: Floats, count: Floats) -> None:
     """count[c, offsets[j] + category] += w; a category of −1 is missing."""
     rows, p = codes_of_categories.shape
     for i in range(rows):
@@ -21,7 +23,11 @@ def category_counts(codes_of_categories, offsets, codes, weights, count):  # typ
 
 
 @jit
-def categories_without(codes_of_categories, offsets, codes, weights, count, total, shown, alpha, emptied, table, zeros, out, never, lone):  # type: ignore[no-untyped-def]  # fmt: skip  # noqa: E501
+def categories_without(
+    codes_of_categories: Codes, offsets: Places, codes: Codes, weights: Floats,
+    count: Floats, total: Floats, shown: Places, alpha: float, emptied: float, table: Floats, zeros: Floats,
+    out: Floats, never: Floats, lone: Flags,
+) -> None:  # fmt: skip
     """Take each row out of the counts of its own class: out[i, c] and never[i, c] change from tables to what is left.
 
     log (n − w + α)/(N − w + α·categories), uniform where nothing is left; ``lone`` marks categories that no other row
@@ -50,7 +56,7 @@ def categories_without(codes_of_categories, offsets, codes, weights, count, tota
 
 
 @jit
-def integer_counts(X, low, offsets, codes, weights, count):  # type: ignore[no-untyped-def]
+def integer_counts(X: Integers, low: Places, offsets: Places, codes: Codes, weights: Floats, count: Floats) -> bool:
     """count[c, offsets[j] + x − low[j]] += w for integers that are their own codes.
 
     False, and half counted, where a value lies outside the range that low and offsets give its column.
@@ -68,7 +74,7 @@ def integer_counts(X, low, offsets, codes, weights, count):  # type: ignore[no-u
 
 
 @jit
-def category_scores(codes_of_categories, offsets, table, out):  # type: ignore[no-untyped-def]
+def category_scores(codes_of_categories: Codes, offsets: Places, table: Floats, out: Floats) -> None:
     """out[i, c] = Σ_j table[offsets[j] + category, c]; a category of −1 adds nothing."""
     rows, p = codes_of_categories.shape
     K = out.shape[1]
@@ -83,18 +89,26 @@ def category_scores(codes_of_categories, offsets, table, out):  # type: ignore[n
                     out[i, c] += table[at, c]
 
 
-@fast
-def integer_scores(X, low, offsets, table, out):  # type: ignore[no-untyped-def]
+def integer_scores(X: Integers, low: Places, offsets: Places, table: Floats, out: Floats) -> None:
     """The same for integers: row offsets[j] + x − low[j] of the table; its last row, of zeros, stands for the rest.
 
     The table may be wider than there are classes: with a multiple of four columns no loop has a remainder.
     """
+    check_rows(len(X), out)
+    check_rows(X.shape[1] + 1, offsets)
+    places, total = np.empty(X.shape[1] + 4, np.uint64), np.empty(table.shape[1])
+    _integer_scores(X, low, offsets, table, places, total, out)
+
+
+@fast
+def _integer_scores(
+    X: Integers, low: Places, offsets: Places, table: Floats, places: Bits, total: Floats, out: Floats
+) -> None:
+    """The same; places and total are room."""
     rows, p = X.shape
     K = out.shape[1]
     width = table.shape[1]
     nothing = np.uint64(table.shape[0] - 1)
-    places = np.empty(p + 4, np.uint64)
-    total = np.empty(width)
     for i in range(rows):
         for j in range(p):
             at = np.int64(X[i, j]) - low[j]

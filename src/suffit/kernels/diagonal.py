@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 
 from .runtime.compiled import fast, fast_helper
+from .runtime.types import Codes, Flags, Floats
 
+Degrees = TypeVar("Degrees", float, Floats)
 LOWER = -1.6449  # the 5 % quantile of the normal distribution
 
 
-def variance_limit(degrees):  # type: ignore[no-untyped-def]
+def variance_limit(degrees: Degrees) -> Degrees:
     """How many times the variance seen, with so many degrees of freedom, the true one may be, at 95 % confidence.
 
     df/χ²(5 %), by the cube of Wilson and Hilferty.
     """
     part = 2.0 / (9.0 * degrees)
-    return 1.0 / np.maximum(1.0 - part + LOWER * np.sqrt(part), 1e-3) ** 3
+    root = np.maximum(1.0 - part + LOWER * np.sqrt(part), 1e-3)
+    return 1.0 / (root * root * root)
 
 
 _variance_limit = fast_helper(variance_limit)
 
 
 @fast
-def normal_leave_one_out(x, codes, weights, n, mean, squares, variance, scale, peak, total, steady, smoothing, prior, few, out, odd):  # type: ignore[no-untyped-def]  # fmt: skip  # noqa: E501
+def normal_leave_one_out(
+    x: Floats, codes: Codes, weights: Floats, n: Floats, mean: Floats, squares: Floats, variance: Floats,
+    scale: Floats, peak: Floats, total: Floats, steady: Flags, smoothing: float, prior: float, few: float,
+    out: Floats, odd: Flags,
+) -> None:  # fmt: skip
     """out[i, c] −= ½ Σ_j (x − μ)²/v + log 2πv, of its own class without the row, of all with the floor without it.
 
     A floor that is little of a ``steady`` column's variances changes them to first order, v + d: 1/v·(1 − d/v) and
@@ -55,10 +64,11 @@ def normal_leave_one_out(x, codes, weights, n, mean, squares, variance, scale, p
             if prior > 0:
                 before = prior * total[4, j]
                 within = total[3, j] - squares[j, own] + left
-                degrees = total[5, j] - max(m - prior, 0.0) + max(m - w - prior, 0.0)
+                degrees = total[5, j] - (m - prior if m > prior else 0.0) + (m - w - prior if m - w > prior else 0.0)
                 v = all_squares / (N - w)
                 if within > 0 and degrees > 0:
-                    v = min(v, within / degrees * _variance_limit(degrees / prior))
+                    limit = within / degrees * _variance_limit(degrees / prior)
+                    v = limit if limit < v else v
                 after = prior * (within + prior * v) / (degrees + prior)
             if steady[j]:
                 for c in range(K):
@@ -71,9 +81,10 @@ def normal_leave_one_out(x, codes, weights, n, mean, squares, variance, scale, p
             else:
                 for c in range(K):
                     if c != own:
-                        v = variance[j, c] + more + (after - before) / max(n[j, c], prior) * (1.0 + prior / n[j, c])
+                        rows_c = n[j, c] if n[j, c] > prior else prior
+                        v = variance[j, c] + more + (after - before) / rows_c * (1.0 + prior / n[j, c])
                         u = z - mean[j, c]
                         out[i, c] -= 0.5 * (u * u / v + np.log(2 * np.pi * v))
-            v = (left + after) / max(m - w, prior) * (1.0 + prior / (m - w)) + floor
+            v = (left + after) / (m - w if m - w > prior else prior) * (1.0 + prior / (m - w)) + floor
             u = d * m / (m - w)
             out[i, own] -= 0.5 * (u * u / v + np.log(2 * np.pi * v))

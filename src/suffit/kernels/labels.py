@@ -5,30 +5,34 @@ from __future__ import annotations
 import numpy as np
 
 from .runtime.compiled import jit
+from .runtime.lengths import check_rows
+from .runtime.types import Bytes, Codes, Floats, Integers
 
 
 @jit
-def mark_labels(y, low, seen):  # type: ignore[no-untyped-def]
+def mark_labels(y: Integers, low: int, seen: Bytes) -> None:
     """seen[label − low] = 1 for every label that occurs."""
     for i in range(y.shape[0]):
         seen[y[i] - low] = 1
 
 
-@jit
-def code_labels(y, low, place, codes, n):  # type: ignore[no-untyped-def]
-    """codes[i] = place[y[i] − low] and n[codes[i]] += 1; False where a label has no place.
+def code_labels(y: Integers, low: int, place: Codes, codes: Codes, n: Floats) -> bool:
+    """codes[i] = place[y[i] − low] and n[codes[i]] += 1; False where a label has no place."""
+    check_rows(len(y), codes)
+    return _code_labels(y, low, place, np.zeros((4, len(place)), np.int32), codes, n)
 
-    Four labels at a time, each with its own tally, so that equal ones do not wait for each other.
-    """
+
+@jit
+def _code_labels(y: Integers, low: int, place: Codes, tally: Codes, codes: Codes, n: Floats) -> bool:
+    """Four labels at a time, each with its own tally, so that equal ones do not wait for each other."""
     rows = y.shape[0]
     most = np.uint64(place.shape[0])
-    tally = np.zeros((4, place.shape[0]), np.int32)
     tally_a, tally_b, tally_c, tally_d = tally[0], tally[1], tally[2], tally[3]
     i = 0
     while i + 4 <= rows:
         a, b = np.uint64(y[i] - low), np.uint64(y[i + 1] - low)  # below low: very large
         c, d = np.uint64(y[i + 2] - low), np.uint64(y[i + 3] - low)
-        if max(max(a, b), max(c, d)) >= most:
+        if a >= most or b >= most or c >= most or d >= most:
             return False
         tally_a[a] += 1
         tally_b[b] += 1
@@ -52,12 +56,17 @@ def code_labels(y, low, place, codes, n):  # type: ignore[no-untyped-def]
     return True
 
 
+def count_codes(codes: Codes, weights: Floats, n: Floats) -> None:
+    """n[c] += w."""
+    check_rows(len(codes), weights)
+    _count_codes(codes, weights, np.zeros((4, len(n))), n)
+
+
 @jit
-def count_codes(codes, weights, n):  # type: ignore[no-untyped-def]
-    """n[c] += w; four tallies in turn, so that rows of one class do not wait for each other."""
+def _count_codes(codes: Codes, weights: Floats, tally: Floats, n: Floats) -> None:
+    """Four tallies in turn, so that rows of one class do not wait for each other."""
     rows = codes.shape[0]
     K = n.shape[0]
-    tally = np.zeros((4, K))
     i = 0
     while i + 4 <= rows:
         tally[0, codes[i]] += weights[i]

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .runtime.compiled import fast, fast_helper
+from .runtime.types import Codes, Floats
+
+Singles = NDArray[np.float32]
 
 AT_ONCE = 64  # rows that are whitened together, a column of them after the other: loops over them vectorise
 
 
-@fast
-def whitened_squares(d, codes, taken, own, shared, means, tie, usual, multiple, squares, left, q, bend, log_det, inverse):  # type: ignore[no-untyped-def]  # fmt: skip  # noqa: E501
+def whitened_squares(
+    d: Singles, codes: Codes, taken: Floats, own: Floats, shared: Floats, means: Floats,
+    tie: float, usual: float, multiple: float,
+    squares: Floats, left: Floats, q: Floats, bend: Floats, log_det: Floats, inverse: Floats,
+) -> None:  # fmt: skip
     """v'A⁻¹v + b(u'A⁻¹v)²/(1 − b u'A⁻¹u) and 1 − b u'A⁻¹u, b = tie·taken, of rows under classes that are not theirs.
 
     A is that of each class, or of all where tie is 1: the scatter of the class and of all as far as they are tied, and
@@ -19,11 +26,23 @@ def whitened_squares(d, codes, taken, own, shared, means, tie, usual, multiple, 
     and bend = d'A⁻²d; and log det A and tr A⁻¹ of every matrix.  NaN where A has no factor.  d: (p, n), and columns of
     0 that make a multiple of AT_ONCE; means: (p, K).
     """
+    p, K = means.shape
+    room = np.empty((p, p), np.float32), np.empty((p, p), np.float32), np.empty((p, AT_ONCE), np.float32)
+    more = np.empty((p, K)), np.zeros((p, AT_ONCE)), np.empty((3, AT_ONCE))
+    given = d, codes, taken, own, shared, means, tie, usual, multiple
+    _whitened_squares(*given, *room, *more, squares, left, q, bend, log_det, inverse)
+
+
+@fast
+def _whitened_squares(
+    d: Singles, codes: Codes, taken: Floats, own: Floats, shared: Floats, means: Floats,
+    tie: float, usual: float, multiple: float, L: Singles, U: Singles, D: Singles, W: Floats, E: Floats, sums: Floats,
+    squares: Floats, left: Floats, q: Floats, bend: Floats, log_det: Floats, inverse: Floats,
+) -> None:  # fmt: skip
+    """The same, with room for what it takes."""
     n, (p, K) = len(codes), means.shape
     apart = tie < 1.0
-    L, U = np.empty((p, p), np.float32), np.empty((p, p), np.float32)
-    W, D, E = np.empty((p, K)), np.empty((p, AT_ONCE), np.float32), np.zeros((p, AT_ONCE))
-    uu, vv, uv = np.empty(AT_ONCE), np.empty(AT_ONCE), np.empty(AT_ONCE)
+    uu, vv, uv = sums[0], sums[1], sums[2]
     for k in range(K if apart else 1):
         log_det[k] = _factored(own[k if apart else 0], shared, tie, usual, multiple, D, L)
         inverse[k] = _trace_of_inverse(L, D) if apart else 0.0
@@ -31,7 +50,7 @@ def whitened_squares(d, codes, taken, own, shared, means, tie, usual, multiple, 
         if apart:
             _turned(L, U)
         for start in range(0, n, AT_ONCE):
-            size = min(AT_ONCE, n - start)
+            size = AT_ONCE if start + AT_ONCE < n else n - start
             mine = codes[start] <= k <= codes[start + size - 1]
             for j in range(p):
                 for i in range(AT_ONCE):
@@ -58,7 +77,7 @@ def whitened_squares(d, codes, taken, own, shared, means, tie, usual, multiple, 
 
 
 @fast_helper
-def _means_of_rows(W, codes, E):  # type: ignore[no-untyped-def]
+def _means_of_rows(W: Floats, codes: Codes, E: Floats) -> None:
     """E[:, i] = W[:, c] for the class of each row, which those of a class follow each other in."""
     first = 0
     while first < len(codes):
@@ -73,7 +92,7 @@ def _means_of_rows(W, codes, E):  # type: ignore[no-untyped-def]
 
 
 @fast_helper
-def _turned(L, U):  # type: ignore[no-untyped-def]
+def _turned(L: Singles, U: Singles) -> None:
     """U = Lᵀ."""
     for i in range(len(L)):
         for j in range(i + 1):
@@ -81,18 +100,20 @@ def _turned(L, U):  # type: ignore[no-untyped-def]
 
 
 @fast_helper
-def _squared(D, out):  # type: ignore[no-untyped-def]
+def _squared(D: Singles, out: Floats) -> None:
     """The squared length of each column."""
-    out[:] = 0.0
+    for i in range(AT_ONCE):
+        out[i] = 0.0
     for j in range(D.shape[0]):
         for i in range(AT_ONCE):
             out[i] += np.float64(D[j, i]) * np.float64(D[j, i])
 
 
 @fast_helper
-def _to_another(D, E, W, m, vv, uv):  # type: ignore[no-untyped-def]
+def _to_another(D: Singles, E: Floats, W: Floats, m: int, vv: Floats, uv: Floats) -> None:
     """v'v and u'v of whitened rows, v = u + the mean of their class − that of class m."""
-    vv[:], uv[:] = 0.0, 0.0
+    for i in range(AT_ONCE):
+        vv[i], uv[i] = 0.0, 0.0
     for j in range(D.shape[0]):
         there = W[j, m]
         for i in range(AT_ONCE):
@@ -102,17 +123,17 @@ def _to_another(D, E, W, m, vv, uv):  # type: ignore[no-untyped-def]
 
 
 @fast_helper
-def _factored(own, shared, tie, usual, multiple, D, L):  # type: ignore[no-untyped-def]
+def _factored(own: Floats, shared: Floats, tie: float, usual: float, multiple: float, D: Singles, L: Singles) -> float:
     """L with L Lᵀ = A, some columns of A at a time; log det A, NaN where there is none.  D is room for columns."""
     p = len(L)
     trace, log_det = 0.0, 0.0
     for i in range(p):
         trace += (1.0 - tie) * own[i, i] + tie * shared[i, i]
     for first in range(0, p, AT_ONCE):
-        last = min(first + AT_ONCE, p)
+        last = first + AT_ONCE if first + AT_ONCE < p else p
         for i in range(last):
             for j in range(AT_ONCE):
-                at = min(first + j, p - 1)
+                at = first + j if first + j < p else p - 1
                 D[i, j] = (1.0 - tie) * own[i, at] + tie * shared[i, at]
         for j in range(first, last):
             D[j, j - first] += multiple * (trace - usual)
@@ -134,7 +155,7 @@ def _factored(own, shared, tie, usual, multiple, D, L):  # type: ignore[no-untyp
 
 
 @fast_helper
-def _take_off(L, D, i, start, stop):  # type: ignore[no-untyped-def]
+def _take_off(L: Singles, D: Singles, i: int, start: int, stop: int) -> None:
     """Row i of D less the rows from start to stop, as often as row i of L says."""
     k = start
     while k + 4 <= stop:
@@ -150,14 +171,14 @@ def _take_off(L, D, i, start, stop):  # type: ignore[no-untyped-def]
 
 
 @fast_helper
-def _divide(D, i, by):  # type: ignore[no-untyped-def]
+def _divide(D: Singles, i: int, by: np.float32) -> None:
     scale = np.float32(1.0) / by
     for r in range(AT_ONCE):
         D[i, r] *= scale
 
 
 @fast_helper
-def _forward(L, D, first, last):  # type: ignore[no-untyped-def]
+def _forward(L: Singles, D: Singles, first: int, last: int) -> None:
     """L⁻¹D in place, of the rows up to ``last``, D being 0 above the row ``first``; two rows at a time."""
     i = first
     while i + 2 <= last:
@@ -181,7 +202,7 @@ def _forward(L, D, first, last):  # type: ignore[no-untyped-def]
 
 
 @fast_helper
-def _backward(U, D):  # type: ignore[no-untyped-def]
+def _backward(U: Singles, D: Singles) -> None:
     """U⁻¹D in place."""
     for i in range(len(U) - 1, -1, -1):
         _take_off(U, D, i, i + 1, len(U))
@@ -189,7 +210,7 @@ def _backward(U, D):  # type: ignore[no-untyped-def]
 
 
 @fast_helper
-def _trace_of_inverse(L, D):  # type: ignore[no-untyped-def]
+def _trace_of_inverse(L: Singles, D: Singles) -> float:
     """tr (L Lᵀ)⁻¹, by columns of L⁻¹; D is room for some of them."""
     p = len(L)
     total = 0.0
@@ -205,7 +226,7 @@ def _trace_of_inverse(L, D):  # type: ignore[no-untyped-def]
 
 
 @fast_helper
-def _whitened_means(L, means, k, W):  # type: ignore[no-untyped-def]
+def _whitened_means(L: Singles, means: Floats, k: int, W: Floats) -> None:
     """L⁻¹(means − that of class k), in double precision: classes may be so far apart that single loses the near."""
     p, K = means.shape
     for i in range(p):

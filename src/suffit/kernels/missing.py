@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from .runtime.compiled import fast, fast_helper
+from .runtime.lengths import check_rows
+from .runtime.types import Codes, Flags, Floats, Integer, Places
 
-# Counters that a helper is given begin as np.int64(0): for the constant 0 it would be compiled once more.
 HALF_LOG_2PI = 0.9189385332046727
 
 
 @fast
-def pattern_sums(Z, codes, weights, patterns, lo, hi, n, x, xx):  # type: ignore[no-untyped-def]
+def pattern_sums(
+    Z: Floats, codes: Codes, weights: Floats, patterns: Places, lo: int, hi: int, n: Floats, x: Floats, xx: Floats
+) -> None:
     """Add w, w z and the lower half of w z zᵀ of the rows whose pattern is in [lo, hi); z is 0 where missing.
 
     xx (C, P, p, p), or (1, P, p, p) where the classes share it.
@@ -35,7 +38,7 @@ def pattern_sums(Z, codes, weights, patterns, lo, hi, n, x, xx):  # type: ignore
 
 
 @fast
-def factor(S, places, a, tolerance, L):  # type: ignore[no-untyped-def]
+def factor(S: Floats, places: Places, a: Integer, tolerance: float, L: Floats) -> float:
     """L Lᵀ = S on the first ``a`` of these places; a pivot that is a combination of those before it is 0."""
     log_det = 0.0
     for j in range(a):
@@ -59,12 +62,12 @@ def factor(S, places, a, tolerance, L):  # type: ignore[no-untyped-def]
 
 
 @fast_helper
-def rank_of_scatter(S, places, a, least, F):  # type: ignore[no-untyped-def]
+def rank_of_scatter(S: Floats, places: Places, a: Integer, least: Floats, left: Floats, F: Floats) -> Integer:
     """Rows f with Σ f fᵀ = S on the first ``a`` of these places, into F (a row each), largest first; how many.
 
-    Cholesky with pivoting, which ends where what is left of every column is no more than ``least`` of it.
+    Cholesky with pivoting, which ends where what is left of every column is no more than ``least`` of it.  ``left`` is
+    room.
     """
-    left = np.empty(a)
     for j in range(a):
         left[j] = S[places[j], places[j]]
     for r in range(a):
@@ -87,20 +90,32 @@ def rank_of_scatter(S, places, a, least, F):  # type: ignore[no-untyped-def]
     return a
 
 
-@fast
-def pattern_vectors(observed, n, x, xx, group, rounding, noise, counts, Z, root, of_class):  # type: ignore[no-untyped-def]
+def pattern_vectors(
+    observed: Flags, n: Floats, x: Floats, xx: Floats, group: int, rounding: float, noise: Floats,
+    counts: Places, Z: Floats, root: Floats, of_class: Places,
+) -> None:  # fmt: skip
     """The sums of each pattern as those of few vectors: √n x̄ of each class, and roots of the scatter about the x̄.
 
     xx (P, p, p) is of one class (``group``), or of all together (−1).  Counts the vectors of each pattern and, where
     Z has room for them, writes them: a vector z stands for z − root·μ, with root √n for means and 0 for scatter.
     Scatter of no more than the share ``rounding`` of xx, or than ``noise`` (p,), is none.
     """
+    p = observed.shape[1]
+    room = np.empty(p, np.int64), np.empty((p, p)), np.zeros((p, p)), np.empty((2, p))
+    _pattern_vectors(observed, n, x, xx, group, rounding, noise, *room, counts, Z, root, of_class)
+
+
+@fast
+def _pattern_vectors(
+    observed: Flags, n: Floats, x: Floats, xx: Floats, group: int, rounding: float, noise: Floats,
+    obs: Places, S: Floats, F: Floats, room: Floats, counts: Places, Z: Floats, root: Floats, of_class: Places,
+) -> None:  # fmt: skip
+    """The same; obs, S, F and room are that."""
     K, P = n.shape
     p = observed.shape[1]
+    least, left = room[0], room[1]
     first, last = (group, group + 1) if group >= 0 else (0, K)
-    obs = np.empty(p, np.int64)
-    S, F, least = np.empty((p, p)), np.zeros((p, p)), np.empty(p)
-    at = 0
+    at: Integer = 0
     for q in range(P):
         a = np.int64(0)
         for j in range(p):
@@ -122,7 +137,7 @@ def pattern_vectors(observed, n, x, xx, group, rounding, noise, counts, Z, root,
             spread = False
             for j in range(a):
                 s = xx[q, obs[j], obs[j]]
-                least[obs[j]] = max(rounding * s, noise[obs[j]])
+                least[obs[j]] = rounding * s if rounding * s > noise[obs[j]] else noise[obs[j]]
                 for c in range(first, last):
                     if n[c, q] > 0.0:
                         s -= x[c, q, obs[j]] * x[c, q, obs[j]] / n[c, q]
@@ -137,7 +152,7 @@ def pattern_vectors(observed, n, x, xx, group, rounding, noise, counts, Z, root,
                                 s -= x[c, q, obs[j]] * x[c, q, obs[k]] / n[c, q]
                         S[obs[j], obs[k]] = s
                         S[obs[k], obs[j]] = s
-                r = rank_of_scatter(S, obs, a, least, F)
+                r = rank_of_scatter(S, obs, a, least, left, F)
                 if len(Z):
                     for i in range(r):
                         for j in range(a):
@@ -146,8 +161,11 @@ def pattern_vectors(observed, n, x, xx, group, rounding, noise, counts, Z, root,
         counts[q] = at - start
 
 
-@fast
-def expect(observed, patterns, n, first, Z, root, of_class, mean, S, P, log_det, tolerance, lo, hi, out, e, C):  # type: ignore[no-untyped-def]
+def expect(
+    observed: Flags, patterns: Places, n: Floats, first: Places, Z: Floats, root: Floats, of_class: Places,
+    mean: Floats, S: Floats, P: Floats, log_det: float, tolerance: float, lo: int, hi: int,
+    out: Floats, e: Floats, C: Floats,
+) -> float:  # fmt: skip
     """E-step over the units [lo, hi) of one covariance: vectors completed, E of their sum of squares, log-likelihood.
 
     With r the residuals z − root·μ of the observed columns o: B r, B = S_mo S_oo⁻¹, goes to the missing ones m,
@@ -156,8 +174,20 @@ def expect(observed, patterns, n, first, Z, root, of_class, mean, S, P, log_det,
     Returns the log-likelihood, less the squares −½ r S_oo⁻¹ r where P is not empty.
     """
     p = observed.shape[1]
-    obs, mis = np.empty(p, np.int64), np.empty(p, np.int64)
-    L, G, v = np.empty((p, p)), np.empty((p, p)), np.empty(p)
+    given = observed, patterns, n, first, Z, root, of_class, mean, S, P, log_det, tolerance, lo, hi
+    return expect_units(*given, np.empty((2, p), np.int64), np.empty((2, p, p)), np.empty(p), out, e, C)
+
+
+@fast
+def expect_units(
+    observed: Flags, patterns: Places, n: Floats, first: Places, Z: Floats, root: Floats, of_class: Places,
+    mean: Floats, S: Floats, P: Floats, log_det: float, tolerance: float, lo: int, hi: int,
+    places: Places, matrices: Floats, v: Floats, out: Floats, e: Floats, C: Floats,
+) -> float:  # fmt: skip
+    """The same; places (2, p), matrices (2, p, p) and v (p,) are room."""
+    p = observed.shape[1]
+    obs, mis = places[0], places[1]
+    L, G = matrices[0], matrices[1]
     likelihood = 0.0
     squares = 0.0
     for u in range(lo, hi):
@@ -252,22 +282,36 @@ def expect(observed, patterns, n, first, Z, root, of_class, mean, S, P, log_det,
     return likelihood if len(P) else likelihood - 0.5 * squares
 
 
-@fast
-def expect_each(observed, patterns, n, first, Z, root, of_class, mean, S, P, tolerance, lo, hi, e, T):  # type: ignore[no-untyped-def]
+def expect_each(
+    observed: Flags, patterns: Places, n: Floats, first: Places, Z: Floats, root: Floats, of_class: Places,
+    mean: Floats, S: Floats, P: Floats, tolerance: float, lo: int, hi: int, e: Floats, T: Floats,
+) -> None:  # fmt: skip
     """E-steps of the same units under the parameters [lo, hi): E Σ(x − μ) onto e, E Σ(x − μ)(x − μ)ᵀ onto T."""
     V, p = Z.shape
-    out = np.empty((V, p))
-    C = np.empty((p, p))
+    room = np.empty((2, p), np.int64), np.empty((2, p, p)), np.empty(p), np.empty((V, p)), np.empty((p, p))
+    _expect_each(observed, patterns, n, first, Z, root, of_class, mean, S, P, tolerance, lo, hi, *room, e, T)
+
+
+@fast
+def _expect_each(
+    observed: Flags, patterns: Places, n: Floats, first: Places, Z: Floats, root: Floats, of_class: Places,
+    mean: Floats, S: Floats, P: Floats, tolerance: float, lo: int, hi: int,
+    places: Places, matrices: Floats, v: Floats, out: Floats, C: Floats, e: Floats, T: Floats,
+) -> None:  # fmt: skip
+    """The same, with room for what ``expect`` takes and gives."""
+    V, p = Z.shape
     for i in range(lo, hi):
-        C[:] = 0.0
-        expect(
-            observed, patterns, n, first, Z, root, of_class, mean[i], S[i], P[i], 0.0, tolerance, 0, len(patterns), out,
-            e[i], C,
+        for j in range(p):
+            for k in range(p):
+                C[j, k] = 0.0
+        expect_units(
+            observed, patterns, n, first, Z, root, of_class, mean[i], S[i], P[i], 0.0, tolerance, 0, len(patterns),
+            places, matrices, v, out, e[i], C,
         )  # fmt: skip
-        for v in range(V):
+        for u in range(V):
             for j in range(p):
                 for k in range(j + 1):
-                    C[j, k] += out[v, j] * out[v, k]
+                    C[j, k] += out[u, j] * out[u, k]
         for j in range(p):
             for k in range(j):
                 T[i, j, k] += C[j, k]
@@ -275,8 +319,10 @@ def expect_each(observed, patterns, n, first, Z, root, of_class, mean, S, P, tol
             T[i, j, j] += C[j, j]
 
 
-@fast
-def marginal_squares(X, mean, scale, S, log_scale, tolerance, squares, peak, used):  # type: ignore[no-untyped-def]
+def marginal_squares(
+    X: Floats, mean: Floats, scale: Floats, S: Floats, log_scale: Floats, tolerance: float,
+    squares: Floats, peak: Floats, used: Floats,
+) -> None:  # fmt: skip
     """d² of every row to every class over the columns that are there, and log N(μ_o; μ_o, Σ_oo); NaN is missing.
 
     ``used``: how many columns say something.
@@ -284,12 +330,21 @@ def marginal_squares(X, mean, scale, S, log_scale, tolerance, squares, peak, use
     Columns are divided by scale (0: the column says nothing), S holds their correlations, (K, p, p) or (1, p, p).
     Rows of one pattern that follow each other share a factorisation.
     """
+    check_rows(len(X), squares, peak, used)
+    K, p = mean.shape
+    room = np.empty(p, np.int64), np.empty(p), np.empty((len(S), p, p)), np.empty(K)
+    _marginal_squares(X, mean, scale, S, log_scale, tolerance, *room, squares, peak, used)
+
+
+@fast
+def _marginal_squares(
+    X: Floats, mean: Floats, scale: Floats, S: Floats, log_scale: Floats, tolerance: float,
+    obs: Places, v: Floats, L: Floats, start: Floats, squares: Floats, peak: Floats, used: Floats,
+) -> None:  # fmt: skip
+    """The same; obs, v, L and start are room."""
     rows, p = X.shape
     K = mean.shape[0]
     shared = S.shape[0] == 1
-    obs, v = np.empty(p, np.int64), np.empty(p)
-    L = np.empty((S.shape[0], p, p))
-    start = np.empty(K)
     a, told = np.int64(-1), 0
     for i in range(rows):
         same = a >= 0
@@ -318,7 +373,7 @@ def marginal_squares(X, mean, scale, S, log_scale, tolerance, squares, peak, use
                         rank += 1
                         start[c] -= HALF_LOG_2PI
                         start[c] -= log_scale[c, obs[j]]
-                told = max(told, rank)
+                told = rank if rank > told else told
         used[i] = told
         for c in range(K):
             at = 0 if shared else c
@@ -336,17 +391,31 @@ def marginal_squares(X, mean, scale, S, log_scale, tolerance, squares, peak, use
             peak[i, c] = start[c]
 
 
-@fast
-def parts_squares(x, parts, away, u, xP, partsP, awayP, uP, there, which, mine, P, vv, uv, uu, log_det):  # type: ignore[no-untyped-def]
+def parts_squares(
+    x: Floats, parts: Floats, away: Floats, u: Floats, xP: Floats, partsP: Floats, awayP: Floats, uP: Floats,
+    there: Flags, which: Places, mine: Codes, P: Floats, vv: Floats, uv: Floats, uu: Floats, log_det: Floats,
+) -> None:  # fmt: skip
     """vᵀΣ_oo⁻¹v, uᵀΣ_oo⁻¹v and uᵀΣ_oo⁻¹u over the columns o of every row, and log|Σ_oo| − log|Σ|.
 
     v is x less the mean of class c as the row's pattern sees it, parts[c, q], or ``away`` where c is the row's own.
     All are 0 where nothing is there and come with their products with P = Σ⁻¹, of which the missing columns m are
     taken back: Σ_oo⁻¹ = P_oo − P_om P_mm⁻¹ P_mo, |Σ_oo| = |Σ|·|P_mm|.
     """
+    p = x.shape[1]
+    check_rows(len(x), away, u, xP, awayP, uP, there, which, mine, vv, uv, uu, log_det)
+    room = np.empty(p, np.int64), np.empty((p, p)), np.empty((3, p))
+    _parts_squares(x, parts, away, u, xP, partsP, awayP, uP, there, which, mine, P, *room, vv, uv, uu, log_det)
+
+
+@fast
+def _parts_squares(
+    x: Floats, parts: Floats, away: Floats, u: Floats, xP: Floats, partsP: Floats, awayP: Floats, uP: Floats,
+    there: Flags, which: Places, mine: Codes, P: Floats, mis: Places, L: Floats, room: Floats,
+    vv: Floats, uv: Floats, uu: Floats, log_det: Floats,
+) -> None:  # fmt: skip
+    """The same; mis, L and room (3, p) are that."""
     n, p = x.shape
-    mis, L = np.empty(p, np.int64), np.empty((p, p))
-    a, r, y = np.empty(p), np.empty(p), np.empty(p)
+    a, r, y = room[0], room[1], room[2]
     b, inner = np.int64(0), 0.0
     for i in range(n):
         q = which[i]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .runtime.compiled import fast, fast_helper, helper, jit, pasted
+from .runtime.lengths import check_rows
 from .runtime.prefetch import LINE, prefetch_cell, prefetch_range, prefetch_rows
+from .runtime.types import Codes, Flags, Floats, Numbers, Places
 
 
 @jit
-def first_means(X, codes, weights, limit, seen, mean):  # type: ignore[no-untyped-def]
+def first_means(X: Numbers, codes: Codes, weights: Floats, limit: int, seen: Floats, mean: Floats) -> int:
     """The mean of the first ``limit`` present values of every class and column (seen: how many so far).
 
     Returns how many cells are still short of ``limit``.
@@ -32,7 +32,7 @@ def first_means(X, codes, weights, limit, seen, mean):  # type: ignore[no-untype
         for j in range(p):
             if seen[c, j] < limit:
                 x = np.float64(X[i, j])
-                if np.isfinite(x):
+                if x - x == 0.0:  # finite
                     seen[c, j] += 1
                     mean[c, j] += (x - mean[c, j]) / seen[c, j]
                     if seen[c, j] == limit:
@@ -41,7 +41,7 @@ def first_means(X, codes, weights, limit, seen, mean):  # type: ignore[no-untype
 
 
 @helper
-def places_by_class(codes, place, ends):  # type: ignore[no-untyped-def]
+def places_by_class(codes: Codes, place: Places, ends: Places) -> None:
     """place[i]: where row i stands when rows are sorted by class, in their own order; ends[c]: where class c ends."""
     rows = codes.shape[0]
     K = ends.shape[0]
@@ -60,13 +60,21 @@ def places_by_class(codes, place, ends):  # type: ignore[no-untyped-def]
         ends[c] += 1
 
 
+SMALL = 1 << 14  # products that NumPy adds up nearly as soon as a kernel, for which nothing needs to be compiled
+
+
+def marked(codes: Codes, K: int) -> Floats:
+    """1 at the class of each row, else 0.  # → (n, K)"""
+    return (codes[:, None] == np.arange(K)).astype(np.float64)
+
+
 LONG_ROW = 256  # bytes from which on the memory, not the processor, says how fast rows can be added up
 STRIP_ROWS, STRIP_CELLS = 128, 1 << 14  # of short rows that are put in the order of their classes, in the cache
 AHEAD_ROWS = 32  # long rows that are asked for before they are reached, at least
 
 
 @pasted
-def add_four(X, a, b, d, e, weights, o, s1, s2):  # type: ignore[no-untyped-def]
+def add_four(X: Numbers, a: int, b: int, d: int, e: int, weights: Floats, o: Floats, s1: Floats, s2: Floats) -> float:
     """s1 += Σ w z and s2 += Σ w z² of four rows of one class: its sums are loaded and stored once for the four."""
     xa, xb, xd, xe = X[a], X[b], X[d], X[e]
     wa, wb, wd, we = weights[a], weights[b], weights[d], weights[e]
@@ -77,22 +85,25 @@ def add_four(X, a, b, d, e, weights, o, s1, s2):  # type: ignore[no-untyped-def]
         ze = np.float64(xe[j]) - o[j]
         s1[j] += (wa * za + wb * zb) + (wd * zd + we * ze)
         s2[j] += (wa * za * za + wb * zb * zb) + (wd * zd * zd + we * ze * ze)  # 0 if w is
-    return (wa + wb) + (wd + we)
+    return (wa + wb) + (wd + we)  # type: ignore[no-any-return]
 
 
 @pasted
-def add_one(X, a, weights, o, s1, s2):  # type: ignore[no-untyped-def]
+def add_one(X: Numbers, a: int, weights: Floats, o: Floats, s1: Floats, s2: Floats) -> float:
     """The same of one row."""
     x, w = X[a], weights[a]
     for j in range(X.shape[1]):
         z = np.float64(x[j]) - o[j]
         s1[j] += w * z
         s2[j] += w * z * z
-    return w
+    return w  # type: ignore[no-any-return]
 
 
 @fast
-def add_as_they_come(X, codes, weights, origin, n, t1, t2, held, waiting):  # type: ignore[no-untyped-def]
+def add_as_they_come(
+    X: Numbers, codes: Codes, weights: Floats, origin: Floats,
+    n: Floats, t1: Floats, t2: Floats, held: Places, waiting: Places,
+) -> None:  # fmt: skip
     """Long rows: each waits until there are four of its class.
 
     Whenever four are added, four more are asked for; none is reached before, as at most three of every class wait.
@@ -116,7 +127,10 @@ def add_as_they_come(X, codes, weights, origin, n, t1, t2, held, waiting):  # ty
 
 
 @fast
-def add_strips(X, codes, weights, origin, n, t1, t2, order, ends, after):  # type: ignore[no-untyped-def]
+def add_strips(
+    X: Numbers, codes: Codes, weights: Floats, origin: Floats,
+    n: Floats, t1: Floats, t2: Floats, order: Places, ends: Places, after: Places,
+) -> None:  # fmt: skip
     """Short rows: strips of them are put in the order of their classes, as nobody can foresee which class comes next.
 
     The next strip is counted and asked for meanwhile: a line of memory with every row that is put in its place, the
@@ -127,7 +141,7 @@ def add_strips(X, codes, weights, origin, n, t1, t2, order, ends, after):  # typ
     K = n.shape[0]
     line = LINE // X.itemsize
     strip = order.shape[0]
-    for i in range(min(strip, rows)):
+    for i in range(strip if strip < rows else rows):
         after[codes[i]] += 1
     prefetch_rows(X, 0, strip)
     for start in range(0, rows, strip):
@@ -137,7 +151,8 @@ def add_strips(X, codes, weights, origin, n, t1, t2, order, ends, after):  # typ
             total += after[c]
             after[c] = 0
         stop = start + total
-        later = max(min(rows - strip, stop), start)  # rows from here on have none a strip after them
+        later = rows - strip if rows - strip < stop else stop  # rows from here on have none a strip after them
+        later = later if later > start else start
         asked = (start + strip) * p
         for i in range(start, later):
             c = codes[i]
@@ -150,40 +165,58 @@ def add_strips(X, codes, weights, origin, n, t1, t2, order, ends, after):  # typ
             c = codes[i]
             order[ends[c]] = i
             ends[c] += 1
-        limit = min(stop + strip, rows) * p
-        rest = max(p - line, 0)
+        limit = (stop + strip if stop + strip < rows else rows) * p
+        rest = p - line if p > line else 0
         k = 0
         for c in range(K):
             while k + 4 <= ends[c]:
-                prefetch_range(X, asked, min(asked + 4 * rest, limit))
-                asked += 4 * rest
+                soon = asked + 4 * rest
+                prefetch_range(X, asked, soon if soon < limit else limit)
+                asked = soon
                 n[c] += add_four(
                     X, order[k], order[k + 1], order[k + 2], order[k + 3], weights, origin[c], t1[c], t2[c]
                 )
                 k += 4
             while k < ends[c]:
-                prefetch_range(X, asked, min(asked + rest, limit))
-                asked += rest
+                soon = asked + rest
+                prefetch_range(X, asked, soon if soon < limit else limit)
+                asked = soon
                 n[c] += add_one(X, order[k], weights, origin[c], t1[c], t2[c])
                 k += 1
 
 
-def class_moments(X: Any, codes: Any, weights: Any, origin: Any, n: Any, t1: Any, t2: Any) -> None:
+def class_moments(X: Numbers, codes: Codes, weights: Floats, origin: Floats, n: Floats, t1: Floats, t2: Floats) -> None:
     """n[c] += w, t1[c, j] += w z, t2[c, j] += w z², with z = x − origin[c, j], four rows of a class at a time.
 
     Rows are then not read in their order, so that each is asked for some time before it is reached.  Long rows and
-    short ones have a kernel each, of which mostly one is needed.
+    short ones have a kernel each, of which mostly one is needed; few rows are left to NumPy, for whom nothing needs to
+    be compiled.
     """
+    check_rows(len(X), codes, weights)
     K, p = len(n), X.shape[1]
-    if p * X.itemsize < LONG_ROW:
+    if X.size * K <= SMALL:
+        _few_moments(X, codes, weights, origin, n, t1, t2)
+    elif p * X.itemsize < LONG_ROW:
         order = np.empty(max(STRIP_ROWS, STRIP_CELLS // max(p, 1), K), np.int64)
         add_strips(X, codes, weights, origin, n, t1, t2, order, np.empty(K, np.int64), np.zeros(K, np.int64))
     else:
         add_as_they_come(X, codes, weights, origin, n, t1, t2, np.empty((K, 4), np.int64), np.zeros(K, np.int64))
 
 
+@np.errstate(all="ignore")
+def _few_moments(X: Numbers, codes: Codes, weights: Floats, origin: Floats, n: Floats, t1: Floats, t2: Floats) -> None:
+    """The same by products; what is not finite is so for all classes."""
+    z, w, R = X - origin[codes], weights[:, None], marked(codes, len(n))
+    wz = w * z
+    n += weights @ R
+    t1 += R.T @ wz
+    t2 += R.T @ (wz * z)
+
+
 @fast
-def class_moments_present(X, codes, weights, origin, n, t1, t2):  # type: ignore[no-untyped-def]
+def class_moments_present(
+    X: Numbers, codes: Codes, weights: Floats, origin: Floats, n: Floats, t1: Floats, t2: Floats
+) -> None:
     """The same for rows with missing values: a NaN adds nothing, and n[c, j] counts what is there."""
     rows, p = X.shape
     for i in range(rows):
@@ -199,7 +232,7 @@ def class_moments_present(X, codes, weights, origin, n, t1, t2):  # type: ignore
 
 
 @jit
-def class_sums(T, present, codes, weights, n, t):  # type: ignore[no-untyped-def]
+def class_sums(T: Floats, present: Flags, codes: Codes, weights: Floats, n: Floats, t: Floats) -> None:
     """n[c, j] += w·m and t[c, j, k] += w·T[i, j, k] of ready-made statistics; m marks what is present."""
     rows, p, order = T.shape
     for i in range(rows):
@@ -213,7 +246,7 @@ def class_sums(T, present, codes, weights, n, t):  # type: ignore[no-untyped-def
 
 
 @fast
-def column_sums(X, codes, weights, t):  # type: ignore[no-untyped-def]
+def column_sums(X: Numbers, codes: Codes, weights: Floats, t: Floats) -> None:
     """t[c, j] += w·x."""
     rows, p = X.shape
     for i in range(rows):
@@ -224,7 +257,9 @@ def column_sums(X, codes, weights, t):  # type: ignore[no-untyped-def]
 
 
 @fast_helper
-def centre_rows(X, place, codes, weights, origin, Z, n, t1):  # type: ignore[no-untyped-def]
+def centre_rows(
+    X: Numbers, place: Places, codes: Codes, weights: Floats, origin: Floats, Z: Floats, n: Floats, t1: Floats
+) -> None:
     """Z[place[i]] = √w·z, z = x − origin of the row's class; n[c] += w and t1[c] += w z on the way."""
     rows, p = X.shape
     for i in range(rows):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from .runtime.compiled import fast_helper, helper, jit
+from .runtime.types import Floats, Numbers
 
 
 @fast_helper
-def _gaussian_scores(x, mean, root, log_scale, out):  # type: ignore[no-untyped-def]
+def _gaussian_scores(x: Numbers, mean: Floats, root: Floats, log_scale: Floats, out: Floats) -> None:
     K, p = mean.shape
     for c in range(K):
         q = 0.0
@@ -20,7 +21,7 @@ def _gaussian_scores(x, mean, root, log_scale, out):  # type: ignore[no-untyped-
 
 
 @fast_helper
-def _linear_scores(x, middle, weights, offset, out):  # type: ignore[no-untyped-def]
+def _linear_scores(x: Numbers, middle: Floats, weights: Floats, offset: Floats, out: Floats) -> None:
     K, p = weights.shape
     for c in range(K):
         q = 0.0
@@ -30,7 +31,7 @@ def _linear_scores(x, middle, weights, offset, out):  # type: ignore[no-untyped-
 
 
 @helper
-def _softmax(log_prior, out):  # type: ignore[no-untyped-def]
+def _softmax(log_prior: Floats, out: Floats) -> None:
     K = out.shape[0]
     top = -np.inf
     at = 0
@@ -48,14 +49,14 @@ def _softmax(log_prior, out):  # type: ignore[no-untyped-def]
 
 
 @jit
-def gaussian_row(x, mean, root, log_scale, log_prior, out):  # type: ignore[no-untyped-def]
+def gaussian_row(x: Numbers, mean: Floats, root: Floats, log_scale: Floats, log_prior: Floats, out: Floats) -> None:
     """Softmax of log p(c) − Σ_j ((x − μ)·root)² + log σ√2π over the values present."""
     _gaussian_scores(x, mean, root, log_scale, out)
     _softmax(log_prior, out)
 
 
 @jit
-def linear_row(x, middle, weights, offset, log_prior, out):  # type: ignore[no-untyped-def]
+def linear_row(x: Numbers, middle: Floats, weights: Floats, offset: Floats, log_prior: Floats, out: Floats) -> None:
     """Softmax of log p(c) + offset[c] + weights[c]·(x − middle)."""
     _linear_scores(x, middle, weights, offset, out)
     _softmax(log_prior, out)

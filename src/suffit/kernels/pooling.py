@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .runtime.compiled import fast
+from .runtime.compiled import fast, fast_helper
+from .runtime.lengths import check_rows
+from .runtime.types import Codes, Floats
 
 AT_ONCE = 128  # rows: loops over them vectorise, however few classes there are
 LEAST = -45.0  # the log of a share that adds nothing to 1
@@ -12,8 +14,7 @@ MIDDLE = LEAST / 128
 FACTOR = float(np.exp(MIDDLE))
 
 
-@fast
-def share(x):  # type: ignore[no-untyped-def]
+def share(x: float) -> float:
     """exp(x) to 13 digits for LEAST ≤ x ≤ 0: the 64th power of a polynomial, so that loops vectorise."""
     r = x * (1 / 64) - MIDDLE
     y = 1 / 479001600
@@ -37,55 +38,61 @@ def share(x):  # type: ignore[no-untyped-def]
     return y * y
 
 
-@fast
-def pool_loss(S, log_prior, codes, weights, beta, outlier_rate, slope, curve, bend):  # type: ignore[no-untyped-def]
-    """Σ w·(−log p(c_i | i)), p = (1 − ε)·q + ε·prior, q ∝ exp(log prior + Σ_m β_m·S_m); and Σ w·P(outlier rate | i).
+_share = fast_helper(share)
+
+
+def pool_loss(
+    S: Floats, log_prior: Floats, codes: Codes, weights: Floats, beta: Floats, outlier_rate: float,
+    slope: Floats, curve: Floats, bend: Floats,
+) -> tuple[float, float]:  # fmt: skip
+    """Σ w·(−log p(c_i | i)), p = (1 − ε)·q + ε·prior, q ∝ exp(log prior + Σ_m β_m·S_m); and Σ w·P(outlier | i).
 
     Added up beside it: its gradient in β, and its Hessian in (β, logit ε) in two parts, ``curve`` (positive: that of
-    log q by the share r of each row that is no outlier rate) less ``bend`` = Σ w·r(1 − r)·k kᵀ, k = (∂ log q/∂β, −1).
-    S: (M, K, n); log_prior: (K, n), or (K, 1) for all rows; slope: (M,); of curve (M, M) and bend (M + 1, M + 1) the
-    lower triangles.
+    log q by the share r of each row that is no outlier) less ``bend`` = Σ w·r(1 − r)·k kᵀ, k = (∂ log q/∂β, −1).
+    S: (M, K, n); log_prior: (K, n); slope: (M,); of curve (M, M) and bend (M + 1, M + 1) the lower triangles.  0 < ε.
     """
     M, K, n = S.shape
-    each = log_prior.shape[1] > 1
-    p, top, norm, w = np.empty((K, AT_ONCE)), np.empty(AT_ONCE), np.empty(AT_ONCE), np.empty(AT_ONCE)
-    mean, told, odd = np.empty((M, AT_ONCE)), np.full((M + 1, AT_ONCE), -1.0), np.empty(AT_ONCE)
-    total, outlier_rates, chance = 0.0, 0.0, np.empty(K)
-    for k in range(K):
-        chance[k] = np.exp(log_prior[k, 0])
+    check_rows(n, codes, weights, log_prior.T)
+    room = np.empty((K + M + 4, AT_ONCE)), np.full((M + 1, AT_ONCE), -1.0)
+    return _pool_loss(S, log_prior, codes, weights, beta, outlier_rate, *room, slope, curve, bend)
+
+
+@fast
+def _pool_loss(
+    S: Floats, log_prior: Floats, codes: Codes, weights: Floats, beta: Floats, outlier_rate: float,
+    room: Floats, told: Floats, slope: Floats, curve: Floats, bend: Floats,
+) -> tuple[float, float]:  # fmt: skip
+    """The same, some rows at a time; room (K + M + 4, AT_ONCE), and told (M + 1, AT_ONCE), whose last row is −1."""
+    M, K, n = S.shape
+    p, mean, rest = room[:K], room[K : K + M], room[K + M :]
+    top, norm, w, odd = rest[0], rest[1], rest[2], rest[3]
+    total, outliers = 0.0, 0.0
     for start in range(0, n, AT_ONCE):
-        size = min(AT_ONCE, n - start)
-        top[:] = -np.inf
+        size = AT_ONCE if start + AT_ONCE < n else n - start
+        for i in range(size):
+            top[i], norm[i] = -np.inf, 0.0
         for k in range(K):
             for i in range(size):
-                p[k, i] = log_prior[k, start + i] if each else log_prior[k, 0]
+                p[k, i] = log_prior[k, start + i]
             for m in range(M):
                 b = beta[m]
                 for i in range(size):
                     p[k, i] += b * S[m, k, start + i]
             for i in range(size):
-                top[i] = max(top[i], p[k, i])
-        for i in range(size):
-            w[i] = p[codes[start + i], i] - top[i]
-            norm[i] = 0.0
+                top[i] = p[k, i] if p[k, i] > top[i] else top[i]
         for k in range(K):
             for i in range(size):
                 below = p[k, i] - top[i]
-                e = share(max(below, LEAST)) if below > LEAST else 0.0  # however large the score, it says nothing more
+                e = _share(below if below > LEAST else LEAST) if below > LEAST else 0.0  # the rest says nothing more
                 p[k, i] = e
                 norm[i] += e
         for i in range(size):
             c = codes[start + i]
-            right, loss = 1.0, 0.0  # the share of what is said for the class that is no outlier rate
-            if outlier_rate > 0.0:
-                by_chance = outlier_rate * (np.exp(log_prior[c, start + i]) if each else chance[c])
-                q = (1.0 - outlier_rate) * p[c, i] / norm[i]
-                right = q / (q + by_chance)
-                loss = -np.log(q + by_chance)
-            else:
-                loss = np.log(norm[i]) - w[i]
-            total += weights[start + i] * loss
-            outlier_rates += weights[start + i] * (1.0 - right)
+            q = (1.0 - outlier_rate) * p[c, i] / norm[i]
+            both = q + outlier_rate * np.exp(log_prior[c, start + i])
+            right = q / both  # the share of what is said for the class that is no outlier
+            total -= weights[start + i] * np.log(both)
+            outliers += weights[start + i] * (1.0 - right)
             w[i] = weights[start + i] * right
             odd[i] = w[i] * (1.0 - right)
         for m in range(M):
@@ -98,13 +105,12 @@ def pool_loss(S, log_prior, codes, weights, beta, outlier_rate, slope, curve, be
                 mean[m, i] /= norm[i]
                 told[m, i] = S[m, codes[start + i], start + i] - mean[m, i]
                 slope[m] -= w[i] * told[m, i]
-        if outlier_rate > 0.0:
-            for m in range(M + 1):
-                for o in range(m + 1):
-                    value = 0.0
-                    for i in range(size):
-                        value += odd[i] * told[m, i] * told[o, i]
-                    bend[m, o] += value
+        for m in range(M + 1):
+            for o in range(m + 1):
+                value = 0.0
+                for i in range(size):
+                    value += odd[i] * told[m, i] * told[o, i]
+                bend[m, o] += value
         for i in range(size):
             w[i] /= norm[i]
         for m in range(M):
@@ -114,4 +120,4 @@ def pool_loss(S, log_prior, codes, weights, beta, outlier_rate, slope, curve, be
                     for i in range(size):
                         value += w[i] * p[k, i] * (S[m, k, start + i] - mean[m, i]) * (S[o, k, start + i] - mean[o, i])
                 curve[m, o] += value
-    return total, outlier_rates
+    return total, outliers

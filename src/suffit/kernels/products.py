@@ -7,35 +7,55 @@ is twice as fast as a matrix product, which copies its operands first.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from .moments import centre_rows, places_by_class
+from .moments import centre_rows, marked, places_by_class
 from .runtime.compiled import fast, fast_helper
+from .runtime.lengths import check_rows
+from .runtime.types import Codes, Floats, Numbers, Places
 
 AT_ONCE = 256  # rows whose columns are multiplied at once
 SIDE = 4  # columns on each side of the products that stay in the registers: rooms are multiples of it
+SMALL = 1 << 18  # products that NumPy adds up nearly as soon as a kernel, for which nothing needs to be compiled
 STRIP_CELLS = 1 << 17  # of rows that are sorted together
 
 
-def add_scatter(X: Any, codes: Any, weights: Any, origin: Any, n: Any, t1: Any, G: Any) -> None:
+def add_scatter(X: Numbers, codes: Codes, weights: Floats, origin: Floats, n: Floats, t1: Floats, G: Floats) -> None:
     """n[c] += w, t1[c] += w z, and G[c] (or G[0], where it has one alone) += w z zᵀ, the upper triangle.
 
-    The room that it takes is made here: NumPy has that compiled.
+    Of few rows NumPy adds them up, for whom nothing needs to be compiled.
     """
+    check_rows(len(X), codes, weights)
     rows, p = X.shape
+    if X.size * p * len(G) <= SMALL:
+        _add_few(X, codes, weights, origin, n, t1, G)
+        return
     strip = min(rows, max(STRIP_CELLS // max(p, 1), AT_ONCE * max(len(G), 2)))
     room = np.empty((strip, p)), np.zeros((G.shape[1], AT_ONCE)), np.arange(strip), np.empty(len(origin), np.int64)
     scatter_by_strips(X, codes, weights, origin, n, t1, G, *room)
 
 
+@np.errstate(all="ignore")
+def _add_few(X: Numbers, codes: Codes, weights: Floats, origin: Floats, n: Floats, t1: Floats, G: Floats) -> None:
+    """The same by a product for each G; what is not finite is so for all classes."""
+    p = X.shape[1]
+    z, R = X - origin[codes], marked(codes, len(n))
+    wz = weights[:, None] * z
+    n += weights @ R
+    t1 += R.T @ wz
+    for c in range(len(G)):
+        G[c, :p, :p] += z.T @ (wz if len(G) == 1 else R[:, c : c + 1] * wz)
+
+
 @fast
-def scatter_by_strips(X, codes, weights, origin, n, t1, G, Z, T, place, ends):  # type: ignore[no-untyped-def]
+def scatter_by_strips(
+    X: Numbers, codes: Codes, weights: Floats, origin: Floats, n: Floats, t1: Floats, G: Floats,
+    Z: Floats, T: Floats, place: Places, ends: Places,
+) -> None:  # fmt: skip
     """The same, strip by strip of as many rows as Z has; T, place and ends are room, place in order where G is one."""
     rows, strip, own = X.shape[0], Z.shape[0], G.shape[0] > 1
     for start in range(0, rows, strip):
-        stop = min(start + strip, rows)
+        stop = start + strip if start + strip < rows else rows
         some = codes[start:stop]
         if own:
             places_by_class(some, place, ends)
@@ -45,27 +65,21 @@ def scatter_by_strips(X, codes, weights, origin, n, t1, G, Z, T, place, ends):  
         first = np.int64(0)  # a number: for a constant helpers are compiled once more
         for c in range(G.shape[0]):
             for a in range(first, ends[c], AT_ONCE):
-                b = min(a + AT_ONCE, ends[c])
+                b = a + AT_ONCE if a + AT_ONCE < ends[c] else ends[c]
                 _turn(Z, a, b, T)
                 _products(T, b - a, G[c])
             first = ends[c]
 
 
-@fast
-def both_sides(upper, out):  # type: ignore[no-untyped-def]
+def both_sides(upper: Floats, out: Floats) -> None:
     """Whole symmetric matrices, of as many columns as ``out`` has, from upper triangles with room to spare."""
-    K, p = out.shape[0], out.shape[1]
-    for c in range(K):
-        for i in range(p):
-            for j in range(i, p):
-                out[c, i, j] = upper[c, i, j]
-        for i in range(p):
-            for j in range(i):
-                out[c, i, j] = out[c, j, i]
+    p = out.shape[1]
+    some = upper[:, :p, :p]
+    out[:] = np.where(np.tri(p, k=-1, dtype=bool), some.swapaxes(1, 2), some)
 
 
 @fast_helper
-def _turn(Z, start, stop, T):  # type: ignore[no-untyped-def]
+def _turn(Z: Floats, start: int, stop: int, T: Floats) -> None:
     """T[j, i] = Z[start + i, j], eight rows at a time."""
     p = Z.shape[1]
     i = start
@@ -84,7 +98,7 @@ def _turn(Z, start, stop, T):  # type: ignore[no-untyped-def]
 
 
 @fast_helper
-def _products(T, m, G):  # type: ignore[no-untyped-def]
+def _products(T: Floats, m: int, G: Floats) -> None:
     """G[i, j] += Σ_k T[i, k] T[j, k] over the first m, for blocks of 4 × 4 on and above the diagonal."""
     for i in range(0, G.shape[0], SIDE):
         a, b, c, d = T[i], T[i + 1], T[i + 2], T[i + 3]

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .runtime.compiled import fast, jit
+from .runtime.lengths import check_rows
+from .runtime.types import Codes, Floats, Integers, Numbers
 
 
-def gaussian_scores(X: Any, mean: Any, root: Any, start: Any, out: Any) -> None:
+def gaussian_scores(X: Numbers, mean: Floats, root: Floats, start: Floats, out: Floats) -> None:
     """out[i, c] = start[c] − Σ_j ((x − μ)·root)² with root = 1/(σ√2); two classes have a kernel of their own."""
+    check_rows(len(X), out)
+    check_rows(X.shape[1], mean.T, root.T)
     (gaussian_scores_of_two if len(mean) == 2 else gaussian_scores_of_many)(X, mean, root, start, out)
 
 
 @fast
-def gaussian_scores_of_two(X, mean, root, start, out):  # type: ignore[no-untyped-def]
+def gaussian_scores_of_two(X: Numbers, mean: Floats, root: Floats, start: Floats, out: Floats) -> None:
     """Two classes are bound by reading memory, best done row after row."""
     rows, p = X.shape
     for i in range(rows):
@@ -32,7 +34,7 @@ def gaussian_scores_of_two(X, mean, root, start, out):  # type: ignore[no-untype
 
 
 @fast
-def gaussian_scores_of_many(X, mean, root, start, out):  # type: ignore[no-untyped-def]
+def gaussian_scores_of_many(X: Numbers, mean: Floats, root: Floats, start: Floats, out: Floats) -> None:
     """The same for any number of classes: four rows at a time share μ and root."""
     rows, p = X.shape
     K = mean.shape[0]
@@ -71,7 +73,9 @@ def gaussian_scores_of_many(X, mean, root, start, out):  # type: ignore[no-untyp
 
 
 @jit
-def gaussian_scores_present(X, mean, root, log_scale, start, out):  # type: ignore[no-untyped-def]
+def gaussian_scores_present(
+    X: Numbers, mean: Floats, root: Floats, log_scale: Floats, start: Floats, out: Floats
+) -> None:
     """The same where values may be missing: a NaN drops its term and its log σ√2π."""
     rows, p = X.shape
     K = mean.shape[0]
@@ -86,7 +90,7 @@ def gaussian_scores_present(X, mean, root, log_scale, start, out):  # type: igno
 
 
 @fast
-def along_one_direction(X, middle, direction, out):  # type: ignore[no-untyped-def]
+def along_one_direction(X: Numbers, middle: Floats, direction: Floats, out: Floats) -> None:
     """out[i, 0] = direction·(x − middle), four rows at a time, each read once: for rows longer than a cache."""
     rows, p = X.shape
     i = 0
@@ -109,12 +113,18 @@ def along_one_direction(X, middle, direction, out):  # type: ignore[no-untyped-d
         i += 1
 
 
+def linear_scores(X: Numbers, middle: Floats, weights: Floats, start: Floats, out: Floats) -> None:
+    """out[i, c] = start[c] + weights[c]·(x − middle)."""
+    check_rows(len(X), out)
+    check_rows(X.shape[1], middle, weights.T)
+    _linear_scores(X, middle, weights, start, np.empty((4, X.shape[1])), out)
+
+
 @fast
-def linear_scores(X, middle, weights, start, out):  # type: ignore[no-untyped-def]
-    """out[i, c] = start[c] + weights[c]·(x − middle); four rows and two classes at a time share what is read."""
+def _linear_scores(X: Numbers, middle: Floats, weights: Floats, start: Floats, z: Floats, out: Floats) -> None:
+    """Four rows and two classes at a time share what is read; z (4, p) is room."""
     rows, p = X.shape
     K = weights.shape[0]
-    z = np.empty((4, p))
     i = 0
     while i + 4 <= rows:
         for r in range(4):
@@ -161,7 +171,7 @@ def linear_scores(X, middle, weights, start, out):  # type: ignore[no-untyped-de
 
 
 @jit
-def nearest_centre_scores(U, V, start, nearest, out):  # type: ignore[no-untyped-def]
+def nearest_centre_scores(U: Floats, V: Floats, start: Floats, nearest: Integers, out: Floats) -> None:
     """Scores −½‖u − v_c‖² + start[c] up to a constant per row, without cancellation near or far.
 
     Taken relative to the nearest centre b: (v_c − v_b)·(u − ½(v_c + v_b)).  Its error is of the order of
@@ -190,7 +200,7 @@ def nearest_centre_scores(U, V, start, nearest, out):  # type: ignore[no-untyped
 
 
 @fast
-def subtract_centre(X, middle, Z):  # type: ignore[no-untyped-def]
+def subtract_centre(X: Numbers, middle: Floats, Z: Floats) -> None:
     """Z = x − middle."""
     rows, p = X.shape
     for i in range(rows):
@@ -199,7 +209,7 @@ def subtract_centre(X, middle, Z):  # type: ignore[no-untyped-def]
 
 
 @fast
-def subtract_half_norms(U, bias, out):  # type: ignore[no-untyped-def]
+def subtract_half_norms(U: Floats, bias: Floats, out: Floats) -> None:
     """out[i, c] −= ½ Σ_k (U[i, c·h + k] + bias[c, k])²: the classes stand side by side in U, h columns each."""
     rows = U.shape[0]
     K, h = bias.shape
@@ -213,7 +223,7 @@ def subtract_half_norms(U, bias, out):  # type: ignore[no-untyped-def]
 
 
 @jit
-def lower_by_top(scores, log_prior):  # type: ignore[no-untyped-def]
+def lower_by_top(scores: Floats, log_prior: Floats) -> bool:
     """Scores + log prior, minus the maximum of the row, in place.  False where a row has no finite maximum."""
     rows, K = scores.shape
     good = True
@@ -228,7 +238,7 @@ def lower_by_top(scores, log_prior):  # type: ignore[no-untyped-def]
             if s > top:
                 top = s
                 at = c
-        if not (defined and np.isfinite(top)):
+        if not (defined and top - top == 0.0):
             good = False
             for c in range(K):
                 scores[i, c] = np.nan
@@ -241,7 +251,7 @@ def lower_by_top(scores, log_prior):  # type: ignore[no-untyped-def]
 
 
 @jit
-def best_classes(scores, log_prior, out):  # type: ignore[no-untyped-def]
+def best_classes(scores: Floats, log_prior: Floats, out: Codes) -> None:
     """out[i]: the class with the largest score + log prior, the first of equals; −1 where no score is finite.
 
     Sums find it without waiting for one another, differences have the last word.
@@ -268,11 +278,11 @@ def best_classes(scores, log_prior, out):  # type: ignore[no-untyped-def]
             for c in range(1, K):
                 if (scores[i, c] - scores[i, at]) + (log_prior[c] - log_prior[at]) > 0.0:
                     at = c
-        out[i] = -1 if undefined or not np.isfinite(scores[i, at]) else at
+        out[i] = -1 if undefined or scores[i, at] - scores[i, at] != 0.0 else at
 
 
 @jit
-def to_posterior_of_two(scores, log_prior):  # type: ignore[no-untyped-def]
+def to_posterior_of_two(scores: Floats, log_prior: Floats) -> bool:
     """Two scores to two probabilities, in place, by one exponential.  False where a row has no finite maximum."""
     good = True
     odds = log_prior[0] - log_prior[1]
@@ -292,7 +302,7 @@ def to_posterior_of_two(scores, log_prior):  # type: ignore[no-untyped-def]
 
 
 @jit
-def divide_by_sum(shares):  # type: ignore[no-untyped-def]
+def divide_by_sum(shares: Floats) -> None:
     """Each row divided by its sum, in place."""
     rows, K = shares.shape
     for i in range(rows):
@@ -304,7 +314,7 @@ def divide_by_sum(shares):  # type: ignore[no-untyped-def]
 
 
 @jit
-def to_log_posterior(scores, log_prior):  # type: ignore[no-untyped-def]
+def to_log_posterior(scores: Floats, log_prior: Floats) -> bool:
     """Scores + log prior, minus the log-sum-exp of the row, in place.  False where a row has no finite maximum."""
     rows, K = scores.shape
     good = lower_by_top(scores, log_prior)

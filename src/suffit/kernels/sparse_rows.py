@@ -5,16 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from .runtime.compiled import fast, helper, jit
+from .runtime.lengths import check_rows
 from .runtime.prefetch import prefetch_cell, prefetch_range
+from .runtime.types import Codes, Floats, Integers, Numbers, Places
 
 _AHEAD = 384  # entries asked for before they are needed: about as many as are read while memory answers
 _NEAR = 1 << 18  # sums of which most stay in the second cache
 
 
-@jit
-def has_duplicates(ends, columns, p):  # type: ignore[no-untyped-def]
+def has_duplicates(ends: Integers, columns: Integers, p: int) -> bool:
     """Whether some row of a CSR matrix has two entries in one column."""
-    seen = np.full(p, -1, np.int64)
+    return _has_duplicates(ends, columns, np.full(p, -1))
+
+
+@jit
+def _has_duplicates(ends: Integers, columns: Integers, seen: Places) -> bool:
+    """The same; ``seen`` begins with −1 for each column."""
     for i in range(len(ends) - 1):
         for e in range(ends[i], ends[i + 1]):
             if seen[columns[e]] == i:
@@ -24,7 +30,7 @@ def has_duplicates(ends, columns, p):  # type: ignore[no-untyped-def]
 
 
 @helper
-def _row_of(codes, lo, hi, i):  # type: ignore[no-untyped-def]
+def _row_of(codes: Codes, lo: int, hi: int, i: int) -> int:
     """The first row from i on whose class is in [lo, hi)."""
     while i < codes.shape[0] and not (codes[i] >= lo and codes[i] < hi):
         i += 1
@@ -32,7 +38,7 @@ def _row_of(codes, lo, hi, i):  # type: ignore[no-untyped-def]
 
 
 @helper
-def _value(x, threshold):  # type: ignore[no-untyped-def]
+def _value(x: float, threshold: float | None) -> float:
     """What an entry counts as: itself, or with a threshold 1 above it, else 0."""
     if threshold is None:  # known when this is compiled, here and below
         return x
@@ -40,7 +46,7 @@ def _value(x, threshold):  # type: ignore[no-untyped-def]
 
 
 @helper
-def _flaw(seen, x, threshold):  # type: ignore[no-untyped-def]
+def _flaw(seen: float, x: float, threshold: float | None) -> float:
     """Less than 0 once an entry is negative; with a threshold NaN once one is not finite."""
     if threshold is None:
         return x if x < seen else seen
@@ -48,7 +54,10 @@ def _flaw(seen, x, threshold):  # type: ignore[no-untyped-def]
 
 
 @jit
-def csr_class_sums(indptr, indices, data, threshold, codes, weights, lo, hi, t):  # type: ignore[no-untyped-def]
+def csr_class_sums(
+    indptr: Integers, indices: Integers, data: Numbers, threshold: float | None, codes: Codes, weights: Floats,
+    lo: int, hi: int, t: Floats,
+) -> bool:  # fmt: skip
     """t[c, j] += w·x over the entries of the rows whose class is in [lo, hi).  False where one is negative.
 
     With a threshold an entry counts as 1 where it is above it, else as 0; False where one is not finite.
@@ -96,7 +105,9 @@ def csr_class_sums(indptr, indices, data, threshold, codes, weights, lo, hi, t):
 
 
 @jit
-def csr_class_statistics(indptr, indices, T, codes, weights, lo, hi, t):  # type: ignore[no-untyped-def]
+def csr_class_statistics(
+    indptr: Integers, indices: Integers, T: Floats, codes: Codes, weights: Floats, lo: int, hi: int, t: Floats
+) -> None:
     """t[c, j, k] += w·T[e, k] of ready-made statistics of the entries, for the classes in [lo, hi)."""
     order = T.shape[1]
     for i in range(codes.shape[0]):
@@ -110,7 +121,10 @@ def csr_class_statistics(indptr, indices, T, codes, weights, lo, hi, t):  # type
 
 
 @jit
-def csr_class_moments(indptr, indices, data, codes, weights, origin, lo, hi, n, t1, t2):  # type: ignore[no-untyped-def]
+def csr_class_moments(
+    indptr: Integers, indices: Integers, data: Numbers, codes: Codes, weights: Floats, origin: Floats,
+    lo: int, hi: int, n: Floats, t1: Floats, t2: Floats,
+) -> None:  # fmt: skip
     """Weight, Σ w z and Σ w z² of the stored entries, z = x − origin, for the classes in [lo, hi)."""
     for i in range(codes.shape[0]):
         c = codes[i]
@@ -124,13 +138,27 @@ def csr_class_moments(indptr, indices, data, codes, weights, origin, lo, hi, n, 
                 t2[c, j] += w * (z * z)
 
 
-@jit
-def csr_linear_scores(indptr, indices, data, threshold, weights, start, out):  # type: ignore[no-untyped-def]
+def csr_linear_scores(
+    indptr: Integers, indices: Integers, data: Numbers, threshold: float | None,
+    weights: Floats, start: Floats, out: Floats,
+) -> bool:  # fmt: skip
     """out[i, c] = start[c] + Σ_e x·weights[j_e, c].  weights: (words, K).  False where an entry is negative.
 
-    With a threshold an entry counts as 1 where it is above it, else as 0; False where one is not finite.  Two classes
-    have a loop of their own.  Its sums are in order: taken in any order they would be vectorised by gathering, which
-    takes twice the time.
+    With a threshold an entry counts as 1 where it is above it, else as 0; False where one is not finite.
+    """
+    check_rows(len(out) + 1, indptr)
+    check_rows(len(indices), data)
+    return _csr_linear_scores(indptr, indices, data, threshold, weights, start, np.empty(len(start)), out)
+
+
+@jit
+def _csr_linear_scores(
+    indptr: Integers, indices: Integers, data: Numbers, threshold: float | None,
+    weights: Floats, start: Floats, total: Floats, out: Floats,
+) -> bool:  # fmt: skip
+    """Two classes have a loop of their own; total (K,) is room.
+
+    The sums are in order: taken in any order they would be vectorised by gathering, which takes twice the time.
     """
     rows, K = out.shape
     flaw = 0.0
@@ -147,7 +175,6 @@ def csr_linear_scores(indptr, indices, data, threshold, weights, start, out):  #
             out[i, 0] = s0
             out[i, 1] = s1
         return flaw >= 0.0
-    total = np.empty(K)
     for i in range(rows):
         for c in range(K):
             total[c] = start[c]
@@ -176,7 +203,7 @@ def csr_linear_scores(indptr, indices, data, threshold, weights, start, out):  #
 
 
 @fast
-def csr_scores(indptr, indices, T, theta, start, out):  # type: ignore[no-untyped-def]
+def csr_scores(indptr: Integers, indices: Integers, T: Floats, theta: Floats, start: Floats, out: Floats) -> None:
     """out[i, c] = start[c] + Σ_e Σ_k T[e, k]·theta[j_e, k, c] over the entries e of row i."""
     rows, K = out.shape
     order = T.shape[1]
@@ -192,7 +219,9 @@ def csr_scores(indptr, indices, T, theta, start, out):  # type: ignore[no-untype
 
 
 @jit
-def csr_gaussian_scores(indptr, indices, data, mean, root, start, out):  # type: ignore[no-untyped-def]
+def csr_gaussian_scores(
+    indptr: Integers, indices: Integers, data: Numbers, mean: Floats, root: Floats, start: Floats, out: Floats
+) -> None:
     """Gaussian scores of sparse rows: start holds the score of a row of zeros, each entry its difference."""
     rows, K = out.shape
     for i in range(rows):

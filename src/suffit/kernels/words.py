@@ -12,13 +12,19 @@ from numba.core import cgutils
 from numba.np import arrayobj
 
 from .runtime.compiled import helper, instruction, jit
+from .runtime.lengths import check_rows
+from .runtime.types import Bits, Bytes, Codes, Integers, Places
 
 MIX = np.uint64(0x9E3779B97F4A7C15)
 EIGHT, HALF, ONE = np.uint64(8), np.uint64(32), np.uint64(1)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
-@instruction(lambda data, place: np.uint64(int.from_bytes(data[place : place + EIGHT].tobytes(), sys.byteorder)))
+def _loaded(data: Bytes, place: np.uint64) -> np.uint64:
+    return np.uint64(int.from_bytes(data[place : place + EIGHT].tobytes(), sys.byteorder))
+
+
+@instruction(_loaded)
 def _load(context: Any, data: Any, place: Any) -> Any:
     """The eight bytes data[place : place + 8] as one number, wherever they begin."""
 
@@ -34,34 +40,41 @@ def _load(context: Any, data: Any, place: Any) -> Any:
 
 
 @helper
-def _eight(data, start, stop):  # type: ignore[no-untyped-def]
+def _eight(data: Bytes, start: np.uint64, stop: np.uint64) -> np.uint64:
     """The bytes [start, stop) as one number, of more than eight the first eight."""
     if start == stop:
         return np.uint64(0)  # a shift by all 64 bits would be anything
     if start + EIGHT <= np.uint64(data.shape[0]):
-        bits: Any = _load(data, start)  # type: ignore[call-arg]
+        bits = _load(data, start)
         return bits if stop - start >= EIGHT else bits & (ALL >> (EIGHT * (EIGHT - (stop - start))))
     bits = np.uint64(0)
-    for e in range(min(EIGHT, stop - start)):
+    for e in range(EIGHT if stop - start > EIGHT else stop - start):
         bits |= np.uint64(data[start + np.uint64(e)]) << (EIGHT * np.uint64(e))
     return bits
 
 
-@jit
-def code_words(data, starts, valid, skipped, codes, firsts):  # type: ignore[no-untyped-def]
+def code_words(data: Bytes, starts: Integers, valid: Bytes, skipped: int, codes: Codes, firsts: Places) -> int:
     """codes[i]: the place of word i, data[starts[i] : starts[i + 1]], among the different ones; −1 where missing.
 
     The first row of each goes to ``firsts``, and how many there are is returned: −1, and half coded, for more than have
     room there.  ``valid`` has a bit for each row, after ``skipped`` ones; none where nothing is missing.
     """
-    most = firsts.shape[0]
+    check_rows(len(codes) + 1, starts)
     slots = 4
-    while slots < 4 * most:
+    while slots < 4 * len(firsts):
         slots *= 2
-    table = np.full(slots, -1, np.int32)
-    heads = np.empty(most, np.uint64)
-    sizes = np.empty(most, np.uint64)
-    last = np.uint64(slots - 1)
+    room = np.full(slots, -1, np.int32), np.empty((2, len(firsts)), np.uint64)
+    return _code_words(data, starts, valid, skipped, *room, codes, firsts)
+
+
+@jit
+def _code_words(
+    data: Bytes, starts: Integers, valid: Bytes, skipped: int, table: Codes, known: Bits, codes: Codes, firsts: Places
+) -> int:
+    """The same; table, of a power of two cells, begins with −1, and known (2, most) is room."""
+    most = firsts.shape[0]
+    heads, sizes = known[0], known[1]
+    last = np.uint64(table.shape[0] - 1)
     missing = valid.shape[0] > 0
     found = 0
     for i in range(codes.shape[0]):

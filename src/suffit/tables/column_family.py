@@ -35,6 +35,7 @@ from .candidates import (
     log_likelihoods,
 )
 from .column_family_loo import BIC, CRITERIA, LOO, compared
+from .column_values import categories_explain, column_moments, column_range, count_seen, sums_looked_up
 from .schema import DROPPED, BlockSpec, Choice, Schema, shown
 
 SAMPLE_ROWS = 20_000  # rows that the choice of families rests on, where there are more
@@ -293,7 +294,7 @@ class ColumnSample:
         if self.rows.weights is not None:
             check_finite(every[:, None], [name])
             every = every[self.with_positive_weight]
-        low, high, whole = _range(every)
+        low, high, whole = column_range(every)
         if math.isinf(low) or math.isinf(high):
             check_finite(every[:, None], [name])
         if math.isnan(low):  # in no row that weighs anything
@@ -313,7 +314,7 @@ class ColumnSample:
         if self.few is not self.frame:
             x = self.few.columns[name].numbers()
             x = x if step == 1.0 else x / step
-            least, most, units = _range(x)
+            least, most, units = column_range(x)
             if least < most:
                 return Numbers(x, self.few_rows, low, high, whole, least, most, whole or units, step)
         rows = self.rows.some(self.with_positive_weight) if len(every) < len(self.rows) else self.rows
@@ -328,19 +329,6 @@ class ColumnSample:
                 family, reason = _for_categories(distinct, present)
                 return family, f"integers that are all {value:g} as float64; {reason}"
         return None, f"{CONSTANT} {value:g}"
-
-
-@cache
-def _kernels() -> Any:
-    """What is compiled for columns: asked for by every one of them, and an import costs as much as a short column."""
-    from ..kernels import column_family as columns
-
-    return columns
-
-
-def _range(x: Array) -> tuple[float, float, bool]:
-    """The least and the greatest value, NaN where there is none, and whether all are whole, the missing left aside."""
-    return _kernels().column_range(freeze(x))  # type: ignore[no-any-return]
 
 
 def _step(x: Array, low: float, high: float) -> float:
@@ -358,8 +346,8 @@ def _step(x: Array, low: float, high: float) -> float:
 
 def _spread(column: Column, rows: Rows) -> tuple[int, float]:
     """How many distinct categories a column has, and in how many rows."""
-    values, codes = column.categories()
-    return _kernels().count_seen(freeze(codes), rows.part(0, len(rows))[1], np.zeros(len(values), np.uint8))  # type: ignore[no-any-return]
+    _, codes = column.categories()
+    return count_seen(codes, rows.part(0, len(rows))[1])
 
 
 def _running(x: Array, steps: float, rows: Rows) -> bool:
@@ -495,9 +483,7 @@ class Sums(NamedTuple):
 
 def column_sums(X: Array, rows: Rows) -> Sums:
     """The sums of columns, NaN where missing.  # (p, n)"""
-    n, z, zz = np.empty((3, len(rows.classes), len(X)))
-    middle = np.empty(len(X))
-    _kernels().column_moments(X, *rows.part(0, len(rows)), middle, n, z, zz)
+    middle, n, z, zz = column_moments(X, *rows.part(0, len(rows)), len(rows.classes))
     return Sums(n, z + n * middle, z, zz)
 
 
@@ -522,9 +508,7 @@ def _factorials() -> Array:
 
 def log_factorials(X: Array, places: NDArray[np.int64], rows: Rows) -> Array:
     """Σ log x! of the columns of counts at these places.  # (p, n)"""
-    out = np.empty(len(places))
-    _kernels().sums_looked_up(X, freeze(places), rows.part(0, len(rows))[1], _factorials(), out)
-    return out
+    return sums_looked_up(X, places, rows.part(0, len(rows))[1], _factorials())
 
 
 def _of_categories(
@@ -534,7 +518,6 @@ def _of_categories(
 
     That is Σ_cv N_cv·log (N_cv + 1)/(N_c + categories).
     """
-    categories, value = np.empty(len(places), np.int64), np.empty(len(places))
-    ranges, part = (freeze(places), freeze(low), freeze(high)), rows.part(0, len(rows))
-    _kernels().categories_explain(X, *ranges, *part, len(rows.classes), WIDE, FEW_CATEGORIES, categories, value)
-    return zip(categories.tolist(), value.tolist(), strict=True)
+    part, K = rows.part(0, len(rows)), len(rows.classes)
+    for x, a, b in zip(X[places], low.tolist(), high.tolist(), strict=True):
+        yield categories_explain(x, a, b, *part, K, WIDE, FEW_CATEGORIES)

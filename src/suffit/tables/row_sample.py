@@ -27,6 +27,7 @@ from ..data.column import BOOLEAN, EMPTY, INTEGER, NUMBER
 from ..data.frame import Frame
 from ..data.rows import Rows
 from ..families.counts.binned import SortedColumns
+from .row_keys import add_categories, add_ranks, marks_of_columns
 
 Places = NDArray[np.int64]
 Keys = NDArray[np.uint64]
@@ -56,8 +57,6 @@ class Keyed:
 
 def keyed(frame: Frame, names: Iterable[str], rows: Rows) -> Keyed:
     """Keys of the rows of a table, all of which have weight, from these columns and the class."""
-    from ..kernels.row_keys import add_categories, add_ranks, marks_of_columns
-
     kinds = {name: frame.columns[name].kind() for name in names}
     numbers = tuple(name for name, kind in kinds.items() if kind in (NUMBER, INTEGER, BOOLEAN))
     other = [name for name, kind in kinds.items() if name not in numbers and kind != EMPTY]
@@ -73,15 +72,13 @@ def keyed(frame: Frame, names: Iterable[str], rows: Rows) -> Keyed:
         coded[j] = codes
     sizes = np.array([len(values) for values, _ in categories], np.int64)
     hashed = np.zeros((len(other), int(sizes.max(initial=0))), np.uint64)
-    told = freeze(coded), freeze(sizes), rows.codes, len(rows.classes), rows.part(0, n)[1]
-    add_categories(*told, SALT, keys, hashed)
-    marks = np.zeros(len(numbers) + len(other), np.uint64)
-    marks_of_columns(columns.x, columns.order, freeze(coded), hashed, keys, marks)
+    add_categories(coded, sizes, rows.codes, len(rows.classes), rows.part(0, n)[1], SALT, keys, hashed)
+    marks = marks_of_columns(columns.x, columns.order, coded, hashed, keys)
     of_categories = {
         name: dict(zip(values, each.tolist(), strict=False))
         for name, (values, _), each in zip(other, categories, hashed, strict=True)
     }
-    of_columns = dict(zip([*numbers, *other], marks.tolist(), strict=True))
+    of_columns = dict(zip([*numbers, *other], marks, strict=True))
     return Keyed(keys, numbers, columns, coded, dict.fromkeys(kinds, 0) | of_columns, of_categories)
 
 

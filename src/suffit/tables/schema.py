@@ -68,19 +68,23 @@ class Coding:
         if not (self.categories or self.edges):
             out[:, 0] = self._scaled(_numbers(frame, column))
             return
-        from ..kernels.codings import mark_bins, mark_categories
-
         values = freeze(1 / np.asarray(self.scales) if self.scales else np.ones(self.width))
         if self.edges:
             x = _numbers(frame, column)
             if np.isinf(x).any():
                 check_finite(x[:, None], [column])
-            mark_bins(freeze(x), freeze(np.asarray(self.edges)), values, out)
+            at, missing = np.searchsorted(self.edges, x, side="right"), np.isnan(x)
+            at[missing] = 0
+            out[np.arange(len(x)), at] = values[at]
+            out[missing] = np.nan
         else:
             categories, codes = _categories(frame, column)
             place = {v: i for i, v in enumerate(self.categories)}
             places = np.array([place.get(v, UNSEEN) for v in categories], np.int64)
-            mark_categories(freeze(codes), freeze(places), values, out)
+            at = np.append(places, -1)[codes]  # the last one for a code of −1
+            out[at == -1] = np.nan
+            seen = np.flatnonzero(at >= 0)
+            out[seen, at[seen]] = values[at[seen]]
 
     def _scaled(self, x: Array) -> Array:
         if not self.scales:

@@ -380,15 +380,13 @@ class SortedColumns:
         """Edges by one of HOW: ``mdl`` is half way between the neighbours that Fayyad and Irani's rule parts."""
         from ...kernels.bins import mdl_edges, share_edges
 
-        found, count = np.empty(self.x.shape), np.empty(len(self.x), np.int64)
         if how == "width":
             return tuple(self._by_width(j, bins, weights) for j in range(len(self.x)))
         if how == "quantile":
-            found = np.empty((len(self.x), max(bins - 1, 0)))
-            share_edges(self.x, self.order, freeze(weights), bins, found, count)
+            found = share_edges(self.x, self.order, weights, bins)
         else:
-            mdl_edges(self.x, self.order, freeze(codes), freeze(weights), K, found, count)
-        return tuple(tuple(e[:n].tolist()) for e, n in zip(found, count.tolist(), strict=True))
+            found = mdl_edges(self.x, self.order, codes, weights, K)
+        return tuple(tuple(edges.tolist()) for edges in found)
 
     def _by_width(self, j: int, bins: int, weights: Array) -> Edges:
         """min + k·(max − min)/bins, correctly rounded; those with values on both sides."""

@@ -242,8 +242,10 @@ def loo_categories(
         here = freeze(codes[a:b])
         category_scores(here, offsets, scorer.table, density[a:b])
         category_scores(here, offsets, zeros, never[a:b])
-        tables = (count, sums, shown, float(alpha), EMPTIED, scorer.table, zeros)
-        categories_without(here, offsets, *rows.part(a, b), *tables, density[a:b], never[a:b], gone[a:b])
+        categories_without(
+            here, offsets, *rows.part(a, b), count, sums, shown, float(alpha), EMPTIED, scorer.table, zeros,
+            density[a:b], never[a:b], gone[a:b],
+        )  # fmt: skip
 
     every(work, row_blocks(n, p, COPY_CELLS))
     own, weights = rows.part(0, n)

@@ -8,13 +8,19 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.np import arrayobj
+from numpy.typing import NDArray
 
 from .compiled import helper, instruction
+from .types import Integer
 
 LINE = 64  # bytes that come together
 
 
-@instruction(lambda array, place: None)
+def _nothing(array: NDArray[Any], place: Integer) -> None:
+    """What asking for memory does to the values of a program."""
+
+
+@instruction(_nothing)
 def _prefetch(context: Any, array: Any, place: Any) -> Any:
     """Ask for the line of a cell, counted from the first, to be read and kept in the second cache; no more happens."""
 
@@ -33,19 +39,20 @@ def _prefetch(context: Any, array: Any, place: Any) -> Any:
 
 
 @helper
-def prefetch_cell(values, place):  # type: ignore[no-untyped-def]
+def prefetch_cell(values: NDArray[Any], place: int) -> None:
     """Ask for one cell, counted from the first; there need be none."""
-    _prefetch(values, np.int64(place))  # type: ignore[call-arg]
+    _prefetch(values, np.int64(place))
 
 
 @helper
-def prefetch_range(values, start, stop):  # type: ignore[no-untyped-def]
+def prefetch_range(values: NDArray[Any], start: int, stop: int) -> None:
     """Ask for the cells [start, stop), which lie one after the other."""
     for e in range(start, stop, LINE // values.itemsize):
-        _prefetch(values, e)  # type: ignore[call-arg]
+        _prefetch(values, e)
 
 
 @helper
-def prefetch_rows(X, start, stop):  # type: ignore[no-untyped-def]
+def prefetch_rows(X: NDArray[Any], start: int, stop: int) -> None:
     """Ask for these rows, which lie one after the other, as far as there are so many."""
-    prefetch_range(X, start * X.shape[1], min(stop, X.shape[0]) * X.shape[1])
+    last = stop if stop < X.shape[0] else X.shape[0]
+    prefetch_range(X, start * X.shape[1], last * X.shape[1])

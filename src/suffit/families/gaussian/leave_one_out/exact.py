@@ -129,9 +129,11 @@ class Downdates:
         i = int(np.argmax(over))
         usual = alpha[i] * factor.values + gamma[i]
         x, means = factor.rotated(self.centred, self.middling)
-        arrays = (self.codes, self.grown, alpha, gamma, b, factor.values, usual)
         squares, log_det = np.empty((len(x), alike)), np.empty((len(x), 1))
-        downdated_squares(x, means, k, *(freeze(a) for a in arrays), factor.least_left, squares, log_det)
+        downdated_squares(
+            x, means, k, freeze(self.codes), freeze(self.grown), freeze(alpha), freeze(gamma), freeze(b),
+            freeze(factor.values), freeze(usual), factor.least_left, squares, log_det,
+        )  # fmt: skip
         return squares, log_det + factor.log_scale + np.log(usual).sum()
 
     def _one_by_one(self, k: int, s: float) -> Array:

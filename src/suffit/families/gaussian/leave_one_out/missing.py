@@ -167,7 +167,8 @@ class LooWithMissing:
         vv, uv = np.empty((2, len(x), len(means)))
         uu, inner = np.empty((2, len(x)))
         arrays = (x, parts, away, u, *products, there, which, np.where(own, mine, -1), P)
-        parts_squares(*(freeze(a) for a in arrays), vv, uv, uu, inner)
+        given = [freeze(a.astype(np.float64) if a.dtype == np.float32 else a) for a in arrays]
+        parts_squares(*(*given, vv, uv, uu, inner))
         lost = part * matrix.alpha  # u is not scaled by its root: what comes of it is
         left = np.maximum(1 - lost * uu, self.least_left[here])
         fewer = 1 - part * self.weights[here] / matrix.over

@@ -245,7 +245,7 @@ def slopes(em: Completion, one: Solved, lower: tuple[NDArray[np.intp], ...]) -> 
 def _expect_part(known: tuple[Any, ...], e: Array, T: Array, lo: int, hi: int) -> None:
     from ....kernels.missing import expect_each
 
-    expect_each(*known, lo, hi, e, T)
+    expect_each(*(*known, lo, hi, e, T))
 
 
 def masked_inverse(S: Array, there: Flags) -> Array:
