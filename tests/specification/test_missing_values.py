@@ -41,11 +41,11 @@ from suffit import (
     ComplementNB,
     GaussianNB,
     InputError,
+    MissingValuesWarning,
     MultinomialNB,
     NaiveBayes,
     PoissonNB,
 )
-from suffit.families.gaussian.missing.patterns import MissingValuesWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")  # few rows of a class
 

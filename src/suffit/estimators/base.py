@@ -115,18 +115,14 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
             data, labels, rows = self._read(X, y, sample_weight, self._read_X)
             columns = column_names(X, data.shape[1], "word " if self._grows else "x")
             model = Model.first(self._family_of(data.shape[1], as_before), columns, data, rows)
-            self._begin(X, data, rows, model, labels.dtype)
+            model = self._accepted(data, rows, model)
+            self._remember_columns(X, data)
+            self._adopt(model, labels.dtype, data.dtype, anew=True)
+            if model.family.may_warn:
+                _ = self._fit.solution  # made now, so that it warns now
+            if self._setting("calibrate") is not None:
+                self._calibrate(data, rows, self._setting("calibrate"))
         return self
-
-    def _begin(self, X: Any, data: Matrix, rows: Rows, model: Model, labels: np.dtype[Any]) -> None:
-        """Adopt the model of a first fit; what is wrong with the data shows at fit."""
-        self._check_fit(data, rows, model)
-        self._remember_columns(X, data)
-        self._adopt(model, labels, data.dtype, anew=True)
-        if model.family.may_warn:
-            _ = self._fit.solution  # made now, so that it warns now
-        if self._setting("calibrate") is not None:
-            self._calibrate(data, rows, self._setting("calibrate"))
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn one more batch, in place.  Any batches, in any order, equal one ``fit`` on all their rows.
@@ -1072,8 +1068,9 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
     def _normalised_prior(self, p: Array) -> Array:
         return adding_up(p)
 
-    def _check_fit(self, X: Matrix, rows: Rows, model: Model) -> None:
-        """Conditions that hold for a fit but not for a first batch."""
+    def _accepted(self, X: Matrix, rows: Rows, model: Model) -> Model:
+        """The model of a fit; refused where the rows will not do, though they might for a first batch."""
+        return model
 
     def _check_mergeable(self, other: GenerativeEstimator) -> None:
         check_same_columns(self, other)

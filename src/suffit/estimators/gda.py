@@ -17,9 +17,8 @@ from ..core.stats import CLASS, FEATURE, PATTERN, Stats
 from ..data.arrays import Array
 from ..data.errors import check_finite
 from ..data.labels import Index
-from ..data.matrices import Matrix
+from ..data.matrices import Matrix, is_sparse
 from ..data.rows import Rows
-from ..data.validate import column_names
 from ..families import Gaussian, MultivariateGaussian
 from ..families.gaussian.auto import AnyGaussian
 from ..families.gaussian.moments import SCATTER
@@ -183,9 +182,10 @@ class GaussianDiscriminantAnalysis(GaussianEstimator):
             tie=tie, spherical=self.covariance == "spherical", unbiased=unbiased, shrinkage=float(shrinkage)
         )
 
-    def _check_fit(self, X: Matrix, rows: Rows, model: Model) -> None:
+    def _accepted(self, X: Matrix, rows: Rows, model: Model) -> Model:
         if self.tie == 1.0:
             more_rows_than_classes(rows, model)
+        return model
 
     @property
     def covariance_(self) -> Array:
@@ -235,39 +235,17 @@ class WithCovarianceEstimator(GaussianEstimator):
     shrinkage: Any
     _total: Array | None
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn these rows, in place, and forget everything learned before.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Labels of any kind.
-        sample_weight : array-like of shape (n_samples,), optional
-            A weight of 2 counts the row twice.
-
-        Returns
-        -------
-        self : object
-            This estimator.
-        """
-        if self.covariance_estimator is None:
-            with self._unchanged_on_error(anew=True):
-                self._total = None
-                return super().fit(X, y, sample_weight)
-        if sample_weight is not None:
+    def _accepted(self, X: Matrix, rows: Rows, model: Model) -> Model:
+        """With the covariances of the user's own estimator, where there is one."""
+        estimator, self._total = self._setting("covariance_estimator"), None
+        if estimator is None:
+            return model
+        if rows.weights is not None:
             raise ValueError("covariance_estimator does not support sample_weight; use one of the two")
-        with self._unchanged_on_error(anew=True):
-            self._take_settings()
-            data, labels, rows = self._read(X, y, None, self._read_X)
-            dense = np.asarray(data.toarray() if hasattr(data, "toarray") else data)
-            columns = column_names(X, dense.shape[1])
-            check_finite(dense, columns, missing=False)  # the user's estimator gets the rows as they are
-            model = Model.first(self._family(dense.shape[1]), columns, dense, rows)
-            model = replace(model, stats=_with_covariances(dense, rows, self.covariance_estimator))
-            self._total = _estimated(self.covariance_estimator, dense)
-            self._begin(X, data, rows, model, labels.dtype)
-        return self
+        dense = np.asarray(X.toarray() if is_sparse(X) else X)
+        check_finite(dense, model.columns, missing=False)  # the user's estimator gets the rows as they are
+        self._total = _estimated(estimator, dense)
+        return replace(model, stats=_with_covariances(dense, rows, estimator))
 
     def _check_rows_can_go(self) -> None:
         if self._setting("covariance_estimator") is not None:

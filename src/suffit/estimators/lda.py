@@ -164,19 +164,20 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             p = p / p.sum()
         return p
 
-    def _adopt(self, model: Model, labels: np.dtype[Any] | None, floats: np.dtype[Any], anew: bool = False) -> None:
+    def _adopt(self, model: Model, labels: np.dtype[Any] | None, read: np.dtype[Any], anew: bool = False) -> None:
         if self._setting("solver") != "svd" and self._prior() is not None:
             shares = self._checked_prior(self._prior(), model.classes)
             model = replace(model, family=replace(model.family, pool=tuple(np.asarray(shares).tolist())))  # type: ignore[type-var]
-        super()._adopt(model, labels, floats, anew)
+        super()._adopt(model, labels, read, anew)
 
-    def _check_fit(self, X: Matrix, rows: Rows, model: Model) -> None:
+    def _accepted(self, X: Matrix, rows: Rows, model: Model) -> Model:
         more_rows_than_classes(rows, model)
         most = min(len(model.classes) - 1, X.shape[1])
         if self.n_components is not None and self.n_components > most:
             raise ValueError(
                 f"n_components cannot be larger than min(n_features, n_classes - 1): {self.n_components} > {most}."
             )
+        return super()._accepted(X, rows, model)
 
     # --- scikit-learn's attributes, from the sums
 

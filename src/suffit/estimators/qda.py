@@ -127,9 +127,10 @@ class QuadraticDiscriminantAnalysis(WithCovarianceEstimator):
             shrinkage=self._shrinkage(), ridge=float(self.reg_param) if self.solver == "svd" else 0.0
         )
 
-    def _check_fit(self, X: Matrix, rows: Rows, model: Model) -> None:
+    def _accepted(self, X: Matrix, rows: Rows, model: Model) -> Model:
         if len(model.classes) < 2:
             raise ValueError(f"The number of classes has to be greater than one. Got {len(model.classes)} class.")
+        return super()._accepted(X, rows, model)
 
     @property
     def covariance_(self) -> list[Array]:

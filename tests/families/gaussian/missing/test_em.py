@@ -26,8 +26,8 @@ from suffit import (
     QDA,
     GaussianNB,
 )
+from suffit.data.warn import MissingValuesWarning
 from suffit.families.gaussian.missing.em import Completion
-from suffit.families.gaussian.missing.patterns import MissingValuesWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")  # columns that depend on each other
 

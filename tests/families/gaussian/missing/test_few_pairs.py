@@ -10,8 +10,8 @@ import pytest
 from sklearn.metrics import log_loss
 
 from suffit import GDA, LDA, QDA
+from suffit.data.warn import MissingValuesWarning
 from suffit.families.gaussian.missing.em import Completion, solved
-from suffit.families.gaussian.missing.patterns import MissingValuesWarning
 
 NaN = np.nan
 quiet = pytest.mark.filterwarnings("ignore::UserWarning")

@@ -25,9 +25,9 @@ from suffit import (
     InputError,
     families,
 )
+from suffit.data.warn import MissingValuesWarning
 from suffit.families.gaussian.missing import em as completion_module
 from suffit.families.gaussian.missing import patterns
-from suffit.families.gaussian.missing.patterns import MissingValuesWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")  # few rows that have both columns
 
