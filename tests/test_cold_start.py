@@ -154,3 +154,19 @@ def test_warming_up_goes_through_every_kind_of_estimator():
 
     names = {name for name, _ in steps()}
     assert names >= {"GaussianNB", "LinearDiscriminantAnalysis", "MultinomialNB", "GenerativeClassifier", "cache"}
+
+
+def test_warming_up_compiles_every_kernel():
+    script = """
+import importlib, pkgutil, suffit, suffit.kernels
+for module in pkgutil.walk_packages(suffit.kernels.__path__, "suffit.kernels."):
+    importlib.import_module(module.name)
+suffit.warm_up()
+from suffit.kernels.runtime.compiled import kernels
+print(len(kernels), [name for name, kernel in kernels.items() if not kernel.signatures])
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    count, missed = done.stdout.split(" ", 1)
+    assert int(count) > 40
+    assert missed.strip() == "[]"

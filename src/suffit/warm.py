@@ -12,6 +12,8 @@ import numpy as np
 import suffit
 
 ROWS = 240
+MANY_ROWS = 2_000  # which NumPy is not asked to add up
+SAMPLED_ROWS = 20_500  # of a table, of which some are drawn to choose its families and structures by
 
 
 def warm_up() -> None:
@@ -52,12 +54,14 @@ def _use(model: Any, X: Any, y: Any) -> None:
     """Fit, predict, score without each row: all that an estimator has, as far as it has it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model.fit(X, y)
+        for weights in (np.ones(len(y)), None):
+            model.fit(X, y, sample_weight=weights)
         for ask in ("predict", "predict_proba", "predict_log_proba"):
             getattr(model, ask)(X)
         one = {name: column[:1] for name, column in X.items()} if isinstance(X, dict) else X[:1]
         model.predict_proba(one)
-        model.loo_predict_proba(X, y)
+        if len(y) <= MANY_ROWS:
+            model.loo_predict_proba(X, y)
         if not isinstance(X, dict):
             model.partial_fit(one, y[:1])
 
@@ -82,19 +86,43 @@ def _fits() -> Iterator[tuple[str, Any, Any, Any]]:
     yield "GaussianNB", suffit.GaussianNB(), X, two
     yield "MultinomialNB", suffit.MultinomialNB(), words, y
     yield "MultinomialNB", suffit.MultinomialNB(), words, two
-    yield "MultinomialNB", suffit.MultinomialNB(), words.astype(np.float64), two
+    for labels in (two, y):
+        yield "MultinomialNB", suffit.MultinomialNB(), words.astype(np.float64), labels
     yield "MultinomialNB", suffit.MultinomialNB(), counts, two
     yield "ComplementNB", suffit.ComplementNB(), words, y
     yield "BernoulliNB", suffit.BernoulliNB(), words, two
     yield "BernoulliNB", suffit.BernoulliNB(), counts, two
     yield "PoissonNB", suffit.PoissonNB(), counts, y
     yield "PoissonNB", suffit.PoissonNB(), words, y
-    wide = np.hstack([X] * 60)  # more columns than rows
+    wide = np.hstack([X[:60]] * 100)  # many more columns than rows
     for labels in (two, y):
-        yield "LinearDiscriminantAnalysis", suffit.LDA(), wide + rng.normal(size=wide.shape), labels
+        yield "LinearDiscriminantAnalysis", suffit.LDA(), wide + rng.normal(size=wide.shape), labels[:60]
+    yield "GaussianDiscriminantAnalysis", suffit.GDA(shrinkage="ledoit-wolf"), X, y
     yield "NaiveBayes", suffit.NaiveBayes(family="geometric"), words, y
+    yield "NaiveBayes", suffit.NaiveBayes(family="vonmises"), words, y
+    unsorted = (np.ones(2 * ROWS), np.tile([3, 1], ROWS), np.arange(0, 2 * ROWS + 1, 2))
+    yield "BernoulliNB", suffit.BernoulliNB(), sparse.csr_matrix(unsorted, shape=(ROWS, 5)), y
     yield "CategoricalNB", suffit.CategoricalNB(), counts, y
     table = {f"x{j}": gaps[:, j] for j in range(3)} | {f"z{j}": X[:, j] for j in range(3)}
     table |= {"count": counts[:, 0], "time": np.exp(X[:, 0]), "flag": rng.random(ROWS) < 0.5}
     table["word"] = rng.choice(np.array(["red", "green", "blue"]), ROWS)
     yield "GenerativeClassifier", suffit.GenerativeClassifier(), table, np.array(["a", "b", "c"])[y]
+    yield from _of_many_rows(rng)
+
+
+def _of_many_rows(rng: np.random.Generator) -> Iterator[tuple[str, Any, Any, Any]]:
+    """What is left to NumPy as long as there are few rows, or few columns."""
+    y = np.arange(MANY_ROWS) % 3
+    for p in (6, 40):  # short rows and long ones
+        X = rng.normal(size=(MANY_ROWS, p)) + y[:, None]
+        for kind in (np.float64, np.float32):
+            yield "GaussianNB", suffit.GaussianNB(), X.astype(kind), y
+            yield "LinearDiscriminantAnalysis", suffit.LDA(), X.astype(kind), y
+    table = {f"x{j}": X[:500, j] for j in range(X.shape[1])}
+    yield "GenerativeClassifier", suffit.GenerativeClassifier(), table, y[:500]
+    y = np.arange(SAMPLED_ROWS) % 2
+    table = {
+        "x": rng.normal(size=SAMPLED_ROWS) + y,
+        "word": np.array(["no", "yes"])[y ^ (rng.random(SAMPLED_ROWS) < 0.1)],
+    }
+    yield "GenerativeClassifier", suffit.GenerativeClassifier(), table, np.array(["a", "b"])[y]
