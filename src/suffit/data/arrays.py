@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,12 @@ Array = NDArray[np.float64]
 
 
 Codes = NDArray[np.int32]
+Cells = NDArray[np.generic]  # values of any type
+
+Value = TypeVar("Value", bound=np.generic)
 
 
-def freeze(a: NDArray[Any]) -> NDArray[Any]:
+def freeze(a: NDArray[Value]) -> NDArray[Value]:
     """A read-only view, so that kernels meet one array type."""
     a = np.ascontiguousarray(a).view()
     a.setflags(write=False)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from .arrays import Cells
+
+if TYPE_CHECKING:
+    from .matrices import Csr
 
 
 class InputError(ValueError):
@@ -37,7 +41,7 @@ class CellError(InputError):
         super().__init__(f"{what} in row {row}; {way_out}")
         self.what, self.row, self.way_out = what, row, way_out
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _cell_error, (self.what, self.row, self.way_out)
 
 
@@ -65,7 +69,7 @@ class NotLearnedError(InputError):
         """The same, of rows that leave-one-out was asked for."""
         return NotLearnedError(*self.parts, forget=False)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return NotLearnedError, (*self.parts, str(self).startswith("forget"))
 
 
@@ -83,7 +87,7 @@ def refuse(columns: Sequence[str], j: int, what: str, value: object, row: int, w
     return CellError(f"column {columns[j]!r}: {what}, found {value}", row, way_out)
 
 
-def check_finite(X: NDArray[Any], columns: Sequence[str], first_row: int = 0, missing: bool = True) -> None:
+def check_finite(X: Cells, columns: Sequence[str], first_row: int = 0, missing: bool = True) -> None:
     """Refuse infinities (and NaN where ``missing`` is not allowed), naming the first one."""
     bad = np.isinf(X) if missing else ~np.isfinite(X)
     if bad.any():
@@ -93,19 +97,19 @@ def check_finite(X: NDArray[Any], columns: Sequence[str], first_row: int = 0, mi
         raise CellError(f"Input X contains {what}: column {columns[j]!r}, found {X[i, j]}", first_row + i, way)
 
 
-def sum_is_finite(a: NDArray[Any]) -> bool:
+def sum_is_finite(a: Cells) -> bool:
     """Whether a sum shows that all numbers are finite; False: one is not, or they are very large."""
     with np.errstate(invalid="ignore", over="ignore"):
         return bool(np.isfinite(a.sum()))
 
 
-def adds_up(a: NDArray[Any]) -> bool:
+def adds_up(a: Cells) -> bool:
     """Whether a sum shows that no number is NaN; False: one is, or infinities cancel."""
     with np.errstate(invalid="ignore", over="ignore"):
         return not np.isnan(a.sum())
 
 
-def check_stored(X: Any, columns: Sequence[str]) -> None:
+def check_stored(X: Csr, columns: Sequence[str]) -> None:
     """Refuse a CSR matrix that stores an infinity, naming the first one."""
     if not sum_is_finite(X.data):
         bad = np.isinf(X.data)

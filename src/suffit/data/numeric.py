@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.utils import check_array
@@ -18,7 +18,7 @@ from .rows import is_missing
 from .validate import ColumnNames
 
 
-def read_matrix(X: Any, words_way_out: str, accept_sparse: Any, estimator: Any) -> Matrix:
+def read_matrix(X: object, words_way_out: str, accept_sparse: Sequence[str] | bool, estimator: object) -> Matrix:
     """X as rows of numbers, dense or CSR, for this estimator; what is no such table is refused."""
     if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "fiub" and X.size:
         return X  # what check_array would return after some 40 µs
@@ -33,7 +33,7 @@ def read_matrix(X: Any, words_way_out: str, accept_sparse: Any, estimator: Any) 
     return X.tocsr() if is_sparse(X) else X
 
 
-def as_numbers(X: Any, words_way_out: str) -> Any:
+def as_numbers(X: object, words_way_out: str) -> object:
     """A table whose cells are objects, words or dates as float64; any other, and what is no table, as it is."""
     if is_sparse(X):
         return X
@@ -68,7 +68,7 @@ def _check_rows(X: Any, words_way_out: str) -> None:
         )
 
 
-def _array(X: Any) -> Any:
+def _array(X: object) -> object:
     """Nested lists and masked arrays as arrays; anything else, and lists of different lengths, as it is."""
     if isinstance(X, np.ma.MaskedArray):
         return unmasked(X)
@@ -78,7 +78,7 @@ def _array(X: Any) -> Any:
         return X
 
 
-def _holds_numbers(X: Any) -> bool:
+def _holds_numbers(X: object) -> bool:
     """Whether the types of a data frame's columns are all of numbers."""
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(X, pandas.DataFrame):
@@ -94,7 +94,7 @@ def _holds_numbers(X: Any) -> bool:
     return all(dtype.is_numeric() or dtype == nw.Boolean for dtype in frame.schema.values())
 
 
-def _stacked(X: Any, words_way_out: str) -> Array:
+def _stacked(X: object, words_way_out: str) -> Array:
     frame = read_frame(X)
     out = np.empty((frame.n_rows, len(frame.names)))
     for j, (name, column) in enumerate(frame.columns.items()):
@@ -111,7 +111,7 @@ def _column(name: str, column: Column, words_way_out: str) -> Array:
     return column.numbers()
 
 
-def _cells_as_numbers(cells: list[Any], names: Sequence[str], words_way_out: str, words: bool = True) -> Array:
+def _cells_as_numbers(cells: list[object], names: Sequence[str], words_way_out: str, words: bool = True) -> Array:
     """Cells row by row; the first that is no number is refused, and with ``words=False`` any word.  # → (n, p)"""
     try:
         if words:
@@ -124,13 +124,13 @@ def _cells_as_numbers(cells: list[Any], names: Sequence[str], words_way_out: str
     raise AssertionError("one of the cells is no number")
 
 
-def _check_cell(cell: Any, names: Sequence[str], k: int, words: bool, words_way_out: str) -> None:
+def _check_cell(cell: object, names: Sequence[str], k: int, words: bool, words_way_out: str) -> None:
     row, j = divmod(k, len(names))
     if isinstance(cell, DATES):
         raise unreadable(names[j], DATE)
     text = isinstance(cell, str | bytes)
     try:
-        float(cell)
+        float(cast(float, cell))
     except OverflowError:
         what, way = "numbers must fit into float64", "rescale or drop the column"
         raise refuse(names, j, what, "a number beyond 1.8e308", row, way) from None

@@ -6,14 +6,15 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from .arrays import Array, Codes
+from .arrays import Array, Cells, Codes
 from .errors import InputError
 from .frame import frame_names, is_frame
+from .inputs import LabelsLike, WeightsLike
 from .labels import Index
 from .matrices import Matrix
 from .rows import is_missing
@@ -40,13 +41,13 @@ class ColumnNames(Sequence[str]):
         return f"{self.prefix}{range(self.n)[i]}"
 
 
-def column_names(X: Any, n: int, prefix: str = "x") -> Sequence[str]:
+def column_names(X: object, n: int, prefix: str = "x") -> Sequence[str]:
     """The names of a data frame's columns, or x0, x1, …"""
     names = frame_names(X) if is_frame(X) else ()
     return tuple(names) if len(names) == n else ColumnNames(n, prefix)
 
 
-def read_labels(y: Any, who: str, way_out: str = "drop these rows") -> NDArray[Any]:
+def read_labels(y: LabelsLike | None, who: str, way_out: str = "drop these rows") -> Cells:
     """One label per row: finite, none missing, not the values of a regression."""
     if y is None:
         raise ValueError(f"{who} requires y to be passed, but the target y is None; pass the labels of the rows")
@@ -69,7 +70,7 @@ def read_labels(y: Any, who: str, way_out: str = "drop these rows") -> NDArray[A
     return y
 
 
-def read_weight(sample_weight: Any, X: Matrix) -> Array | None:
+def read_weight(sample_weight: WeightsLike, X: Matrix) -> Array | None:
     """One weight per row, 0 or more, not all 0."""
     if sample_weight is None:
         return None
@@ -118,7 +119,7 @@ def class_codes(n: int, y: Any, classes: Index, who: str) -> Codes:
     """The codes of the classes of n rows: ``y`` is one class for all of them, or names n."""
     position = classes.position
     one = isinstance(y, Hashable) and (y in position or not isinstance(y, tuple))
-    wanted = [y] * n if one else y.tolist() if isinstance(y, np.ndarray) else list(y)
+    wanted: list[Hashable] = [y] * n if one else y.tolist() if isinstance(y, np.ndarray) else list(y)
     wanted = wanted * n if len(wanted) == 1 else wanted
     unknown = [c for c in wanted if c not in position]
     if unknown:
@@ -144,7 +145,7 @@ def checked_prior(prior: Prior, classes: tuple[Hashable, ...]) -> Array:
     return adding_up(p)
 
 
-def common_dtype(a: np.dtype[Any] | None, b: np.dtype[Any] | None) -> np.dtype[Any] | None:
+def common_dtype(a: np.dtype[np.generic] | None, b: np.dtype[np.generic] | None) -> np.dtype[np.generic] | None:
     """A label type that holds both; objects where they are of different kinds."""
     if a is None or b is None:
         return None

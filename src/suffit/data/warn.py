@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from types import FrameType
 
 SHOWN = 10  # things that one warning names
 _BETWEEN = {"suffit", "sklearn", "joblib", "contextlib", "functools"}  # packages between the user's line and ours
@@ -205,7 +205,7 @@ def _warn(category: type[Warning], text: str) -> None:
     A cross-validation thus warns where the user has asked for it.  Python shows a text once for each line, but forgets
     what it has shown whenever any code looks at warnings, as scikit-learn does in every fold; so it is remembered here.
     """
-    frame: Any = sys._getframe(1)
+    frame: FrameType = sys._getframe(1)
     while frame.f_back is not None and _package(frame) in _BETWEEN:
         frame = frame.f_back
     module, line = frame.f_globals.get("__name__") or "<string>", frame.f_lineno
@@ -217,7 +217,7 @@ def _warn(category: type[Warning], text: str) -> None:
     warnings.warn_explicit(text, category, frame.f_code.co_filename, line, module, registry)
 
 
-def _package(frame: Any) -> str:
+def _package(frame: FrameType) -> str:
     return str(frame.f_globals.get("__name__")).partition(".")[0]
 
 
@@ -226,8 +226,8 @@ def _action(category: type[Warning], text: str, module: str, line: int) -> str:
     for action, message, kind, where, number in warnings.filters:
         if (
             issubclass(category, kind)
-            and (message is None or message.match(text))  # type: ignore[attr-defined]
-            and (where is None or where.match(module))  # type: ignore[attr-defined]
+            and (message is None or message.match(text))
+            and (where is None or where.match(module))
             and number in (0, line)
         ):
             return action
