@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dposv
@@ -65,7 +65,9 @@ def expected_loss(found: Pooled, settings: int, rows: float) -> float:
     return priced_loss(found, settings, rows) + (1 - PSEUDO_OUTLIERS * math.log(found.outlier_rate)) / rows
 
 
-def pooled(scores: Sequence[Array], log_prior: Array, codes: Codes, weights: Array, start: Any = None) -> Pooled:
+def pooled(
+    scores: Sequence[Array], log_prior: Array, codes: Codes, weights: Array, start: Pooled | Array | None = None
+) -> Pooled:
     """The β in [0, 2] and the ε that minimise the log-loss of (1 − ε)·softmax(log prior + Σ_m β_m·scores_m) + ε·prior.
 
     ε is the chance that a row is an exception, whose columns say nothing of its class: so no single row decides about
@@ -86,7 +88,7 @@ class Pool:
         self.scores = freeze(np.stack([s.T for s in scores]))  # (M, K, n)
         self.log_prior, self.codes = freeze(_normalised(log_prior).T), freeze(codes)
 
-    def fitted(self, weights: Array, start: Any = None) -> Pooled:
+    def fitted(self, weights: Array, start: Pooled | Array | None = None) -> Pooled:
         """Powers and outlier rate of the least log-loss, as ``pooled`` says."""
         M, total = len(self.scores), float(weights.sum())
         powers, outlier_rate = (
@@ -165,7 +167,7 @@ def _newton(point: _Point) -> Array:
         _, step, failed = dposv(A, slope, lower=1)
         if not failed:
             break
-    return step  # type: ignore[no-any-return]
+    return step
 
 
 def _moved(where: Array, step: Array, part: float) -> Array:
