@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,9 @@ from ..missing.em import FEW_ROWS, WELL, Completion, Vectors
 from ..missing.few_pairs import lacking_without, pair_share, spread_without, targets
 from ..missing.patterns import NO_VARIANCE, Flags, pairs_seen
 from ..student_t import log_density
+
+if TYPE_CHECKING:
+    from ..joint import MultivariateGaussian
 
 MOST_COLUMNS = 40  # whose (I − J) takes p⁴/4 numbers
 BLOCK = 1 << 21  # numbers in the covariances of rows that are taken at once
@@ -196,7 +199,7 @@ class Response:
         return mean + by[:, :size].reshape(mean.shape), S + both
 
 
-def _expect_part(known: tuple[Any, ...], e: Array, T: Array, lo: int, hi: int) -> None:
+def _expect_part(known: tuple[object, ...], e: Array, T: Array, lo: int, hi: int) -> None:
     from ....kernels.missing import expect_each
 
     expect_each(*known, lo, hi, e, T)
@@ -239,13 +242,21 @@ def marginal_log_density(z: Array, there: Flags, S: Array, least: float, freedom
     return np.where(good[:, None], out, np.nan)
 
 
+Answer = Callable[[Response, "Gone"], tuple[Array, Array]]  # means and covariances without each row
+
+
 class EmLoo:
     """Rows with missing values under EM's answer without each: with one covariance for all, or one for each class."""
 
     shared: EmLoo | None = None  # under one covariance for all, whose correlations stand beside few pairs
 
     def __init__(
-        self, family: Any, settings: Any, em: Completion, whole: Stats, parameters: tuple[Array, Array]
+        self,
+        family: MultivariateGaussian,
+        settings: MultivariateGaussian,
+        em: Completion,
+        whole: Stats,
+        parameters: tuple[Array, Array],
     ) -> None:
         """``settings`` are those that EM went by, ``whole`` the sums that it came to, and these the parameters."""
         self.family, self.settings, self.em, self.whole = family, settings, em, whole
@@ -261,7 +272,7 @@ class EmLoo:
         """The same to the first order.  # → (n, K)"""
         return self._scored(x, codes, weights, Response.nearly)
 
-    def _scored(self, x: Array, codes: Codes, weights: Array, how: Any) -> Array:
+    def _scored(self, x: Array, codes: Codes, weights: Array, how: Answer) -> Array:
         known = self._known(x, codes, weights, how is Response.exactly)
         K, prior = len(self.whole["n"]), self.em.prior
         shared = len(self.S) == 1
@@ -284,7 +295,7 @@ class EmLoo:
         out[~known] = np.nan
         return out
 
-    def covariances(self, x: Array, codes: Codes, weights: Array, how: Any) -> Array:
+    def covariances(self, x: Array, codes: Codes, weights: Array, how: Answer) -> Array:
         """The shared covariance, in units of the columns' spread, without each row; NaN where it is not known."""
         gone, response = self._gone(0, x, codes, weights, None)
         out = np.full((len(x), *self.S[0].shape), np.nan)

@@ -7,8 +7,8 @@ pairs of columns take their place.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -243,7 +243,7 @@ def fitting(cov: Array) -> Array:
     return out.reshape(cov.shape)
 
 
-def warn_absent(n: Array, classes: Sequence[Any], columns: Sequence[str], rows: Array | None = None) -> None:
+def warn_absent(n: Array, classes: Sequence[Hashable], columns: Sequence[str], rows: Array | None = None) -> None:
     """Say where a class with rows has no value at all in a column that others have."""
     has = np.asarray(n > 0)
     seen = has.any(axis=1) if rows is None else rows > 0
