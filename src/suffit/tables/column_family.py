@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from types import ModuleType
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -65,7 +66,7 @@ class Wish:
     joint: bool
 
 
-def read_wishes(wanted: Any, frame: Frame, native: Any) -> list[Wish]:
+def read_wishes(wanted: object, frame: Frame, native: Any) -> list[Wish]:
     """``columns=`` as the user gives it: names, tuples of names and selectors, each with a family."""
     if isinstance(wanted, str) and wanted == "auto":
         return []
@@ -94,7 +95,7 @@ def read_wishes(wanted: Any, frame: Frame, native: Any) -> list[Wish]:
     return wishes
 
 
-def _selected(key: Any, frame: Frame, native: Any) -> tuple[tuple[str, ...], bool]:
+def _selected(key: object, frame: Frame, native: Any) -> tuple[tuple[str, ...], bool]:
     """The columns that a key names, and whether they are to be one block."""
     if isinstance(key, tuple):
         names = tuple(map(str, key))
@@ -115,7 +116,7 @@ def _selected(key: Any, frame: Frame, native: Any) -> tuple[tuple[str, ...], boo
 def choose(
     frame: Frame,
     rows: Rows,
-    wanted: Any = "auto",
+    wanted: object = "auto",
     native: Any = None,
     missing: str = "ignore",
     unknown: str = "ignore",
@@ -148,7 +149,9 @@ def choose(
             found[name] = _wished(wish.family, name, kinds[name]), AS_ASKED
     verdicts = found | _compared({k: v for k, v in found.items() if isinstance(v, Numbers)}, tried, criterion)
     choices: list[Choice] = []
-    alike: dict[Any, tuple[str, Family, list[str]]] = {}  # of each family, and whether it was asked for: its columns
+    alike: dict[
+        tuple[int, bool, tuple[str, ...] | None], tuple[str, Family, list[str]]
+    ] = {}  # of each family, and whether it was asked for: its columns
     for name in frame.names:
         wish, (family, reason) = by_name.get(name), cast(Verdict, verdicts[name])
         if family is None:
@@ -159,14 +162,14 @@ def choose(
             alike[key] = SHOWN.get(id(family)) or shown(family), family, []
         choices.append(Choice(name, kinds[name], alike[key][0], reason, _hint(name, few.columns[name], reason)))
         alike[key][2].append(name)
-    grouped: dict[Any, tuple[Family, str, bool, list[str]]] = {}
+    grouped: dict[Hashable, tuple[Family, str, bool, list[str]]] = {}
     for (_, asked, joint), (_, family, names) in alike.items():
         reads = "numbers"
         if isinstance(family, Categorical):
             family, reads = replace(family, every_integer=False, unknown=family.unknown or unknown), "categories"
         lenient = isinstance(family, IndependentColumns) and not asked
         for some in [names] if joint or apart(family) else [[name] for name in names]:
-            group: Any = ("joint", joint) if joint else family if apart(family) else ("alone", some[0])
+            group: Hashable = ("joint", joint) if joint else family if apart(family) else ("alone", some[0])
             grouped.setdefault((group, lenient), (family, reads, lenient, []))[3].extend(some)
     specs = [
         BlockSpec(f, _in_order(names, by_name), reads, lenient=lenient) for f, reads, lenient, names in grouped.values()
@@ -325,7 +328,7 @@ class ColumnSample:
 
 
 @cache
-def _kernels() -> Any:
+def _kernels() -> ModuleType:
     """What is compiled for columns: asked for by every one of them, and an import costs as much as a short column."""
     from ..kernels import column_family as columns
 
@@ -334,7 +337,7 @@ def _kernels() -> Any:
 
 def _range(x: Array) -> tuple[float, float, bool]:
     """The least and the greatest value, NaN where there is none, and whether all are whole, the missing left aside."""
-    return _kernels().column_range(freeze(x))  # type: ignore[no-any-return]
+    return _kernels().column_range(freeze(x))
 
 
 def _step(x: Array, low: float, high: float) -> float:
@@ -357,7 +360,7 @@ def _divided(x: Array, step: float) -> Array:
 def _spread(column: Column, rows: Rows) -> tuple[int, float]:
     """How many distinct categories a column has, and in how many rows."""
     values, codes = column.categories()
-    return _kernels().count_seen(freeze(codes), rows.part(0, len(rows))[1], np.zeros(len(values), np.uint8))  # type: ignore[no-any-return]
+    return _kernels().count_seen(freeze(codes), rows.part(0, len(rows))[1], np.zeros(len(values), np.uint8))
 
 
 def _running(x: Array, steps: float, rows: Rows) -> bool:
@@ -382,7 +385,7 @@ Tried: TypeAlias = Mapping[str, Mapping[str, Family]]  # the candidates of every
 
 def _compared(columns: Mapping[str, Numbers], tried: Tried, criterion: str) -> dict[str, Verdict]:
     """The family that explains each column best, and why; columns of the same rows are looked at together."""
-    together: dict[Any, dict[str, Numbers]] = {}
+    together: dict[tuple[int, int], dict[str, Numbers]] = {}
     for j, (name, column) in enumerate(columns.items()):
         at_once = max(1, MOST_NUMBERS // max(1, len(column.x)))  # many rows of many columns would need much room
         together.setdefault((id(column.rows), j // at_once), {})[name] = column
