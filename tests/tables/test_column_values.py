@@ -37,7 +37,9 @@ def test_moments_by_class_are_about_the_mean_of_what_is_there():
         expected = w[here].sum(), (w * d)[here].sum(), (w * d * d)[here].sum()
         np.testing.assert_allclose((n[c, j], z[c, j], zz[c, j]), expected, atol=1e-14)
     assert middle[2] == 0
-    assert not n[:, 2].any() and not z[:, 2].any() and not zz[:, 2].any()
+    assert not n[:, 2].any()
+    assert not z[:, 2].any()
+    assert not zz[:, 2].any()
 
 
 def test_values_are_looked_up_and_missing_ones_passed_over():

@@ -13,20 +13,20 @@ from __future__ import annotations
 import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..data.arrays import Array, Codes
 from ..data.errors import check_finite
-from ..data.matrices import Matrix, csr, is_sparse
+from ..data.matrices import Csr, Matrix, csr, is_sparse
 from ..data.rows import Rows
 from ..data.warn import no_warnings
 from ..kernels.runtime.threads import READ_CELLS, entry_blocks, every, row_blocks
 from .leave_one_out import LooScores
 from .logistic import LogisticForm
-from .stats import Stats
+from .stats import Stats, Sums
 
 EMPTIED = 1e-9  # a count that a subtraction leaves below this share of what it was is 0
 
@@ -35,18 +35,22 @@ EMPTIED = 1e-9  # a count that a subtraction leaves below this share of what it 
 CANDIDATE_KINDS = INTEGER, POSITIVE, CONTINUOUS = "integer", "positive", "continuous"
 
 
+Data = TypeVar("Data", bound=Matrix)  # the rows that a family takes
+SumsT = TypeVar("SumsT", bound=Sums)  # and what it keeps of them
+
+
 Between = Callable[[int, int], Array]  # of two classes a, b: E_a[part_j] − E_b[part_j] of every column of the model
 
 
 class Terms(NamedTuple):
     """log p(x | a) − log p(x | b) of every row as a sum: what each column adds, and what belongs to none of them."""
 
-    columns: Matrix  # (n, p); CSR for sparse rows, then without what a row of zeros would add
+    columns: Array | Csr  # (n, p); CSR for sparse rows, then without what a row of zeros would add
     rest: Array  # (n,)
     never: Terms | None = None  # where smoothing is 0: events of probability 0 under a, less those under b
 
 
-class Scorer(ABC):
+class Scorer(ABC, Generic[Data, SumsT]):
     """A solved family: log p(x | c) of every class, and the model read backwards."""
 
     key: str = "the family"  # as errors call it
@@ -59,35 +63,35 @@ class Scorer(ABC):
     scores_at_once: int = 1 << 16  # rows × classes, where the scores are not what is asked for
 
     @abstractmethod
-    def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
+    def score_rows(self, X: Data, start: int, stop: int, out: Array) -> None:
         """log p(x | c) − log h(x) of the rows [start, stop), up to a constant per row.  # out: (stop − start, K)"""
 
-    def blocks(self, X: Matrix) -> list[tuple[int, int]]:
+    def blocks(self, X: Data) -> list[tuple[int, int]]:
         """The row ranges that scoring goes by."""
         return entry_blocks(X.indptr) if is_sparse(X) else row_blocks(X.shape[0], X.shape[1], self.cells)
 
-    def scores(self, X: Matrix) -> Array:
+    def scores(self, X: Data) -> Array:
         """The scores of all rows.  # → (n, K)"""
-        X = csr(X) if is_sparse(X) else X
+        X = cast(Data, csr(X)) if is_sparse(X) else X
         out = np.empty((X.shape[0], self.n_classes))
         every(lambda a, b: self.score_rows(X, a, b, out[a:b]), self.blocks(X))
         return out
 
-    def surely_valid(self, X: NDArray[Any]) -> bool:
+    def surely_valid(self, X: Data) -> bool:
         """Whether a quick look shows that these dense rows can be scored; False: look properly."""
         return False
 
-    def row_kernel(self, log_prior: Array) -> tuple[Any, tuple[Array, ...]]:
+    def row_kernel(self, log_prior: Array) -> tuple[Callable[..., object] | None, tuple[Array, ...]]:
         """A compiled posterior of one dense row, kernel(row, *parameters, out), and its parameters; or None."""
         return None, ()
 
-    def log_base(self, X: Matrix) -> Array:
+    def log_base(self, X: Data) -> Array:
         """What ``scores`` leaves out of log p(x | c): log h(x), the same for all classes.  # → (n,)"""
         return np.zeros(X.shape[0])
 
     limited: bool = False  # whether some class gives an event probability 0, so that posteriors are limits
 
-    def impossible_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
+    def impossible_rows(self, X: Data, start: int, stop: int, out: Array) -> None:
         """How many events of probability 0 each class would have to explain.  # out: (stop − start, K)
 
         With smoothing α → 0 an event of probability 0 costs log α.  The limit of the posterior goes to the
@@ -95,17 +99,17 @@ class Scorer(ABC):
         """
         out[:] = 0.0
 
-    def impossible(self, X: Matrix) -> Array | None:
+    def impossible(self, X: Data) -> Array | None:
         """The events of all rows; None: there are none.  # → (n, K)"""
         if not self.limited:
             return None
-        X = csr(X) if is_sparse(X) else X
+        X = cast(Data, csr(X)) if is_sparse(X) else X
         out = np.empty((X.shape[0], self.n_classes))
         every(lambda a, b: self.impossible_rows(X, a, b, out[a:b]), self.blocks(X))
         return out
 
     @abstractmethod
-    def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+    def sample(self, codes: Codes, rng: np.random.Generator) -> Data:
         """One row drawn from the class of each code.  # (n,) → (n, p)"""
 
     @property
@@ -113,13 +117,15 @@ class Scorer(ABC):
         """The mean of every column in every class.  # → (K, p)"""
         raise NotImplementedError(f"{type(self).__name__} has no means")
 
-    def filled(self, X: NDArray[Any], posterior: Array) -> NDArray[Any]:
+    def filled(self, X: Data, posterior: Array) -> Data:
         """Missing values as their means given the rest of the row, mixed over the classes.  # (n, K) → (n, p)"""
-        return np.where(np.isnan(X), posterior @ self.centres, X)
+        x = np.asarray(X)
+        return cast(Data, np.where(np.isnan(x), posterior @ self.centres, x))
 
-    def drawn(self, X: NDArray[Any], codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+    def drawn(self, X: Data, codes: Codes, rng: np.random.Generator) -> Data:
         """Missing values drawn given the rest of the row and its class."""
-        return np.where(np.isnan(X), self.sample(codes, rng), X)
+        x = np.asarray(X)
+        return cast(Data, np.where(np.isnan(x), np.asarray(self.sample(codes, rng)), x))
 
     @abstractmethod
     def logistic_form(self) -> LogisticForm:
@@ -127,43 +133,44 @@ class Scorer(ABC):
 
     additive: bool = True  # whether what a column adds to log-odds depends on its own value alone
 
-    def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
+    def parts(self, X: Data, a: Codes, b: Codes) -> Terms:
         """log p(x | a) − log p(x | b) column by column, a and b the codes of two classes for each row.
 
         A missing value adds 0.  The terms sum to the difference of the scores.
         """
         raise NotImplementedError(f"{type(self).__name__} does not say what each column adds")
 
-    def log_likelihood(self, stats: Any) -> Array | None:
+    def log_likelihood(self, stats: SumsT) -> Array | None:
         """Σ log p(x | c) over the rows summed, t·Θ_c − n·A_c, of each class or in all; None: it takes the rows.
 
         # → (K,) or (1,)
         """
         return None
 
-    def separation(self, stats: Any) -> Between:
+    def separation(self, stats: SumsT) -> Between:
         """How far every column of the model separates two classes, as a function of these."""
         raise NotImplementedError(f"{type(self).__name__} does not say how its columns separate classes")
 
-    def check(self, X: Matrix) -> None:
+    def check(self, X: Data) -> None:
         """Refuse rows outside the support; families whose scores show it by themselves need no check."""
 
-    def check_cells(self, x: NDArray[Any], rows: NDArray[np.int64], columns: Sequence[str]) -> None:
+    def check_cells(self, X: Data, rows: NDArray[np.int64], columns: Sequence[str]) -> None:
         """Refuse infinities, and missing values where the model takes none, by the number of the row."""
+        x = np.asarray(X)
         if x.dtype.kind == "f":
             for i, row in enumerate(rows):
                 check_finite(x[i : i + 1], columns, int(row), missing=self.takes_missing)
 
-    def undefined(self, X: Matrix, columns: Sequence[str]) -> tuple[str, int, str | None]:
+    def undefined(self, X: Data, columns: Sequence[str]) -> tuple[str, int, str | None]:
         """The family, the class and the column (None: several) that make the score of this one row NaN."""
         nan = np.isnan(self.scores(X)[0])
         c, other = (np.array([at], np.int32) for at in (nan.argmax(), nan.argmin()))
         with np.errstate(all="ignore"):
-            terms = self.parts(X, c, other).columns[0]
-        found = np.flatnonzero(np.isnan(terms))
+            terms = self.parts(X, c, other).columns
+        found = np.flatnonzero(np.isnan(terms.toarray() if is_sparse(terms) else terms)[0])
         return self.key, int(c[0]), columns[found[0]] if len(found) else None
 
-    def drawn_in(self, X: NDArray[Any]) -> NDArray[Any]:
+    def drawn_in(self, X: Data) -> Data:
         """Rows too far out to be scored, moved along their ray to where they can be; others unchanged."""
         return X
 
@@ -172,7 +179,7 @@ class Running(ABC):
     """Sums that small batches are added to at once, on the axes of a model's sums; never seen outside."""
 
     @abstractmethod
-    def add(self, X: Matrix, y: NDArray[Any]) -> bool:
+    def add(self, X: Matrix, y: NDArray[np.integer]) -> bool:
         """Add rows with their integer labels; False, and nothing added, where they need a closer look."""
 
     @abstractmethod
@@ -180,7 +187,7 @@ class Running(ABC):
         """Rows of each class, and the sums of the family."""
 
 
-class Family(ABC):
+class Family(ABC, Generic[Data, SumsT]):
     """How a block of columns is distributed given the class: the contract of a family.
 
     A family is a frozen object with settings.  It must have ``collect`` and ``scorer``; everything else has a default.
@@ -219,7 +226,7 @@ class Family(ABC):
     may_warn: ClassVar[bool] = False  # whether solving may warn or refuse: a fit then solves at once, else when asked
 
     @property
-    def statistic(self) -> tuple[Any, ...]:
+    def statistic(self) -> tuple[object, ...]:
         """What the sums mean.  Two models can be added when this is equal; smoothing is no part of it."""
         return (self.key,)
 
@@ -235,11 +242,11 @@ class Family(ABC):
         """
         return type(self).tuned is Family.tuned and type(self).tuned_on is Family.tuned_on
 
-    def tuned(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
+    def tuned(self, X: Data, rows: Rows, columns: Sequence[str]) -> Family:
         """The family with what it must choose before rows can be counted (edges of bins) chosen by these rows."""
         return self
 
-    def tuned_on(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> Family:
+    def tuned_on(self, X: Data, rows: Rows, stats: SumsT, columns: Sequence[str]) -> Family:
         """The family with what it chooses by scoring rows under their sums (smoothing, shrinkage) chosen by these."""
         return self
 
@@ -248,27 +255,28 @@ class Family(ABC):
         return self
 
     @abstractmethod
-    def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
+    def collect(self, X: Data, rows: Rows, columns: Sequence[str]) -> SumsT:
         """The sums of these rows.  Refuses values outside the support, naming the column."""
 
     @abstractmethod
-    def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:
+    def scorer(self, stats: SumsT, columns: Sequence[str]) -> Scorer[Data, SumsT]:
         """Solve sums (+ pseudo-sums) into parameters, ready to score."""
 
-    def leave_one_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
+    def leave_one_out(self, X: Data, rows: Rows, stats: SumsT, columns: Sequence[str]) -> LooScores:
         """Every row under the sums without it; ``rows`` are among those summed, on the classes of ``stats``.
 
         Here by solving the sums of all the others anew for every row; shapes with a closed form have it instead.
         """
         return self.solved_without(X, rows, stats, columns)
 
-    def approximate_leave_one_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
+    def approximate_leave_one_out(self, X: Data, rows: Rows, stats: SumsT, columns: Sequence[str]) -> LooScores:
         """As ``leave_one_out``, or about that where it would take much longer than a fit: to calibrate by."""
         return self.leave_one_out(X, rows, stats, columns)
 
-    def solved_without(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
+    def solved_without(self, X: Data, rows: Rows, stats: SumsT, columns: Sequence[str]) -> LooScores:
         """``leave_one_out`` by solving the sums of all other rows, one row after another; what all sums chose stays."""
-        family, density, impossible = self.solvable(stats), [], []
+        family: Family[Data, SumsT] = self.solvable(stats)
+        density, impossible = [], []
         with no_warnings():
             for i in range(len(rows)):
                 rest, one = self.sums_without(X, rows, i, stats, columns)
@@ -279,38 +287,38 @@ class Family(ABC):
         never = None if all(z is None for z in impossible) else np.concatenate(some)
         return LooScores(np.array(density).reshape(len(rows), -1), never)
 
-    def sums_without(self, X: Matrix, rows: Rows, i: int, stats: Any, columns: Sequence[str]) -> tuple[Any, Matrix]:
+    def sums_without(self, X: Data, rows: Rows, i: int, stats: SumsT, columns: Sequence[str]) -> tuple[SumsT, Data]:
         """The sums of all rows but row i, and that row as far as they know its columns."""
-        one = X[i : i + 1]
+        one = cast(Data, X[i : i + 1])
         rest = stats - self.collect(one, rows.some(np.array([i])), columns)
         rest = self.without_rounding(stats.like(rest), rest.without_residue(stats, EMPTIED))
         return rest.trimmed(), self.known_part(one, rest)
 
-    def solvable(self, stats: Any) -> Family:
+    def solvable(self, stats: SumsT) -> Family[Data, SumsT]:
         """The family with what it chooses from sums chosen by these; itself where there is nothing to choose."""
         return self
 
-    def surely_valid(self, X: Matrix) -> bool:
+    def surely_valid(self, X: Data) -> bool:
         """Whether a quick look shows that ``collect`` will take these rows; False: look properly."""
         return False
 
-    def running(self, stats: Stats) -> Running | None:
+    def running(self, stats: SumsT) -> Running | None:
         """Running sums beside these; None where a family has none, and rows are kept to be added up together."""
         return None
 
-    def without_rounding(self, before: Any, after: Any) -> Any:
+    def without_rounding(self, before: SumsT, after: SumsT) -> SumsT:
         """Sums after a subtraction, with squares that are no more than the rounding of those before made 0."""
         return after
 
-    def known_part(self, X: Matrix, stats: Any) -> Matrix:
+    def known_part(self, X: Data, stats: SumsT) -> Data:
         """The columns of X that these sums have: all, but where words come and go."""
         return X
 
-    def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
+    def check_forgotten(self, before: SumsT, after: SumsT, columns: Sequence[str]) -> None:
         """Refuse a subtraction that cannot have been a forgetting: sums no set of rows could have."""
 
 
-def least(family: Family, name: str, value: Any, low: float, high: float = np.inf, open_low: bool = False) -> None:
+def least(family: Family, name: str, value: object, low: float, high: float = np.inf, open_low: bool = False) -> None:
     """Refuse a setting of a family that is not a finite number (or numbers) in [low, high]."""
     if type(value) is float and low < value <= high and value != np.inf:
         return  # the usual case, seen at once

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, log_softmax
 
-from ..data.arrays import Array
+from ..data.arrays import Array, Cells
 
 SHOWN_WEIGHTS = 8  # of a form that is printed
 
-Statistic = Callable[[NDArray[Any]], Array]
+Statistic = Callable[..., Array]  # of rows, as the family takes them
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class Centred:
 
     statistic: Statistic = field(repr=False)
     weights: Array  # (K, p), or (p,) of a pair
-    intercept: Any  # (K,), or a number
+    intercept: Array | float  # (K,), or a number
     centre: Array
 
 
@@ -61,7 +59,7 @@ class LogOdds:
     centred: Centred | None = None
     names: tuple[str, ...] = ()
 
-    def __call__(self, X: NDArray[Any]) -> Array:
+    def __call__(self, X: Cells) -> Array:
         """The log-odds of every row."""
         form = self.centred or self
         T = form.statistic(X)
@@ -71,7 +69,7 @@ class LogOdds:
         more = self.impossible.count(self.statistic(X))[:, 0]  # events impossible under positive, less negative's
         return np.where(more > 0, -np.inf, np.where(more < 0, np.inf, odds))
 
-    def probability(self, X: NDArray[Any]) -> Array:
+    def probability(self, X: Cells) -> Array:
         """σ(log-odds): the probability of ``positive`` against ``negative`` alone."""
         return np.asarray(expit(self(X)))
 
@@ -182,7 +180,7 @@ class LogisticForm:
         here = Centred(partial(_minus, centre), weights, intercept, centre)
         return cls(names, weights - 2 * Qm, at_0, _identity, Q, centred=here)
 
-    def scores(self, X: NDArray[Any]) -> Array:
+    def scores(self, X: Cells) -> Array:
         """Return one score per row and class.
 
         Parameters
@@ -205,7 +203,7 @@ class LogisticForm:
             out[count > count.min(axis=1, keepdims=True)] = -np.inf
         return out
 
-    def predict_log_proba(self, X: NDArray[Any]) -> Array:
+    def predict_log_proba(self, X: Cells) -> Array:
         """Return the softmax of the scores, in logs.
 
         Parameters
@@ -243,7 +241,8 @@ class LogisticForm:
             zero = Impossible(zero.weights[[a]] - zero.weights[[b]], zero.intercept[[a]] - zero.intercept[[b]])
         here = self.centred
         if here is not None:
-            odds = float(here.intercept[a] - here.intercept[b])
+            start = np.asarray(here.intercept)
+            odds = float(start[a] - start[b])
             here = replace(here, weights=here.weights[a] - here.weights[b], intercept=odds)
         w, w0 = self.weights[a] - self.weights[b], float(self.intercept[a] - self.intercept[b])
         return LogOdds(positive, negative, w, w0, Q, self.statistic, zero, here, self.names)
@@ -296,9 +295,9 @@ class LogisticForm:
         )
 
 
-def _identity(X: NDArray[Any]) -> Array:
+def _identity(X: Cells) -> Array:
     return np.asarray(X, dtype=np.float64)
 
 
-def _minus(centre: Array, X: NDArray[Any]) -> Array:
+def _minus(centre: Array, X: Cells) -> Array:
     return _identity(X) - centre

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +69,7 @@ class Model:
     family: Family
     columns: Sequence[str]
     counts: Stats
-    stats: Any = None  # Stats, or a BlockSums of them where there are several blocks; None before any row
+    stats: Sums | None = None  # Stats, or a BlockSums of them where there are several blocks; None before any row
     pinned: frozenset[Hashable] = frozenset()  # classes that stay even without rows
 
     @classmethod
@@ -81,7 +80,7 @@ class Model:
         return cls(family, columns, counts, None, frozenset(classes))
 
     @property
-    def sums(self) -> Any:
+    def sums(self) -> Sums:
         """The sums; refused where nothing has been learned yet."""
         if self.stats is None:
             raise InputError("the model has learned no rows yet")

@@ -7,10 +7,12 @@ Numbers that are the same along an axis are written once.  Bytes that repeat (su
 from __future__ import annotations
 
 import zlib
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..data.arrays import Cells
 
 Array = NDArray[np.float64]
 PROBE = 1 << 16  # bytes that show whether deflating pays; it is not tried on fewer
@@ -23,7 +25,7 @@ class Packed(NamedTuple):
 
     shape: tuple[int, ...]
     symmetric: bool
-    values: NDArray[Any] | Deflated
+    values: Cells | Deflated
 
 
 class Deflated(NamedTuple):
@@ -63,7 +65,7 @@ def unpacked(p: Packed) -> Array:
     return np.broadcast_to(out, p.shape)
 
 
-def _narrow(a: Array) -> NDArray[Any]:
+def _narrow(a: Array) -> Cells:
     """Whole numbers from 0 on in as few bytes as the largest needs; others as they are."""
     for part in (a.reshape(-1)[:LOOK], a):
         with np.errstate(invalid="ignore"):
@@ -74,7 +76,7 @@ def _narrow(a: Array) -> NDArray[Any]:
     return a if kind is None else a.astype(kind)
 
 
-def _deflated(a: NDArray[Any]) -> NDArray[Any] | Deflated:
+def _deflated(a: Cells) -> Cells | Deflated:
     """Deflated where a first part shows that it pays."""
     if a.nbytes < PROBE:
         return a
@@ -85,7 +87,7 @@ def _deflated(a: NDArray[Any]) -> NDArray[Any] | Deflated:
     return Deflated(a.shape, a.dtype.str, zlib.compress(plain.tobytes(), 1))
 
 
-def _inflated(a: NDArray[Any] | Deflated) -> NDArray[Any]:
+def _inflated(a: Cells | Deflated) -> Cells:
     if not isinstance(a, Deflated):
         return a
     return np.frombuffer(zlib.decompress(a.data), np.dtype(a.dtype)).reshape(a.shape)

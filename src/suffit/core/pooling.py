@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dposv
@@ -67,7 +67,9 @@ def expected_loss(found: Pooled, settings: int, rows: float) -> float:
     return priced_loss(found, settings, rows) + (1 - PSEUDO_OUTLIERS * math.log(found.outlier_rate)) / rows
 
 
-def pooled(scores: Sequence[Array], log_prior: Array, codes: Codes, weights: Array, start: Any = None) -> Pooled:
+def pooled(
+    scores: Sequence[Array], log_prior: Array, codes: Codes, weights: Array, start: Pooled | Array | None = None
+) -> Pooled:
     """The β in [0, 2] and the ε that minimise the log-loss of (1 − ε)·softmax(log prior + Σ_m β_m·scores_m) + ε·prior.
 
     ε is the chance that a row is an exception, whose columns say nothing of its class: so no single row decides about
@@ -101,7 +103,7 @@ class Pool:
         self.log_prior = freeze(np.broadcast_to(prior, self.scores.shape[1:]))
         self.codes = freeze(codes)
 
-    def fitted(self, weights: Array, start: Any = None) -> Pooled:
+    def fitted(self, weights: Array, start: Pooled | Array | None = None) -> Pooled:
         """Powers and outlier rate of the least log-loss, as ``pooled`` says: Newton's steps, halved until they gain.
 
         scipy's L-BFGS-B finds the same minimum to 1e-8 in 18 to 27 evaluations: of 1,500 rows and one model in 1.9 ms
@@ -163,7 +165,7 @@ def _newton(point: _Point) -> Array:
         _, step, failed = dposv(A, slope, lower=1)
         if not failed:
             break
-    return step  # type: ignore[no-any-return]
+    return step
 
 
 def _moved(where: Array, step: Array, part: float) -> Array:

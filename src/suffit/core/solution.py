@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp, softmax
 
-from ..data.arrays import Array, Codes, freeze
+from ..data.arrays import Array, Cells, Codes, freeze
 from ..data.errors import rows_from
 from ..data.matrices import Matrix, csr, is_sparse, portion
 from ..data.rows import Rows
@@ -38,7 +37,7 @@ class Solution:
         self.classes, self.log_prior, self.columns = classes, freeze(log_prior), columns
         self.power = power  # of p(x | c) in posteriors; densities are as they are
         self.outlier_rate = outlier_rate  # the chance that x says nothing of c, likewise
-        self.scorer: Any = scorer  # of the family's own kind: estimators read its parameters
+        self.scorer: Scorer = scorer  # of the family's own kind: estimators read its parameters
 
     def under(self, log_prior: Array) -> Solution:
         """The same under another prior."""
@@ -156,7 +155,7 @@ class Solution:
             self.scorer.impossible_rows(X, start, stop, never)
             _take_limit(out, never, self.log_prior)
 
-    def _few(self, X: NDArray[Any]) -> Array | None:
+    def _few(self, X: Cells) -> Array | None:
         """The posterior of a few plain rows by the one-row kernel; None where the rows need a closer look."""
         kernel, parameters = self._row
         if kernel is None or X.dtype != np.float64 or not self.scorer.surely_valid(X):
@@ -167,7 +166,7 @@ class Solution:
         return out if math.isfinite(out.sum()) else None
 
     @cached_property
-    def _row(self) -> tuple[Any, tuple[Array, ...]]:
+    def _row(self) -> tuple[Callable[..., object] | None, tuple[Array, ...]]:
         return self.scorer.row_kernel(self.log_prior) if self.power == 1.0 and not self.outlier_rate else (None, ())
 
     def log_joint(self, X: Matrix, checked: bool = False, first_row: int = 0) -> Array:
@@ -250,10 +249,10 @@ class Solution:
         """What each column adds to the log-odds of the classes a and b of each row."""
         terms = self.scorer.parts(X, a, b)
         if self.power == 1.0:
-            return terms  # type: ignore[no-any-return]
-        return terms._replace(columns=self.power * terms.columns, rest=self.power * terms.rest)  # type: ignore[no-any-return]
+            return terms
+        return terms._replace(columns=self.power * terms.columns, rest=self.power * terms.rest)
 
-    def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+    def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
         """A row from the class of each code."""
         return self.scorer.sample(codes, rng)
 
@@ -291,15 +290,13 @@ def _to_posterior(scores: Array, log_prior: Array) -> bool:
 class RowScorer:
     """p(class | row) of one row at a time, without checks: see ``scorer()`` of the estimators."""
 
-    def __init__(
-        self, solution: Solution, classes: NDArray[Any], posterior: Callable[[Matrix], Array] | None = None
-    ) -> None:
+    def __init__(self, solution: Solution, classes: Cells, posterior: Callable[[Matrix], Array] | None = None) -> None:
         self.classes = classes
         self._posterior = posterior or solution.posterior  # another where a calibration comes after
-        row: tuple[Any, tuple[Array, ...]] = solution._row if posterior is None else (None, ())
+        row: tuple[Callable[..., object] | None, tuple[Array, ...]] = solution._row if posterior is None else (None, ())
         self._kernel, self._parameters = row
 
-    def __call__(self, row: NDArray[Any]) -> Array:
+    def __call__(self, row: Cells) -> Array:
         """The probabilities, in the order of ``classes``."""
         if self._kernel is None:
             return self._posterior(row[None])[0]

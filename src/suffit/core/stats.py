@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +71,7 @@ class Layout:
     def __hash__(self) -> int:
         return hash(self.name)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return (layout_named, (self.name,))
 
 
@@ -91,7 +91,7 @@ def layout_named(name: str) -> Layout:
     return LAYOUTS[name]
 
 
-def _frozen(a: NDArray[Any]) -> Array:
+def _frozen(a: Array) -> Array:
     """Read-only; numbers that are the same along an axis keep to the room of one."""
     if not a.flags.writeable and a.dtype == np.float64 and (a.flags.c_contiguous or 0 in a.strides):
         return a
@@ -124,6 +124,39 @@ def is_rounding(left: Array, total: Array, least: float) -> NDArray[np.bool_]:
     """Which differences are no more than this share of what they were taken from; of integers, they are exact."""
     exact = (left == np.round(left)) & (np.abs(total) < EXACT)
     return np.asarray((np.abs(left) <= least * np.abs(total)) & ~exact)
+
+
+class Sums(Protocol):
+    """What a family keeps of rows: the sums of one block of columns (:class:`Stats`), or of several."""
+
+    @property
+    def axes(self) -> Mapping[str, Index]:
+        """The labels of the axes that all sums have."""
+
+    def on(self, axes: Mapping[str, Index]) -> Self:
+        """The same sums on larger axes, zero where a label is new."""
+
+    def like(self, other: Self) -> Self:
+        """The same sums on the axes of others that hold at least as much."""
+
+    def __add__(self, other: Self) -> Self: ...
+    def __sub__(self, other: Self) -> Self: ...
+    def __mul__(self, factor: float) -> Self: ...
+
+    def without_residue(self, before: Self, least: float) -> Self:
+        """Counts that a subtraction brought to rounding distance of 0 are 0."""
+
+    def without_traces(self, least: float) -> Self:
+        """Counts below ``least`` are 0."""
+
+    def take(self, axis: str, places: Iterable[int]) -> Self:
+        """Only these places of one axis."""
+
+    def trimmed(self) -> Self:
+        """Without the labels of growing axes that no row has."""
+
+    def isclose(self, other: Self, rtol: float = 1e-12) -> bool:
+        """Whether both hold the same sums."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +215,7 @@ class Stats:
     def __getitem__(self, name: str) -> Array:
         return self.sums[name]
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "sums": {name: packed(a) for name, a in self.sums.items()}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -426,6 +459,3 @@ class BlockSums:
     def isclose(self, other: BlockSums, rtol: float = 1e-12) -> bool:
         """Whether both hold the same sums."""
         return all(a.isclose(b, rtol) for a, b in zip(self.parts, other.parts, strict=True))
-
-
-Sums = Stats | BlockSums

@@ -12,15 +12,20 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, wraps
 from numbers import Real
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import Array, Codes, freeze
+from .arrays import Array, Cells, Codes, freeze
 from .errors import InputError
 from .rows import FEW_LABELS, FEW_WORDS, NOTHING_MISSING, column_codes, is_missing
 from .write import native_filled
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+    from .matrices import RowIndex
 
 NUMBER, INTEGER, BOOLEAN, CATEGORICAL = "continuous", "integer", "boolean", "categorical"
 DATE, NESTED, MIXED, EMPTY = "date or time", "nested", "mixed", "empty"
@@ -53,7 +58,7 @@ T = TypeVar("T")
 class Column(Protocol):
     """The values of one column."""
 
-    def cells(self) -> NDArray[Any]:
+    def cells(self) -> Cells:
         """The values as they are."""
 
     def kind(self) -> str:
@@ -68,10 +73,10 @@ class Column(Protocol):
     def missing(self) -> NDArray[np.bool_]:
         """Where a value is missing."""
 
-    def filled(self, missing: NDArray[np.bool_], values: NDArray[Any]) -> Any:
+    def filled(self, missing: NDArray[np.bool_], values: Cells) -> Any:
         """The column with these values where the missing values are, every other cell as it is."""
 
-    def rows(self, which: Any) -> Column:
+    def rows(self, which: RowIndex) -> Column:
         """Some of its rows."""
 
 
@@ -96,7 +101,7 @@ def remembered(read: Callable[[Any], T]) -> Callable[[Any], T]:
 class ArrayColumn:
     """A column held as a NumPy array."""
 
-    values: NDArray[Any]
+    values: Cells
 
     def __len__(self) -> int:
         return len(self.values)
@@ -124,7 +129,7 @@ class ArrayColumn:
     def _of_objects(self) -> Array:
         return numbers_of(self.values.tolist())
 
-    def cells(self) -> NDArray[Any]:
+    def cells(self) -> Cells:
         return self.values
 
     def missing(self) -> NDArray[np.bool_]:
@@ -133,14 +138,14 @@ class ArrayColumn:
             return np.fromiter(map(is_missing, self.values.tolist()), bool, len(self.values))
         return np.asarray(self.values != self.values)
 
-    def filled(self, missing: NDArray[np.bool_], values: NDArray[Any]) -> NDArray[Any]:
+    def filled(self, missing: NDArray[np.bool_], values: Cells) -> Cells:
         """An array; objects become numbers where that changes none of them."""
         out = self.values.copy()
         out[missing] = values.tolist() if out.dtype.kind == "O" else values
         plain = as_objects(out.tolist()) if out.dtype.kind == "O" else out
         return plain if plain.tolist() == out.tolist() else out
 
-    def rows(self, which: Any) -> ArrayColumn:
+    def rows(self, which: RowIndex) -> ArrayColumn:
         """A view where ``which`` is a slice."""
         return ArrayColumn(self.values[which])
 
@@ -155,7 +160,7 @@ class SeriesColumn:
         return len(self.native)
 
     @cached_property
-    def series(self) -> Any:
+    def series(self) -> nw.Series:
         import narwhals as nw
 
         return nw.from_native(self.native, series_only=True)
@@ -195,7 +200,7 @@ class SeriesColumn:
             return self._objects().numbers()
         return np.asarray(self.series.cast(nw.Float64).to_numpy(), dtype=np.float64)
 
-    def cells(self) -> NDArray[Any]:
+    def cells(self) -> Cells:
         return np.asarray(self.series.to_numpy())
 
     @remembered
@@ -238,7 +243,7 @@ class SeriesColumn:
             gone = gone | self.series.is_nan().fill_null(True)
         return np.asarray(gone.to_numpy(), dtype=bool)
 
-    def filled(self, missing: NDArray[np.bool_], values: NDArray[Any]) -> Any:
+    def filled(self, missing: NDArray[np.bool_], values: Cells) -> Any:
         """A column of the library, of the same type where the values fit it."""
         form = self.series.implementation.name.lower()
         return native_filled(self.native, form, missing, values)
@@ -248,13 +253,13 @@ class SeriesColumn:
         values[:] = self.series.to_list()
         return ArrayColumn(values)
 
-    def rows(self, which: Any) -> Column:
+    def rows(self, which: RowIndex) -> Column:
         """A slice costs nothing; chosen rows are gathered, of a short column when they are asked for."""
         if isinstance(which, slice) or len(self.native) > REMEMBERED:
             return self.gathered(which)
         return ChosenRows(self, np.asarray(which))
 
-    def gathered(self, which: Any) -> SeriesColumn:
+    def gathered(self, which: RowIndex) -> SeriesColumn:
         return SeriesColumn(self.series[which if isinstance(which, slice) else np.asarray(which)].to_native())
 
 
@@ -281,7 +286,7 @@ class WordColumn:
     def numbers(self) -> Array:
         return self.series.numbers()
 
-    def cells(self) -> NDArray[Any]:
+    def cells(self) -> Cells:
         return self.series.cells()
 
     @remembered
@@ -291,16 +296,16 @@ class WordColumn:
     def missing(self) -> NDArray[np.bool_]:
         return np.asarray(self.categories()[1] < 0)
 
-    def filled(self, missing: NDArray[np.bool_], values: NDArray[Any]) -> Any:
+    def filled(self, missing: NDArray[np.bool_], values: Cells) -> Any:
         return self.series.filled(missing, values)
 
-    def rows(self, which: Any) -> Column:
+    def rows(self, which: RowIndex) -> Column:
         """A slice costs nothing; chosen rows are gathered, of a short column when they are asked for."""
         if isinstance(which, slice) or len(self.words) > REMEMBERED:
             return self.gathered(which)
         return ChosenRows(self, np.asarray(which))
 
-    def gathered(self, which: Any) -> WordColumn:
+    def gathered(self, which: RowIndex) -> WordColumn:
         words = self.words[which] if isinstance(which, slice) else self.words.take(np.asarray(which))
         return WordColumn(words, lambda: self.make().iloc[which])
 
@@ -363,7 +368,7 @@ class ChosenRows:
     def numbers(self) -> Array:
         return self.column.numbers()[self.which]
 
-    def cells(self) -> NDArray[Any]:
+    def cells(self) -> Cells:
         return self.alone.cells()
 
     def categories(self) -> tuple[list[Hashable], Codes]:
@@ -374,24 +379,24 @@ class ChosenRows:
     def missing(self) -> NDArray[np.bool_]:
         return self.column.missing()[self.which]
 
-    def filled(self, missing: NDArray[np.bool_], values: NDArray[Any]) -> Any:
+    def filled(self, missing: NDArray[np.bool_], values: Cells) -> Any:
         return self.alone.filled(missing, values)
 
-    def rows(self, which: Any) -> Column:
+    def rows(self, which: RowIndex) -> Column:
         return ChosenRows(self.column, self.which[which])
 
 
-def numbers_of(cells: list[Any]) -> Array:
+def numbers_of(cells: list[object]) -> Array:
     """Python values as float64, NaN where missing."""
     if _PLAIN.issuperset(map(type, cells)):
         return np.array(cells, dtype=np.float64)
     return np.fromiter((np.nan if is_missing(v) else _number(v) for v in cells), np.float64, len(cells))
 
 
-def _number(value: Any) -> float:
+def _number(value: object) -> float:
     if isinstance(value, DATES):  # some of NumPy's are numbers to Python
         raise TypeError("a date or time is not a number")
-    return float(value)
+    return float(cast(float, value))
 
 
 def unreadable(name: str, kind: str, drop: str = "drop it") -> InputError:
@@ -399,7 +404,7 @@ def unreadable(name: str, kind: str, drop: str = "drop it") -> InputError:
     return InputError(f"column {name!r}: {WAYS_OUT[kind]}, or {drop}")
 
 
-def kind_of(values: list[Any]) -> str:
+def kind_of(values: list[object]) -> str:
     """The one kind that all values are of, missing ones ignored."""
     kinds = {_kind(v) for v in values if not is_missing(v)}
     if kinds == {NUMBER, INTEGER}:
@@ -407,7 +412,7 @@ def kind_of(values: list[Any]) -> str:
     return kinds.pop() if len(kinds) == 1 else MIXED if kinds else EMPTY
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     if isinstance(value, bool | np.bool_):
         return BOOLEAN
     if isinstance(value, DATES):
@@ -419,7 +424,7 @@ def _kind(value: Any) -> str:
     return NESTED if np.iterable(value) or isinstance(value, Mapping) else MIXED
 
 
-def as_objects(values: list[Any]) -> NDArray[Any]:
+def as_objects(values: list[object]) -> Cells:
     """An array of objects, or of numbers or words where all are."""
     out = np.empty(len(values), dtype=object)
     out[:] = values

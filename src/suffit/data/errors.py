@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from .arrays import Cells
+
+if TYPE_CHECKING:
+    from .matrices import Csr
 
 from .arrays import sum_is_finite
 
@@ -39,7 +43,7 @@ class CellError(InputError):
         super().__init__(f"{what} in row {row}; {way_out}")
         self.what, self.row, self.way_out = what, row, way_out
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _cell_error, (self.what, self.row, self.way_out)
 
 
@@ -67,7 +71,7 @@ class NotLearnedError(InputError):
         """The same, of rows that leave-one-out was asked for."""
         return NotLearnedError(*self.parts, forget=False)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return NotLearnedError, (*self.parts, str(self).startswith("forget"))
 
 
@@ -85,7 +89,7 @@ def refuse(columns: Sequence[str], j: int, what: str, value: object, row: int, w
     return CellError(f"column {columns[j]!r}: {what}, found {value}", row, way_out)
 
 
-def check_finite(X: NDArray[Any], columns: Sequence[str], first_row: int = 0, missing: bool = True) -> None:
+def check_finite(X: Cells, columns: Sequence[str], first_row: int = 0, missing: bool = True) -> None:
     """Refuse infinities (and NaN where ``missing`` is not allowed), naming the first one."""
     bad = np.isinf(X) if missing else ~np.isfinite(X)
     if bad.any():
@@ -95,7 +99,7 @@ def check_finite(X: NDArray[Any], columns: Sequence[str], first_row: int = 0, mi
         raise CellError(f"Input X contains {what}: column {columns[j]!r}, found {X[i, j]}", first_row + i, way)
 
 
-def check_stored(X: Any, columns: Sequence[str]) -> None:
+def check_stored(X: Csr, columns: Sequence[str]) -> None:
     """Refuse a CSR matrix that stores an infinity, naming the first one."""
     if not sum_is_finite(X.data):
         bad = np.isinf(X.data)

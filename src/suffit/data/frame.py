@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .arrays import Array, Cells
 from .column import ArrayColumn, Column, SeriesColumn, WordColumn, as_objects
 from .errors import InputError
-from .matrices import is_sparse
+from .matrices import RowIndex, is_sparse
 from .write import native_column
 
 WORDS = "for texts, count their words first: make_pipeline(CountVectorizer(), MultinomialNB())"
@@ -37,15 +37,15 @@ class Frame:
         """The column names, in order."""
         return tuple(self.columns)
 
-    def rows(self, which: Any) -> Frame:
+    def rows(self, which: RowIndex) -> Frame:
         """Some of the rows."""
         columns = {name: column.rows(which) for name, column in self.columns.items()}
         n = len(range(*which.indices(self.n_rows))) if isinstance(which, slice) else len(which)
         return replace(self, columns=columns, n_rows=n, native=None)
 
-    def filled(self, values: Mapping[str, NDArray[Any]]) -> Any:
+    def filled(self, values: Mapping[str, Cells]) -> Any:
         """The same table with its missing values filled: ``values`` has a whole column of fills for each name."""
-        columns: dict[str, Any] = {}
+        columns: dict[str, object] = {}
         for name, column in self.columns.items():
             missing = column.missing() if name in values else np.zeros(0, bool)
             if missing.any():
@@ -60,15 +60,15 @@ class Template:
     """The kind of a table: an array, a dict of columns, or a data frame of some library with its column types."""
 
     form: str  # "array", "dict" or the name of a library
-    types: Mapping[str, Any]
+    types: Mapping[str, object]
 
-    def make(self, columns: Mapping[str, NDArray[Any]]) -> Any:
+    def make(self, columns: Mapping[str, Cells]) -> Any:
         """A table of this kind with these columns, of the types they had as far as the values fit."""
         if self.form not in ("array", "dict"):
             return self._joined({k: native_column(v, self.form, self.types.get(k)) for k, v in columns.items()})
         return self._joined(columns)
 
-    def with_columns(self, native: Any, frame: Frame, columns: Mapping[str, Any]) -> Any:
+    def with_columns(self, native: Any, frame: Frame, columns: Mapping[str, object]) -> Any:
         """A table with some columns replaced, everything else about it as it was."""
         if self.form in ("array", "dict"):
             return self._joined({k: columns.get(k, c.cells()) for k, c in frame.columns.items()})
@@ -85,18 +85,20 @@ class Template:
                 out.isetitem(i, columns[name])
         return out
 
-    def _joined(self, columns: Mapping[str, Any]) -> Any:
+    def _joined(self, columns: Mapping[str, object]) -> Any:
         """A table of columns that are of its kind already."""
         if self.form == "dict":
             return dict(columns)
         if self.form == "array":
-            stacked = np.column_stack(list(columns.values())) if columns else np.empty((0, 0))
+            stacked = (
+                np.column_stack([np.asarray(values) for values in columns.values()]) if columns else np.empty((0, 0))
+            )
             return stacked if stacked.dtype.kind != "O" else stacked.astype(object)
         library = import_module(self.form)
         return library.table(dict(columns)) if self.form == "pyarrow" else library.DataFrame(dict(columns))
 
 
-def table_form(X: Any) -> str:
+def table_form(X: object) -> str:
     """The kind of a table, as a :class:`Template` names it, without reading it."""
     if isinstance(X, Mapping):
         return "dict"
@@ -109,7 +111,7 @@ def form_to_read(form: str) -> str:
     return form if form != "array" else "pandas" if find_spec("pandas") else "dict"
 
 
-def is_frame(X: Any) -> bool:
+def is_frame(X: object) -> bool:
     """Whether X is a data frame of some library."""
     if isinstance(X, np.ndarray | list | tuple):
         return False
@@ -124,7 +126,7 @@ def frame_names(X: Any) -> list[str]:
     return list(map(str, X.column_names if hasattr(X, "column_names") else X.columns))
 
 
-def read_frame(X: Any) -> Frame:
+def read_frame(X: object) -> Frame:
     """A table of whatever kind as a :class:`Frame`."""
     if is_sparse(X):
         raise TypeError(
@@ -170,7 +172,7 @@ def _from_pandas(X: Any) -> Frame:
     _check_size(len(X), len(names))
     arrays = X._iter_column_arrays() if hasattr(X, "_iter_column_arrays") else [s.values for _, s in X.items()]
     columns: dict[str, Column] = {}
-    types: dict[str, Any] = {}
+    types: dict[str, object] = {}
     for j, (name, values) in enumerate(zip(names, arrays, strict=True)):
         types[name] = dtype = values.dtype
         if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
@@ -188,14 +190,14 @@ def _column_of(X: Any, j: int) -> Any:
     return X.iloc[:, j]
 
 
-def _from_dict(X: Mapping[Any, Any]) -> Frame:
+def _from_dict(X: Mapping[Hashable, object]) -> Frame:
     names = list(map(str, X))
     check_unique(names)
     columns: dict[str, Column] = {}
     lengths = {}
     for name, values in zip(names, X.values(), strict=True):
-        columns[name] = ArrayColumn(_one_column(values, name))
-        lengths[name] = len(columns[name].values)  # type: ignore[attr-defined]
+        column = ArrayColumn(_one_column(values, name))
+        columns[name], lengths[name] = column, len(column.values)
     if len(set(lengths.values())) > 1:
         raise InputError(f"the columns have different lengths: {lengths}; every column needs one value for each row")
     n = next(iter(lengths.values()), 0)
@@ -203,7 +205,7 @@ def _from_dict(X: Mapping[Any, Any]) -> Frame:
     return Frame(columns, n, Template("dict", {}))
 
 
-def _one_column(values: Any, name: str) -> NDArray[Any]:
+def _one_column(values: object, name: str) -> Cells:
     if isinstance(values, str | bytes | Mapping) or not np.iterable(values):
         raise InputError(
             f"column {name!r}: a dict must hold a list of values for each column, found {values!r}; for a single row "
@@ -222,17 +224,17 @@ def _one_column(values: Any, name: str) -> NDArray[Any]:
     return as_objects(list(values))
 
 
-def unmasked(X: Any, of_numbers: type = float) -> NDArray[Any]:
+def unmasked(X: np.ma.MaskedArray, of_numbers: type = float) -> Cells:
     """A masked array with NaN (or None) where it is masked."""
     mask = np.ma.getmaskarray(X)
     if not mask.any():
         return np.asarray(X.data)
-    plain = X.data.astype(of_numbers if X.dtype.kind in "fiu" else object)
-    plain[mask] = np.nan if plain.dtype.kind == "f" else None
-    return np.asarray(plain)
+    plain: Array = np.asarray(X.data).astype(of_numbers if X.dtype.kind in "fiu" else object)
+    plain[mask] = cast(float, np.nan if plain.dtype.kind == "f" else None)
+    return plain
 
 
-def _from_array(X: Any) -> Frame:
+def _from_array(X: object) -> Frame:
     if isinstance(X, np.ma.MaskedArray):
         X = unmasked(X)
     if not isinstance(X, np.ndarray):
@@ -259,7 +261,7 @@ def _from_array(X: Any) -> Frame:
     return Frame(columns, X.shape[0], Template("array", {}))
 
 
-def _is_grid(X: Any) -> bool:
+def _is_grid(X: object) -> bool:
     """Rows of equal length that are not all numbers: read cell by cell."""
     if not isinstance(X, list | tuple) or not X or not all(isinstance(row, list | tuple) for row in X):
         return False

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import lru_cache
 from numbers import Real
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 Positions = NDArray[np.int64]
 
 
-def _order(label: Hashable) -> tuple[Any, ...]:
+def _order(label: Hashable) -> tuple[object, ...]:
     """A total order for labels of any mixture of types: numbers by value, then each type by its own order."""
     kind = type(label)
     if kind is str:  # the usual ones first: there may be thousands
@@ -38,7 +38,7 @@ def sorted_places(labels: Sequence[Hashable]) -> list[int]:
     """The places of distinct labels, in the canonical order of these; TypeError where some have no order."""
     kinds = set(map(type, labels))
     if kinds in ({str}, {int}):
-        return sorted(range(len(labels)), key=cast(Any, labels.__getitem__))
+        return sorted(range(len(labels)), key=cast(Callable[[int], str], labels.__getitem__))
     return sorted(range(len(labels)), key=lambda i: _order(labels[i]))
 
 
@@ -143,7 +143,7 @@ class Index:
         shown = ", ".join(map(repr, self.labels[:6])) + (", …" if len(self) > 6 else "")
         return f"Index({len(self)}: {shown})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         if self.labels == tuple(range(len(self))) and all(type(label) is int for label in self.labels):
             return (Index.range, (len(self),))
         return (Index, (self.labels,))

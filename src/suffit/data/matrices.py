@@ -5,27 +5,33 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .arrays import adds_up, freeze
+from .arrays import Array, Cells, Codes, adds_up, freeze
 
-Matrix: TypeAlias = Any  # a 2-d ndarray, or a scipy.sparse CSR matrix or array
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+RowIndex: TypeAlias = "slice | NDArray[np.integer] | NDArray[np.bool_]"  # rows, by a range, by number or by flags
+Csr: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]] | sparse.csr_matrix[np.float64]"  # or of other numbers
+NumberRows: TypeAlias = "Array | Csr"  # (n, p), read as doubles: those of users may be float32, integers or booleans
+Categories: TypeAlias = "Cells | Csr | Coded"  # (n, p), sparse where they are bins of numbers
+Matrix: TypeAlias = "Cells | Csr | Coded | RowsOfBlocks"  # what a model takes, as its family has it
 
 
-def is_sparse(X: Matrix) -> bool:
+def is_sparse(X: object) -> TypeIs[Csr]:
     """Whether X is a scipy.sparse matrix or array."""
     return sparse.issparse(X)
 
 
-def block(X: Matrix, start: int, stop: int) -> NDArray[Any]:
+def block(X: Categories, start: int, stop: int) -> Array:
     """Rows [start, stop) as a read-only, C-contiguous float32 or float64 array; a view where X is one already."""
-    part = X[start:stop]
-    if sparse.issparse(part):
-        part = part.toarray()  # type: ignore[attr-defined]
+    some = X[start:stop]
+    part = some.toarray() if is_sparse(some) else cast(Array, some)
     if part.dtype not in (np.float32, np.float64):
         part = part.astype(np.float64)
     part = np.ascontiguousarray(part).view()
@@ -33,7 +39,7 @@ def block(X: Matrix, start: int, stop: int) -> NDArray[Any]:
     return part
 
 
-def csr(X: Matrix) -> Any:
+def csr(X: Csr) -> Csr:
     """A sparse matrix in CSR form without duplicate entries, index arrays as they are: in any order."""
     X = X.tocsr()
     if not X.has_canonical_format:
@@ -46,7 +52,7 @@ def csr(X: Matrix) -> Any:
     return X
 
 
-def portion(X: Any, start: int, stop: int) -> Any:
+def portion(X: Matrix, start: int, stop: int) -> Matrix:
     """Rows [start, stop); those of a CSR matrix at a fraction of what its own slicing takes."""
     if not is_sparse(X):
         return X[start:stop]
@@ -57,17 +63,17 @@ def portion(X: Any, start: int, stop: int) -> Any:
     return part
 
 
-def entries(X: Any, start: int, stop: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def entries(X: Csr, start: int, stop: int) -> tuple[NDArray[np.int64], Codes, Array]:
     """The rows [start, stop) of a CSR matrix as arrays of their own: row ends (from 0), columns, values."""
     a, b = int(X.indptr[start]), int(X.indptr[stop])
     ends = X.indptr[start : stop + 1].astype(np.int64) - a
-    values = X.data[a:b]
+    values: Array = X.data[a:b]
     if values.dtype not in (np.float32, np.float64):
         values = values.astype(np.float64)
     return freeze(ends), freeze(X.indices[a:b].astype(np.int32, copy=False)), freeze(values)
 
 
-def sparse_without_missing(X: Matrix) -> bool:
+def sparse_without_missing(X: NumberRows) -> TypeGuard[Csr]:
     """Whether X is sparse and stores no NaN: rows with missing values are taken as dense rows, block by block."""
     return is_sparse(X) and (adds_up(X.data) or not np.isnan(X.data).any())
 
@@ -80,20 +86,20 @@ class Coded:
     categories: tuple[Sequence[Hashable], ...]
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype[np.generic]:
         return np.dtype(object)
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.codes.shape  # type: ignore[return-value]
+        return self.codes.shape[0], self.codes.shape[1]
 
     def __len__(self) -> int:
         return len(self.codes)
 
-    def __getitem__(self, rows: Any) -> Coded:
+    def __getitem__(self, rows: RowIndex) -> Coded:
         return Coded(self.codes[rows], self.categories)
 
-    def decoded(self) -> NDArray[Any]:
+    def decoded(self) -> Cells:
         """The categories themselves, None where missing."""
         out = np.empty(self.shape, dtype=object)
         for j, categories in enumerate(self.categories):
@@ -106,6 +112,8 @@ class Coded:
 class RowsOfBlocks(ABC):
     """Rows of a table, cut by columns into a matrix for each block."""
 
+    dtype: np.dtype[np.generic] = np.dtype(object)
+
     @property
     @abstractmethod
     def shape(self) -> tuple[int, int]:
@@ -115,7 +123,7 @@ class RowsOfBlocks(ABC):
         return self.shape[0]
 
     @abstractmethod
-    def __getitem__(self, rows: Any) -> RowsOfBlocks:
+    def __getitem__(self, rows: RowIndex) -> RowsOfBlocks:
         """Some of the rows."""
 
     @abstractmethod
@@ -123,12 +131,12 @@ class RowsOfBlocks(ABC):
         """The matrix of one block."""
 
     @property
-    def table(self) -> Any:
+    def table(self) -> object:
         """The table that the rows were cut from; itself where there is none."""
         return self
 
 
-def shown(X: Matrix | RowsOfBlocks) -> Any:
+def shown(X: Matrix) -> Any:
     """Rows as those who gave them know them: a table, or the matrix itself."""
     return X.table if isinstance(X, RowsOfBlocks) else X
 
@@ -148,5 +156,5 @@ class BlockRows(RowsOfBlocks):
         """The matrix of one block."""
         return self.parts[i]
 
-    def __getitem__(self, rows: Any) -> BlockRows:
+    def __getitem__(self, rows: RowIndex) -> BlockRows:
         return BlockRows(tuple(part[rows] for part in self.parts))

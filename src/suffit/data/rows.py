@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.runtime.threads import in_order, row_blocks
-from .arrays import Array, Codes, freeze
+from .arrays import Array, Cells, Codes, freeze
 from .labels import Index
 
 _TABLE_LIMIT = 1 << 16  # integer labels up to this range are coded by table look-up instead of sorting
@@ -51,7 +51,7 @@ class Rows:
     sizes: Array | None = None  # rows of each class, where known
 
     @classmethod
-    def of(cls, y: NDArray[Any], weights: Array | None = None) -> Rows:
+    def of(cls, y: Cells, weights: Array | None = None) -> Rows:
         """Rows with these labels."""
         labels, codes, sizes = encode(y)
         return cls(Index(tuple(labels)), freeze(codes), None if weights is None else freeze(weights), freeze(sizes))
@@ -163,7 +163,7 @@ NOTHING_MISSING = np.zeros(0, np.uint8)
 NOTHING_MISSING.flags.writeable = False
 
 
-def is_missing(category: Any) -> bool:
+def is_missing(category: object) -> bool:
     """None, NaN and the missing markers of data frames (anything not equal to itself)."""
     if category is None:
         return True
@@ -175,7 +175,7 @@ def is_missing(category: Any) -> bool:
         return False
 
 
-def _integer_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes, Array] | None:
+def _integer_codes(y: Cells) -> tuple[Cells, Codes, Array] | None:
     """Labels, codes and counts of small-range integers by table look-up, where sorting costs more than a fit.
 
     The labels of the first rows are mostly all there are: one pass, and another where they are not.
@@ -187,7 +187,7 @@ def _integer_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes, Array] | None:
         low, high = int(some.min()), int(some.max())
         if high - low >= _TABLE_LIMIT or high > np.iinfo(np.int64).max:
             return None
-        wide = freeze(y if y.dtype in (np.int32, np.int64) else y.astype(np.int64))
+        wide = freeze(cast(NDArray[np.int64], y) if y.dtype in (np.int32, np.int64) else y.astype(np.int64))
         seen = np.zeros(high - low + 1, dtype=np.uint8)
         mark_labels(wide[: len(some)], low, seen)
         place = np.cumsum(seen, dtype=np.int32) - 1
@@ -196,17 +196,20 @@ def _integer_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes, Array] | None:
 
         values = np.flatnonzero(seen) + low
 
-        def work(a: int, b: int, wide: Any = wide, low: int = low, place: Any = place, k: int = len(values)) -> Any:
+        def work(
+            a: int, b: int, wide: NDArray[np.int64] = wide, low: int = low, place: Codes = place, k: int = len(values)
+        ) -> Array | None:
             n = np.zeros(k)
             return n if code_labels(wide[a:b], low, place, codes[a:b], n) else None
 
-        counts = list(in_order(work, row_blocks(len(y), 1)))
-        if all(n is not None for n in counts):
-            return values.astype(y.dtype), codes, sum(counts)
+        blocks = row_blocks(len(y), 1)
+        counts = [n for n in in_order(work, blocks) if n is not None]
+        if len(counts) == len(blocks):
+            return values.astype(y.dtype), codes, sum(counts, np.zeros(len(values)))
     raise AssertionError("labels that were marked are known")
 
 
-def _word_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes, Array] | None:
+def _word_codes(y: Cells) -> tuple[Cells, Codes, Array] | None:
     """Codes of words of which few are different: 20,000 in 0.5 ms, by np.unique 2.4 ms, by pandas 1.3 ms."""
     from ..kernels.words import code_words
 
@@ -223,7 +226,7 @@ def _word_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes, Array] | None:
     return values[order], place[codes], np.bincount(codes, minlength=n)[order].astype(np.float64)
 
 
-def encode(y: NDArray[Any]) -> tuple[list[Any], Codes, Array]:
+def encode(y: Cells) -> tuple[list[Hashable], Codes, Array]:
     """Distinct labels (as Python values, in the order of :class:`Index`), the code of each row, rows of each label."""
     if y.size == 0:
         return [], np.zeros(0, np.int32), np.zeros(0)
@@ -245,14 +248,14 @@ def encode(y: NDArray[Any]) -> tuple[list[Any], Codes, Array]:
     return list(index.labels), codes, np.bincount(codes, minlength=len(index)).astype(np.float64)
 
 
-def plain(category: Any) -> Hashable:
+def plain(category: Hashable) -> Hashable:
     """A category as a plain Python value; whole floats are the integers they equal."""
     if isinstance(category, float) and category.is_integer():
         return int(category)
-    return category  # type: ignore[no-any-return]
+    return category
 
 
-def column_codes(column: NDArray[Any]) -> tuple[list[Hashable], Codes]:
+def column_codes(column: Cells) -> tuple[list[Hashable], Codes]:
     """The distinct categories of one column and the code of each row, −1 where missing."""
     if column.dtype.kind in "iub":
         return encode(column)[:2]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import cast
 
 import numpy as np
 
 
-def number(value: Any, name: str, low: float = -np.inf, high: float = np.inf, above_low: bool = False) -> float:
+def number(value: object, name: str, low: float = -np.inf, high: float = np.inf, above_low: bool = False) -> float:
     """A finite number in [low, high], or in (low, high]."""
     try:
-        x = math.nan if isinstance(value, bool | str | bytes) else float(value)
+        x = math.nan if isinstance(value, bool | str | bytes) else float(cast(float, value))
     except (TypeError, ValueError):
         x = math.nan
     if not (math.isfinite(x) and low <= x <= high and not (above_low and x == low)):
@@ -20,7 +20,7 @@ def number(value: Any, name: str, low: float = -np.inf, high: float = np.inf, ab
     return x
 
 
-def integer(value: Any, name: str, low: int) -> int:
+def integer(value: object, name: str, low: int) -> int:
     """An integer of at least ``low``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
         raise ValueError(f"{name}={value!r}: must be an integer of at least {low}")

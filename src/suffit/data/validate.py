@@ -19,6 +19,7 @@ from .arrays import Array, Codes
 from .column import DATE, DATES, Column, SeriesColumn, WordColumn, numbers_of, unreadable
 from .errors import InputError, refuse
 from .frame import check_unique, frame_names, is_frame, read_frame, unmasked
+from .inputs import WeightsLike
 from .labels import Index
 from .matrices import Matrix, is_sparse
 from .rows import is_missing
@@ -45,7 +46,7 @@ class ColumnNames(Sequence[str]):
         return f"{self.prefix}{range(self.n)[i]}"
 
 
-def column_names(X: Any, n: int, prefix: str = "x") -> Sequence[str]:
+def column_names(X: object, n: int, prefix: str = "x") -> Sequence[str]:
     """The names of a data frame's columns, or x0, x1, …"""
     names = () if isinstance(X, np.ndarray) or not is_frame(X) else frame_names(X)
     return tuple(names) if len(names) == n else ColumnNames(n, prefix)
@@ -202,7 +203,7 @@ def read_labels(y: Any, who: str, way_out: str = "drop these rows") -> NDArray[A
     return y
 
 
-def read_weight(sample_weight: Any, X: Matrix) -> Array | None:
+def read_weight(sample_weight: WeightsLike, X: Matrix) -> Array | None:
     """One weight per row, 0 or more, not all 0."""
     if sample_weight is None:
         return None
@@ -249,7 +250,7 @@ def class_codes(n: int, y: Any, classes: Index, who: str) -> Codes:
     """The codes of the classes of n rows: ``y`` is one class for all of them, or names n."""
     position = classes.position
     one = isinstance(y, Hashable) and (y in position or not isinstance(y, tuple))
-    wanted = [y] * n if one else y.tolist() if isinstance(y, np.ndarray) else list(y)
+    wanted: list[Hashable] = [y] * n if one else y.tolist() if isinstance(y, np.ndarray) else list(y)
     wanted = wanted * n if len(wanted) == 1 else wanted
     unknown = [c for c in wanted if c not in position]
     if unknown:
@@ -273,7 +274,7 @@ def checked_prior(prior: Prior, classes: tuple[Hashable, ...]) -> Array:
     return adding_up(prior_in_order(prior, classes))
 
 
-def common_dtype(a: np.dtype[Any] | None, b: np.dtype[Any] | None) -> np.dtype[Any] | None:
+def common_dtype(a: np.dtype[np.generic] | None, b: np.dtype[np.generic] | None) -> np.dtype[np.generic] | None:
     """A label type that holds both; objects where they are of different kinds."""
     if a is None or b is None:
         return None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from types import FrameType
 
 import numpy as np
 
@@ -197,7 +197,7 @@ def warn_once(category: type[Warning], before: str, things: Sequence[str] = ("",
     _warn(category, before + "; ".join(things[:SHOWN]) + more + after)
 
 
-def warn_absent(n: Array, classes: Sequence[Any], columns: Sequence[str], rows: Array | None = None) -> None:
+def warn_absent(n: Array, classes: Sequence[Hashable], columns: Sequence[str], rows: Array | None = None) -> None:
     """Say where a class with rows has no value at all in a column that others have."""
     has = np.asarray(n > 0)
     seen = has.any(axis=1) if rows is None else rows > 0
@@ -224,7 +224,7 @@ def _warn(category: type[Warning], text: str) -> None:
     A cross-validation thus warns where the user has asked for it.  Python shows a text once for each line, but forgets
     what it has shown whenever any code looks at warnings, as scikit-learn does in every fold; so it is remembered here.
     """
-    frame: Any = sys._getframe(1)
+    frame: FrameType = sys._getframe(1)
     while frame.f_back is not None and _package(frame) in _BETWEEN:
         frame = frame.f_back
     module, line = frame.f_globals.get("__name__") or "<string>", frame.f_lineno
@@ -236,7 +236,7 @@ def _warn(category: type[Warning], text: str) -> None:
     warnings.warn_explicit(text, category, frame.f_code.co_filename, line, module, registry)
 
 
-def _package(frame: Any) -> str:
+def _package(frame: FrameType) -> str:
     return str(frame.f_globals.get("__name__")).partition(".")[0]
 
 
@@ -245,8 +245,8 @@ def _action(category: type[Warning], text: str, module: str, line: int) -> str:
     for action, message, kind, where, number in warnings.filters:
         if (
             issubclass(category, kind)
-            and (message is None or message.match(text))  # type: ignore[attr-defined]
-            and (where is None or where.match(module))  # type: ignore[attr-defined]
+            and (message is None or message.match(text))
+            and (where is None or where.match(module))
             and number in (0, line)
         ):
             return action

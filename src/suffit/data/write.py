@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .arrays import Cells
 from .rows import is_missing
 
 
-def native_column(values: NDArray[Any], form: str, wanted: Any) -> Any:
+def native_column(values: Cells, form: str, wanted: object) -> Any:
     """A column of a library, of the wanted type where the values fit it, else of a type that holds them."""
     cells = [None if is_missing(v) else v for v in values.tolist()]
     if wanted is not None and fits(values, str(wanted)):
@@ -19,12 +20,12 @@ def native_column(values: NDArray[Any], form: str, wanted: Any) -> Any:
             return _built(cells, form, wanted)
         except (TypeError, ValueError, OverflowError, NotImplementedError):
             pass  # a type of the library that does not take such values
-    plain: Any = values if values.dtype.kind != "O" else cells
+    plain: object = values if values.dtype.kind != "O" else cells
     nullable = form == "pandas" and None in cells and {type(v) for v in cells} == {int, type(None)}
     return _built(plain, form, "Int64" if nullable else None)
 
 
-def fits(values: NDArray[Any], wanted: str) -> bool:
+def fits(values: Cells, wanted: str) -> bool:
     """Whether a column can be of this type: an integer type holds no fractions, and numbers in its range alone."""
     digits = "".join(c for c in wanted if c.isdigit())
     name = wanted.lower().removesuffix("[pyarrow]")
@@ -37,7 +38,7 @@ def fits(values: NDArray[Any], wanted: str) -> bool:
     return all(v == int(v) and low <= v <= high for v in there)
 
 
-def _built(cells: Any, form: str, wanted: Any) -> Any:
+def _built(cells: Any, form: str, wanted: object) -> Any:
     if form == "polars":
         made = import_module(form).Series(cells, dtype=wanted)
         return made.fill_nan(None) if made.dtype.is_float() else made
@@ -47,14 +48,14 @@ def _built(cells: Any, form: str, wanted: Any) -> Any:
     return import_module(form).Series(_whole(cells, wanted), dtype=wanted)
 
 
-def _whole(cells: Any, wanted: Any) -> Any:
+def _whole(cells: Any, wanted: object) -> Any:
     """Whole floats as integers, where integers are wanted."""
     if wanted is None or "int" not in str(wanted).lower() or "interval" in str(wanted):
         return cells
     return [int(v) if isinstance(v, float) and v.is_integer() else v for v in cells]
 
 
-def native_filled(native: Any, form: str, missing: NDArray[np.bool_], values: NDArray[Any]) -> Any:
+def native_filled(native: Any, form: str, missing: NDArray[np.bool_], values: Cells) -> Any:
     """A column with values in place of missing ones, every other cell as it is; a wider type where it must be."""
     full = np.empty(len(missing), dtype=object)
     full[missing] = values
@@ -90,4 +91,4 @@ def _arrow_filled(native: Any, missing: NDArray[np.bool_], full: Any) -> Any:
 
 
 def _listed(native: Any) -> list[Any]:
-    return native.to_pylist() if hasattr(native, "to_pylist") else native.to_list()  # type: ignore[no-any-return]
+    return native.to_pylist() if hasattr(native, "to_pylist") else native.to_list()

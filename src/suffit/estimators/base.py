@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from types import FunctionType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import check_cv
-from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils import Tags, check_consistent_length, check_random_state
 from sklearn.utils.validation import validate_data
 
 from ..core.family import Family
@@ -30,9 +30,10 @@ from ..core.logistic import LogisticForm
 from ..core.model import Model
 from ..core.solution import RowScorer, Solution
 from ..core.stats import CLASS
-from ..data.arrays import Array
+from ..data.arrays import Array, Cells
 from ..data.errors import InputError
 from ..data.frame import table_form
+from ..data.inputs import ClassesLike, LabelsLike, RandomState, TableLike, WeightsLike
 from ..data.matrices import Matrix, shown
 from ..data.rows import Rows
 from ..data.settings import integer, number
@@ -52,7 +53,7 @@ from ..data.warn import WarningCollector, current_collector, warn_once
 from ..explain.summary import Summary
 from ..explain.terms import Explanation
 from ..posterior.calibrate import Calibration
-from ..posterior.decide import Decisions, Rule
+from ..posterior.decide import Costs, Decisions, Rule, Thresholds
 from ..posterior.novelty import DRAWS, Draws, Unit, missing_cells_of, novelties
 from ..posterior.prior_shift import CONVERGED, MOST_STEPS, shifted_prior
 from ..tables.column_family import apart
@@ -60,6 +61,13 @@ from .batches import MOST_OF_A_BATCH, Batches
 from .checks import check_same_classes, check_same_columns, check_same_sums, declared_classes
 from .cross_validation import CrossValidation, cross_validated
 from .fitted import ClassPrior, Fitted, log_prior, next_state
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from sklearn.linear_model import LogisticRegression
+
+    from ..families.tuning import Tuning
+    from ..tables.structures import Selection
 
 CALIBRATION_ROWS = {"temperature": 5000, "isotonic": 5000}  # left out to fit a calibration on, where there are more
 _QUICK_TYPES = (np.ndarray, sparse.csr_matrix, sparse.csr_array)
@@ -83,9 +91,9 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
     taken when rows are learned, by ``fit`` and ``partial_fit``; nothing else reads them (``_setting``).
     """
 
-    _accept_sparse: Any = ("csr", "csc")
+    _accept_sparse: tuple[str, ...] | bool = ("csr", "csc")
     _fit: Fitted
-    _settings: dict[str, Any]  # those that the rows were learned under
+    _settings: dict[str, object]  # those that the rows were learned under
     _form: str  # the kind of table that was learned first
     _grows: bool = False  # whether the number of columns may grow (word ids)
     n_features_in_: int
@@ -94,7 +102,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
 
     # --- learn
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: TableLike, y: LabelsLike | None = None, sample_weight: WeightsLike = None) -> Self:
         """Learn these rows, in place, and forget everything learned before.
 
         Parameters
@@ -124,7 +132,9 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
                 self._calibrate(data, rows, self._setting("calibrate"))
         return self
 
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: TableLike, y: LabelsLike | None = None, classes: ClassesLike = None, sample_weight: WeightsLike = None
+    ) -> Self:
         """Learn one more batch, in place.  Any batches, in any order, equal one ``fit`` on all their rows.
 
         Batches are checked at once; small ones become part of the model when there are enough of them, or when it is
@@ -190,7 +200,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
             batches = self._batches()
         return batches.add_rows(X, y)
 
-    def _put_off_model(self, fitted: Fitted, batch: Model, labels: np.dtype[Any]) -> bool:
+    def _put_off_model(self, fitted: Fitted, batch: Model, labels: np.dtype[np.generic]) -> bool:
         """Let the sums of a small batch wait beside others."""
         return self._may_wait(fitted, labels) and self._batches().add(batch)
 
@@ -200,7 +210,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         assert self._fit.batches is not None
         return self._fit.batches
 
-    def _may_wait(self, fitted: Fitted, labels: np.dtype[Any]) -> bool:
+    def _may_wait(self, fitted: Fitted, labels: np.dtype[np.generic]) -> bool:
         """Whether batches with such labels can become part of the model later as well as now."""
         return bool(
             labels == fitted.labels
@@ -209,7 +219,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
             and not self._grows
         )
 
-    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def forget(self, X: TableLike, y: LabelsLike | None = None, sample_weight: WeightsLike = None) -> Self:
         """Take rows out again, in place, as if they had never been learned.
 
         A class left without rows goes with them.  Rows that cannot have been learned are refused where it shows.
@@ -318,7 +328,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         new._fit = old.under(None if prior is None else self._checked_prior(prior, old.model.classes))
         return new
 
-    def adapt_prior(self, X: Any, sample_weight: Any = None, *, max_steps: int = MOST_STEPS) -> Self:
+    def adapt_prior(self, X: TableLike, sample_weight: WeightsLike = None, *, max_steps: int = MOST_STEPS) -> Self:
         """Return another estimator under the class prior of new, unlabelled rows, by maximum likelihood (label shift).
 
         The rows of each class must look as they did in training; how many there are of each may differ.  Solves
@@ -362,7 +372,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
             )
         return self.with_prior(prior)
 
-    def recalibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def recalibrate(self, X: TableLike, y: LabelsLike, sample_weight: WeightsLike = None) -> Self:
         """Fit the calibration anew, in place, on learned rows, each under the model without it.
 
         (About that, where joint columns have missing values: docs/tuning.md.)  ``fit`` does this by itself where
@@ -398,7 +408,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
 
     # --- predict
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: TableLike) -> Cells:
         """Return the most probable class of each row.
 
         Parameters
@@ -414,7 +424,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         fitted = self._fitted
         return fitted.classes[fitted.posterior(X).argmax(axis=1) if fitted.maps else fitted.solution.best(X)]
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: TableLike) -> Array:
         """Return p(class | x); finite and summing to 1 for any finite row.
 
         Parameters
@@ -429,7 +439,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         """
         return self._fitted.posterior(self._read_X_known(X))
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: TableLike) -> Array:
         """Return log p(class | x), exact even where p is all but 1.
 
         Parameters
@@ -444,7 +454,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         X = self._read_X_known(X)
         return log_prior(self._fitted.posterior(X)) if self._fitted.maps else self._solved.log_posterior(X)
 
-    def predict_joint_log_proba(self, X: Any) -> Array:
+    def predict_joint_log_proba(self, X: TableLike) -> Array:
         """Return log p(x, class).
 
         Parameters
@@ -458,7 +468,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         """
         return self._solved.log_joint(self._read_X_known(X))
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: TableLike) -> Array:
         """Return log p(x) of each row.
 
         Parameters
@@ -473,7 +483,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         X = self._read_X_known(X)
         return self._density_solution().log_density(X)
 
-    def novelty(self, X: Any, random_state: Any = 0) -> Array:
+    def novelty(self, X: TableLike, random_state: RandomState = 0) -> Array:
         """Return how unusual each row is: the share of rows drawn from the model that are more probable.
 
         Parameters
@@ -500,7 +510,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         draws = Draws(codes, solution.log_prior, units)
         return novelties(draws, solution.log_density(X), *self._missing_in(X), lambda row: self._told(X, row))
 
-    def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def log_likelihood(self, X: TableLike, y: LabelsLike, sample_weight: WeightsLike = None) -> float:
         """Return the joint log-likelihood Σ w log p(x, y) of labelled rows.
 
         Parameters
@@ -518,7 +528,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         data, _, rows = self._read(X, y, sample_weight, self._read_X_known)
         return self._density_solution().log_likelihood(data, rows)
 
-    def aic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def aic(self, X: TableLike, y: LabelsLike, sample_weight: WeightsLike = None) -> float:
         """Return Akaike's criterion, 2·parameters − 2·log-likelihood; lower is better.
 
         Parameters
@@ -534,7 +544,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         """
         return 2.0 * self.n_parameters_ - 2.0 * self.log_likelihood(X, y, sample_weight)
 
-    def bic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def bic(self, X: TableLike, y: LabelsLike, sample_weight: WeightsLike = None) -> float:
         """Return the Bayesian criterion, log(rows)·parameters − 2·log-likelihood; lower is better.
 
         Parameters
@@ -552,7 +562,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         likelihood = self._density_solution().log_likelihood(data, rows)
         return math.log(rows.counts().sum()) * self.n_parameters_ - 2.0 * likelihood
 
-    def sample(self, n: int = 1, y: Any = None, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
+    def sample(self, n: int = 1, y: LabelsLike | None = None, random_state: RandomState = None) -> tuple[Any, Cells]:
         """Return rows drawn from the model, and their labels.
 
         Parameters
@@ -593,7 +603,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         fitted = self._fitted
         return RowScorer(fitted.solution, fitted.classes, fitted.posterior if fitted.maps else None)
 
-    def loo_log_joint(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
+    def loo_log_joint(self, X: TableLike, y: LabelsLike, sample_weight: WeightsLike = None) -> Array:
         """Return log p(x, class) of learned rows, each under the model without it: what a refit on all others gives.
 
         A row is taken out of the sums, in closed form for all rows at once; joint columns with missing values have no
@@ -617,7 +627,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         """
         return self._fitted.leave_one_out(*self._learned_rows(X, y, sample_weight), self._density_model()).log_joint()
 
-    def loo_predict_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
+    def loo_predict_proba(self, X: TableLike, y: LabelsLike, sample_weight: WeightsLike = None) -> Array:
         """Return p(class | x) of learned rows, each under the model without it: honest scores, with no rows held out.
 
         Parameters
@@ -637,13 +647,20 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         left = fitted.leave_one_out(*rows, nearly=self._approximate_leave_one_out())
         return left.posterior() if fitted.calibration is None else fitted.calibration.loo_posterior(left)
 
-    def _learned_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, Rows]:
+    def _learned_rows(self, X: TableLike, y: LabelsLike | None, sample_weight: WeightsLike) -> tuple[Matrix, Rows]:
         """Rows that are to be left out one by one."""
         self._check_rows_can_go()
         data, _, rows = self._read(X, y, sample_weight, self._read_X_known)
         return data, rows
 
-    def cross_val(self, X: Any, y: Any, cv: Any = 5, sample_weight: Any = None, groups: Any = None) -> CrossValidation:
+    def cross_val(
+        self,
+        X: TableLike,
+        y: LabelsLike,
+        cv: object = 5,
+        sample_weight: WeightsLike = None,
+        groups: LabelsLike | None = None,
+    ) -> CrossValidation:
         """Return a K-fold cross-validation of these settings; the estimator itself stays as it is.
 
         There are no refits: all rows are added up, and each fold is taken away.  What settings leave to the data (bins,
@@ -675,7 +692,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
 
     # --- explain
 
-    def explain(self, X: Any, classes: Any = None) -> Explanation:
+    def explain(self, X: TableLike, classes: ClassesLike = None) -> Explanation:
         """Return log p(a | x)/p(b | x) of each row as the prior and what every column adds.
 
         A calibration by temperature is part of it, its outlier rate a term of its own; what isotonic maps make of the
@@ -699,7 +716,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         maps = fitted.posterior if fitted.maps else None
         return explain_rows(fitted.solution, data, classes, columns, owners, table_form(X), maps)
 
-    def why(self, X: Any, n: int = 5, classes: Any = None) -> str:
+    def why(self, X: Any, n: int = 5, classes: ClassesLike = None) -> str:
         """Return the things that decided about one row, in words.
 
         Parameters
@@ -724,7 +741,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
             raise ValueError(f"why() takes one row, got {len(explanation.total)}; use explain(X).why(i)")
         return explanation.why(0, n)
 
-    def nomogram(self, X: Any = None, classes: Any = None, most: int = 12) -> Any:
+    def nomogram(self, X: TableLike | None = None, classes: ClassesLike = None, most: int = 12) -> Figure:
         """Return a picture of what each column adds to the log-odds of two classes over its range (needs matplotlib).
 
         Where what a column adds depends on others, these are at their typical values, and the picture says so.
@@ -760,7 +777,9 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
 
         return picture(explain, shown(data), solution.scorer.additive, most)
 
-    def summary(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Summary:
+    def summary(
+        self, X: TableLike | None = None, y: LabelsLike | None = None, sample_weight: WeightsLike = None
+    ) -> Summary:
         """Return classes, parameters, fit, and how well each column tells the classes apart, on one page.
 
         The log-likelihood is that of the rows learned, where their sums tell it; else, or for others, give them.
@@ -797,7 +816,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         """
         return self._solved.logistic_form()
 
-    def to_sklearn(self, **settings: Any) -> Any:
+    def to_sklearn(self, **settings: object) -> LogisticRegression:
         """Return a fitted ``sklearn.linear_model.LogisticRegression`` with the same posterior, where it is linear in x.
 
         A Bernoulli model is linear in columns of 0 and 1.
@@ -828,14 +847,14 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
 
     def decide(
         self,
-        X: Any,
-        cost: Any = None,
+        X: TableLike,
+        cost: Costs = None,
         *,
         prior: Prior = None,
         reject: float | None = None,
-        threshold: Any = None,
+        threshold: Thresholds = None,
         novelty: float | None = None,
-        reject_label: Any = None,
+        reject_label: Hashable = None,
     ) -> Decisions:
         """Return the decision of least expected cost for each row, argmin_d Σ_c p(c | x)·cost[c, d].
 
@@ -891,7 +910,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
     # --- fitted attributes
 
     @property
-    def classes_(self) -> NDArray[Any]:
+    def classes_(self) -> Cells:
         """The labels, sorted."""
         return self._fitted.classes
 
@@ -911,7 +930,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         return self._fitted.calibration
 
     @property
-    def selection_(self) -> Any:
+    def selection_(self) -> Selection | Tuning | None:
         """What was tried to choose a setting, with its loss, and what was taken; None where all are set by hand."""
         return getattr(self._model.family.solvable(self._model.sums), "tuning", None)
 
@@ -940,7 +959,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return "_fit" in self.__dict__
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         state = dict(super().__getstate__())  # which may be the estimator's own
         if "_fit" in state:
             state["_fit"] = state["_fit"].alone
@@ -964,7 +983,9 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
                 del self.__dict__[name]
             raise
 
-    def _adopt(self, model: Model, labels: np.dtype[Any] | None, read: np.dtype[Any], anew: bool = False) -> None:
+    def _adopt(
+        self, model: Model, labels: np.dtype[np.generic] | None, read: np.dtype[np.generic], anew: bool = False
+    ) -> None:
         """Make this the model, under the settings that were taken with its rows; solved when first asked.
 
         ``read``: the type of the rows, whose precision attributes are shown in.
@@ -1009,22 +1030,22 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
     def _family_of(self, n_features: int, as_before: bool) -> Family:
         """The family of the settings; that of the last fit, where they are as before and making one says nothing."""
         fitted: Fitted | None = self.__dict__.get("_fit")
-        family: Any = None if fitted is None else fitted.known.family
+        family = None if fitted is None else fitted.known.family
         chosen = getattr(family, "tuning", None) is not None  # from other rows
         if family is not None and family.may_warn and not chosen and as_before:
             return family
         return self._family(n_features)
 
-    def _checked_prior(self, prior: Prior, classes: tuple[Any, ...]) -> Array:
+    def _checked_prior(self, prior: Prior, classes: tuple[Hashable, ...]) -> Array:
         """A prior that is set, as an array in class order, checked."""
         return self._normalised_prior(prior_in_order(prior, classes))
 
     # --- reading input
 
-    def _read_X(self, X: Any) -> Matrix:
+    def _read_X(self, X: TableLike) -> Matrix:
         return read_matrix(X, self._text_way_out, self._accept_sparse, self)
 
-    def _read_X_known(self, X: Any) -> Matrix:
+    def _read_X_known(self, X: TableLike) -> Matrix:
         """X for a fitted estimator: the same columns as before."""
         if "_fit" not in self.__dict__:
             raise _not_fitted(self)
@@ -1034,13 +1055,13 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         validate_data(self, X, reset=False, skip_check_array=True)
         return read
 
-    def _read_X_more(self, X: Any) -> Matrix:
+    def _read_X_more(self, X: TableLike) -> Matrix:
         """X of a further batch; where columns may grow, they may here."""
         return self._read_X_known(X)
 
     def _read(
-        self, X: Any, y: Any, sample_weight: Any, read_X: Callable[[Any], Matrix]
-    ) -> tuple[Matrix, NDArray[Any], Rows]:
+        self, X: TableLike, y: LabelsLike | None, sample_weight: WeightsLike, read_X: Callable[[TableLike], Matrix]
+    ) -> tuple[Matrix, Cells, Rows]:
         y = read_labels(y, type(self).__name__)
         X = read_X(X)
         if X.shape[0] != len(y):
@@ -1048,7 +1069,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         weight = read_weight(sample_weight, X)
         return X, y, Rows.of(y, weight)
 
-    def _remember_columns(self, X: Any, data: Matrix) -> None:
+    def _remember_columns(self, X: TableLike, data: Matrix) -> None:
         if type(X) is np.ndarray:  # has no names to remember
             self._form, self.n_features_in_ = "array", data.shape[1]
             self.__dict__.pop("feature_names_in_", None)
@@ -1111,24 +1132,24 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         solution, rng = self._density_solution(), generator(0)
         return solution.sample(solution.draw_classes(n, rng), rng)
 
-    def _units(self, solution: Solution, drawn: Any) -> list[Unit]:
+    def _units(self, solution: Solution, drawn: Matrix) -> list[Unit]:
         """The columns of these draws that are scored together."""
         alone = Solution(solution.classes, np.zeros(len(solution.classes)), solution.scorer, solution.columns)
-        return [Unit(alone, drawn, apart(self._model.family))]
+        return [Unit(alone, cast(Cells, drawn), apart(self._model.family))]
 
-    def _missing_in(self, X: Matrix) -> tuple[Any, Any]:
+    def _missing_in(self, X: Matrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """The rows with missing values, and where in them these are."""
         return missing_cells_of(X)
 
-    def _told(self, data: Any, row: int) -> Array:
+    def _told(self, data: Matrix, row: int) -> Array:
         """What the missing values of a row say of each class, where they are evidence.  # → (K,)"""
         return np.zeros(len(self._model.classes))
 
-    def _cast(self, a: NDArray[Any]) -> NDArray[Any]:
+    def _cast(self, a: Array) -> Array:
         """A copy in the precision of the input."""
         return np.array(a, dtype=self._fitted.floats)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True  # NaN is a missing value, everywhere
@@ -1148,7 +1169,7 @@ def _not_fitted(estimator: object) -> NotFittedError:
     )
 
 
-def generator(random_state: Any) -> np.random.Generator:
+def generator(random_state: RandomState) -> np.random.Generator:
     """A generator from whatever scikit-learn takes as ``random_state``, or from one already made."""
     if isinstance(random_state, np.random.Generator):
         return random_state

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ..core.family import Running
 from ..core.model import Model
-from ..data.matrices import Matrix
+from ..data.arrays import Array, Cells
+from ..data.matrices import Csr, Matrix, NumberRows, is_sparse
 from ..data.rows import Rows
 from ..data.warn import WarningCollector
 
@@ -23,12 +25,12 @@ MOST_OF_A_BATCH = MOST_ROWS // 4  # a batch with more rows is learned at once
 class RowsInSums:
     """Batches that are in running sums already."""
 
-    def __init__(self, running: Running, labels: np.dtype[Any]) -> None:
+    def __init__(self, running: Running, labels: np.dtype[np.generic]) -> None:
         self.running, self.labels = running, labels
 
-    def add(self, X: Matrix, y: NDArray[Any]) -> bool:
+    def add(self, X: Matrix, y: Cells) -> bool:
         """Add to the sums; False, and nothing added, where the rows need a closer look."""
-        return y.dtype == self.labels and self.running.add(X, y)
+        return y.dtype == self.labels and self.running.add(X, cast(NDArray[np.integer], y))
 
     def has_room(self, n: int) -> bool:
         """Never taken for granted: sums that begin where the model is by now may take what these do not."""
@@ -43,20 +45,21 @@ class RowsInSums:
 class RowsKept:
     """Copies of the batches, to be added up together."""
 
-    def __init__(self, X: Matrix, y: NDArray[Any], model: Model) -> None:
-        cells = X.shape[1] if type(X) is np.ndarray else len(X.data) // max(X.shape[0], 1)
+    def __init__(self, X: NumberRows, y: Cells, model: Model) -> None:
+        cells = len(X.data) // max(X.shape[0], 1) if is_sparse(X) else X.shape[1]
         self.kind, self.most, self.rows = type(X), min(MOST_ROWS, MOST_CELLS // (cells or 1)), 0
         self.y = np.empty(self.most, y.dtype)
         self.dense = np.empty((self.most, X.shape[1]), X.dtype) if self.kind is np.ndarray else None
         self.width, self.family = X.shape[1], model.family
-        self.sparse: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = []  # row lengths, columns, values
+        self.sparse: list[tuple[Cells, Cells, Cells]] = []  # row lengths, columns, values
 
     def has_room(self, n: int) -> bool:
         """Whether so many rows more can be kept."""
         return self.rows + n <= self.most
 
-    def add(self, X: Matrix, y: NDArray[Any]) -> bool:
+    def add(self, X: Matrix, y: Cells) -> bool:
         """Keep a copy, where there is room and a quick look shows that nothing is wrong."""
+        X = cast(NumberRows, X)  # as the first
         if (
             self.kind is not type(X)
             or not self.has_room(len(y))
@@ -70,8 +73,8 @@ class RowsKept:
         stop = self.rows + len(y)
         self.y[self.rows : stop] = y
         if self.dense is not None:
-            self.dense[self.rows : stop] = X
-        else:
+            self.dense[self.rows : stop] = cast(Array, X)
+        elif is_sparse(X):
             self.sparse.append((np.diff(X.indptr), X.indices.copy(), X.data.copy()))
         self.rows = stop
         return True
@@ -81,10 +84,10 @@ class RowsKept:
         X = self.dense[: self.rows] if self.dense is not None else self._joined()
         return model.learn(X, Rows.of(self.y[: self.rows]))
 
-    def _joined(self) -> Matrix:
+    def _joined(self) -> Csr:
         lengths, columns, values = (np.concatenate(parts) for parts in zip(*self.sparse, strict=True))
         ends = np.concatenate([[0], np.cumsum(lengths)])
-        return self.kind((values, columns, ends), shape=(self.rows, self.width))
+        return cast(type[sparse.csr_array], self.kind)((values, columns, ends), shape=(self.rows, self.width))
 
 
 class Waiting(NamedTuple):
@@ -119,7 +122,7 @@ class Batches:
         self._remarks = remarks
         self.waiting = Waiting(model)  # replaced as a whole
 
-    def add_rows(self, X: Matrix, y: NDArray[Any]) -> bool:
+    def add_rows(self, X: Matrix, y: Cells) -> bool:
         """Take a batch as it is; False, and nothing taken, where it needs a closer look."""
         with self._lock:
             if not self.open:
@@ -156,12 +159,12 @@ class Batches:
             return self.waiting.total()
 
 
-def _begun(X: Matrix, y: NDArray[Any], model: Model) -> RowsInSums | RowsKept | None:
+def _begun(X: Matrix, y: Cells, model: Model) -> RowsInSums | RowsKept | None:
     """The batch as the first of those that wait; None where it needs a closer look."""
     running = model.family.running(model.sums) if y.dtype in (np.int32, np.int64) else None
     if running is not None:
         sums = RowsInSums(running, y.dtype)
         if sums.add(X, y):
             return sums
-    kept = RowsKept(X, y, model)
+    kept = RowsKept(cast(NumberRows, X), y, model)
     return kept if kept.add(X, y) else None

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils import check_array
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Tags, check_array
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.family import Family
-from ..data.arrays import Array
+from ..core.stats import Stats
+from ..data.arrays import Array, Cells
 from ..data.column import ArrayColumn
 from ..data.errors import InputError
 from ..data.frame import check_unique, frame_names, is_frame
+from ..data.inputs import TableLike
 from ..data.matrices import Matrix
 from ..data.similar import IGNORED, SAMPLE_ROWS, UNKNOWN, some_rows, unknown_values
-from ..data.validate import column_names
+from ..data.validate import Prior, column_names
 from ..data.warn import UnknownCategoryWarning, warn_once
 from ..families import Categorical
 from ..families.counts.categorical import category_tables
+from ..families.counts.scores import CategoricalScorer
 from .smoothed import NON_NEGATIVE, SmoothedNB
 
 
@@ -91,7 +94,7 @@ class CategoricalNB(SmoothedNB):
     """
 
     _accept_sparse = False
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         **SmoothedNB._parameter_constraints,
         "alpha": [NON_NEGATIVE, StrOptions({"loo", "evidence"})],
         "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
@@ -100,11 +103,11 @@ class CategoricalNB(SmoothedNB):
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
+        alpha: float | str | ArrayLike = 1.0,
         force_alpha: bool = True,
         fit_prior: bool = True,
-        class_prior: Any = None,
-        min_categories: Any = None,
+        class_prior: Prior = None,
+        min_categories: int | ArrayLike | None = None,
         prior_smoothing: float = 0.0,
         calibrate: str | None = None,
     ) -> None:
@@ -131,7 +134,7 @@ class CategoricalNB(SmoothedNB):
         alpha = self._check_alpha(n_features)
         return Categorical(alpha=alpha if isinstance(alpha, str) else float(alpha), least_categories=least)
 
-    def _read_X(self, X: Any) -> Matrix:
+    def _read_X(self, X: Any) -> Cells:
         given = X
         if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "iu" and X.size:
             return X
@@ -159,9 +162,9 @@ class CategoricalNB(SmoothedNB):
             )
         return X
 
-    def _read_X_known(self, X: Any) -> Matrix:
-        read = super()._read_X_known(X)
-        scorer = self._solved.scorer
+    def _read_X_known(self, X: TableLike) -> Matrix:
+        read = cast(Cells, super()._read_X_known(X))
+        scorer = self._scorer()
         if scorer.low is None or read.dtype.kind not in "iu":  # integers among integers are quick, and rarely misread
             few = read[some_rows(len(read))] if len(read) > SAMPLE_ROWS else read
             each = zip(self._model.columns, few.T, scorer.positions, strict=True)
@@ -171,36 +174,40 @@ class CategoricalNB(SmoothedNB):
                 warn_once(UnknownCategoryWarning, UNKNOWN, [text for text in said if text], IGNORED)
         return read
 
-    def _read_X_more(self, X: Any) -> Matrix:
+    def _read_X_more(self, X: TableLike) -> Matrix:
         return super()._read_X_known(X)
 
+    def _scorer(self) -> CategoricalScorer:
+        return cast(CategoricalScorer, self._solved.scorer)
+
     @property
-    def categories_(self) -> list[NDArray[Any]]:
+    def categories_(self) -> list[Cells]:
         """The categories of each column."""
         out = []
-        for categories in self._solved.scorer.categories:
+        for categories in self._scorer().categories:
             kinds = {type(v) for v in categories}
-            values = np.array(categories) if len(kinds) <= 1 else np.empty(0)
+            values: Cells = np.array(categories) if len(kinds) <= 1 else np.empty(0)
             if len(kinds) > 1 or (kinds == {int} and values.dtype.kind == "f"):  # no type of NumPy holds them all
-                values = np.empty(len(categories), dtype=object)
-                values[:] = categories
+                objects = np.empty(len(categories), dtype=object)
+                objects[:] = categories
+                values = objects
             out.append(values)
         return out
 
     @property
     def n_categories_(self) -> NDArray[np.int64]:
         """Number of categories of each column."""
-        return np.array([len(v) for v in self._solved.scorer.categories])
+        return np.array([len(v) for v in self._scorer().categories])
 
     @property
     def category_count_(self) -> list[Array]:
         """Rows at each category in each class, one table per column."""
-        return category_tables(self._model.sums, self._solved.scorer.categories)
+        return category_tables(cast(Stats, self._model.sums), self._scorer().categories)
 
     @property
     def feature_log_prob_(self) -> list[Array]:
         """log P(category | class), one table per column."""
-        scorer = self._solved.scorer
+        scorer = self._scorer()
         return [np.where(z > 0, -np.inf, t) for t, z in zip(scorer.tables, scorer.never, strict=True)]
 
     @property
@@ -208,7 +215,7 @@ class CategoricalNB(SmoothedNB):
         """Not there: the counts of categorical columns are in ``category_count_``."""
         raise AttributeError("CategoricalNB has category_count_, one table per column, instead of feature_count_")
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
         tags.input_tags.sparse = False
@@ -216,7 +223,7 @@ class CategoricalNB(SmoothedNB):
         return tags
 
 
-def _cells(frame: Any) -> NDArray[Any]:
+def _cells(frame: Any) -> Cells:
     """A data frame as an array of its cells: numbers where all columns are, else Python values."""
     import narwhals as nw
 
@@ -230,7 +237,7 @@ def _cells(frame: Any) -> NDArray[Any]:
     return out
 
 
-def _check_cells(X: NDArray[Any], columns: Sequence[str]) -> None:
+def _check_cells(X: Cells, columns: Sequence[str]) -> None:
     """Refuse cells that are no categories: lists and the like, and infinities."""
     if X.dtype.kind != "O":
         return

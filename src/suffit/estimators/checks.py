@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils import column_or_1d
 
 from ..core.family import Family
 from ..data.errors import InputError
+from ..data.inputs import ClassesLike
 from ..data.labels import Index
 from ..data.rows import Rows
 
@@ -26,7 +27,7 @@ def check_same_sums(old: Family, new: Family, columns: Sequence[str]) -> None:
         )
 
 
-def check_same_classes(classes: Any, known: tuple[Hashable, ...], shown: Any) -> None:
+def check_same_classes(classes: ClassesLike, known: tuple[Hashable, ...], shown: object) -> None:
     """Refuse classes declared with a further batch that are not those of the model."""
     declared = column_or_1d(np.asarray(classes)).tolist()
     if len(declared) != len(known) or Index.of(declared).labels != known:
@@ -36,7 +37,7 @@ def check_same_classes(classes: Any, known: tuple[Hashable, ...], shown: Any) ->
         )
 
 
-def declared_classes(classes: Any, rows: Rows) -> tuple[Hashable, ...]:
+def declared_classes(classes: ClassesLike, rows: Rows) -> tuple[Hashable, ...]:
     """The classes declared with a first batch, which must name all of its labels."""
     declared = column_or_1d(np.asarray(classes)).tolist()
     new = [c for c in rows.classes.labels if c not in declared]

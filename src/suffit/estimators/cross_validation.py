@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.model import Model
 from ..core.stats import CLASS
-from ..data.arrays import Array, Codes
+from ..data.arrays import Array, Cells, Codes
 from ..data.matrices import Matrix
 from ..data.rows import Rows
 from ..posterior.calibrate import expected_calibration_error, log_loss
@@ -24,7 +23,7 @@ Places = NDArray[np.int64]
 class CrossValidation:
     """Probabilities of every row under the model of all folds but its own, and how good they are."""
 
-    classes: NDArray[Any]
+    classes: Cells
     fold: NDArray[np.int64]  # of each row; −1 for a row that is in none
     proba: Array  # (n, K), NaN for a row that is in none
     accuracy: float

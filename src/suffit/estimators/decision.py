@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Hashable, Mapping
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import get_tags
+from sklearn.utils import Tags, get_tags
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.arrays import Array
+from ..data.arrays import Array, Cells
 from ..data.errors import InputError
+from ..data.inputs import LabelsLike, TableLike, WeightsLike
 from ..data.rows import encode
-from ..data.validate import checked_prior, read_labels, read_weight
-from ..posterior.decide import Decisions, Rule, mean_cost
+from ..data.validate import Prior, checked_prior, read_labels, read_weight
+from ..posterior.decide import Costs, Decisions, Rule, Thresholds, mean_cost
 from ..posterior.prior_shift import reweighted
 
 
@@ -75,18 +75,18 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     (['well', 'sick'], ['well', 'well'])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"estimator": [HasMethods(["fit", "predict_proba"])]}
+    _parameter_constraints: ClassVar[dict[str, object]] = {"estimator": [HasMethods(["fit", "predict_proba"])]}
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: BaseEstimator,
         *,
-        cost: Any = None,
-        prior: Any = None,
+        cost: Costs = None,
+        prior: Prior = None,
         reject: float | None = None,
-        threshold: Any = None,
+        threshold: Thresholds = None,
         novelty: float | None = None,
-        reject_label: Any = None,
+        reject_label: Hashable = None,
     ) -> None:
         self.estimator = estimator
         self.cost = cost
@@ -98,7 +98,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     # --- fitting
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+    def fit(self, X: TableLike, y: LabelsLike, sample_weight: WeightsLike = None, **params: object) -> Self:
         """Change this object: fit a clone of the estimator, and check the settings against its classes.
 
         Parameters
@@ -131,7 +131,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.__dict__ = fitted.__dict__
         return self
 
-    def _routed(self, sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
+    def _routed(self, sample_weight: WeightsLike, params: dict[str, object]) -> dict[str, object]:
         """What of this the estimator's ``fit`` is to be given."""
         if get_config()["enable_metadata_routing"]:
             return dict(process_routing(self, "fit", sample_weight=sample_weight, **params).estimator.fit)
@@ -151,7 +151,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     # --- what was fitted
 
     @property
-    def _fitted(self) -> Any:
+    def _fitted(self) -> BaseEstimator:
         """The estimator that ``fit`` has fitted, or the one given where that came fitted."""
         estimator = self.__dict__.get("estimator_")
         if estimator is not None:
@@ -175,14 +175,14 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return True
 
     @property
-    def classes_(self) -> NDArray[Any]:
+    def classes_(self) -> Cells:
         """The labels, sorted."""
         return np.asarray(self._fitted.classes_)
 
     def _rule(self) -> Rule:
         return Rule.read(self.classes_, self.cost, self.reject, self.threshold, self.novelty, self.reject_label)
 
-    def _under_prior(self) -> tuple[Any, Array | None]:
+    def _under_prior(self) -> tuple[BaseEstimator, Array | None]:
         """The estimator whose posteriors count, and the prior that these are to be weighted to (None: as they are)."""
         estimator = self._fitted
         if self.prior is None:
@@ -207,7 +207,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     # --- predicting
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: TableLike) -> Cells:
         """Return the decision of least expected cost for each row; ``reject_label`` for rejected rows.
 
         Parameters
@@ -221,7 +221,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         return self.decide(X).labels
 
-    def decide(self, X: Any) -> Decisions:
+    def decide(self, X: TableLike) -> Decisions:
         """Return the decisions with their expected cost.
 
         Parameters
@@ -245,7 +245,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             unlike = estimator.novelty(X) >= rule.novelty
         return rule(self._posterior(X, estimator, prior), unlike)
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: TableLike) -> Array:
         """Return the posteriors that decisions are based on: the estimator's, under ``prior`` where one is given.
 
         Parameters
@@ -259,11 +259,11 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         return self._posterior(X, *self._under_prior())
 
-    def _posterior(self, X: Any, estimator: Any, prior: Array | None) -> Array:
+    def _posterior(self, X: TableLike, estimator: BaseEstimator, prior: Array | None) -> Array:
         p = np.asarray(estimator.predict_proba(X))
         return p if prior is None else reweighted(p, self.class_share_, prior)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: TableLike, y: LabelsLike, sample_weight: WeightsLike = None) -> float:
         """Return minus the mean cost of the decisions, under the costs of this object: higher is better.
 
         To compare settings that differ in their costs, or where rows are rejected by ``novelty`` or ``threshold`` alone
@@ -302,7 +302,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             sample_weight=sample_weight,
         )
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
         for name in ("input_tags", "target_tags", "non_deterministic"):
             setattr(tags, name, copy.deepcopy(getattr(inner, name)))
@@ -311,7 +311,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def _shares(classes: NDArray[Any], labels: NDArray[Any], weight: Array | None) -> Array:
+def _shares(classes: Cells, labels: Cells, weight: Array | None) -> Array:
     """The share of each class in these rows."""
     seen, codes, _ = encode(labels)
     counts = dict(zip(seen, np.bincount(codes, weights=weight, minlength=len(seen)), strict=True))

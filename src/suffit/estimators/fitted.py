@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..core.leave_one_out import LooRows
 from ..core.model import Model
 from ..core.solution import Solution
-from ..data.arrays import Array
+from ..data.arrays import Array, Cells
 from ..data.matrices import Matrix
 from ..data.rows import Rows
 from ..data.warn import DataWarning, WarningCollector, warn_once
@@ -41,8 +39,8 @@ class Fitted:
 
     known: Model  # without batches that wait, whose family and columns are the same
     class_prior: ClassPrior
-    labels: np.dtype[Any] | None
-    floats: np.dtype[Any]
+    labels: np.dtype[np.generic] | None
+    floats: np.dtype[np.generic]
     decision_prior: Callable[[Array], Array]  # the log prior that predictions use
     calibration: Calibration | None = None
     remarks: WarningCollector = field(default_factory=WarningCollector, compare=False)  # what has been said of the rows
@@ -129,7 +127,7 @@ class Fitted:
         return replace(self, calibration=calibrated(method, left, self.decision_prior(self.prior)))
 
     @property
-    def classes(self) -> NDArray[Any]:
+    def classes(self) -> Cells:
         """The labels as an array of the type they came in."""
         labels, dtype = self.model.classes, self.labels
         if dtype is None or dtype.kind == "O":
@@ -138,13 +136,13 @@ class Fitted:
             return out
         return np.array(labels) if dtype.kind in "US" else np.array(labels, dtype=dtype)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         made = ("model", "prior", "solution")  # a pickle holds the sums
         return {k: v for k, v in self.alone.__dict__.items() if k not in made}
 
 
 def next_state(
-    old: Fitted, model: Model, setting: Array | None, labels: np.dtype[Any] | None, smoothing: float
+    old: Fitted, model: Model, setting: Array | None, labels: np.dtype[np.generic] | None, smoothing: float
 ) -> Fitted:
     """The state after the sums have changed: a prior that was given stays while the classes do, a calibration too."""
     same = old.model.classes == model.classes

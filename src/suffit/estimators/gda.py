@@ -5,20 +5,23 @@ from __future__ import annotations
 import copy
 from dataclasses import replace
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.family import Family
 from ..core.model import Model
 from ..core.stats import CLASS, FEATURE, PATTERN, Stats
-from ..data.arrays import Array
+from ..data.arrays import Array, Cells
 from ..data.errors import check_finite
+from ..data.inputs import ClassesLike, LabelsLike, TableLike, WeightsLike
 from ..data.labels import Index
-from ..data.matrices import Matrix, is_sparse
+from ..data.matrices import Matrix, NumberRows, is_sparse
 from ..data.rows import Rows
+from ..data.validate import Prior
 from ..families import Gaussian, MultivariateGaussian
 from ..families.gaussian.auto import AnyGaussian
 from ..families.gaussian.moments import SCATTER
@@ -33,10 +36,10 @@ PRIORS = ["array-like", None, dict, StrOptions({"uniform"})]
 class GaussianEstimator(GenerativeEstimator):
     """What the Gaussian estimators share: means, priors, and a scorer with covariances."""
 
-    priors: Any
+    priors: Prior
 
     def _scorer(self) -> GaussianScorer:
-        return self._solved.scorer
+        return cast(GaussianScorer, self._solved.scorer)
 
     @property
     def means_(self) -> Array:
@@ -48,7 +51,7 @@ class GaussianEstimator(GenerativeEstimator):
         """p(class)."""
         return self._cast(self._fitted.prior)
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: TableLike) -> Array:
         """Return log p(x, class) up to a constant per row; for two classes the log-odds of the second.
 
         Parameters
@@ -60,7 +63,7 @@ class GaussianEstimator(GenerativeEstimator):
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             Scores whose largest is the class predicted.
         """
-        X = self._read_X_known(X)
+        X = cast(NumberRows, self._read_X_known(X))
         scores = self._solved.scores(X) if self._fitted.calibration is None else self.predict_log_proba(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
@@ -131,7 +134,7 @@ class GaussianDiscriminantAnalysis(GaussianEstimator):
     1 132
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         "covariance": [StrOptions({"full", "diagonal", "spherical", "auto"})],
         "tie": [UNIT, StrOptions({"loo"})],
         "shrinkage": [UNIT, StrOptions({"ledoit-wolf", "oas", "loo"}), None],
@@ -148,7 +151,7 @@ class GaussianDiscriminantAnalysis(GaussianEstimator):
         tie: float | str = 0.0,
         shrinkage: float | str | None = None,
         denominator: str = "mle",
-        priors: Any = None,
+        priors: Prior = None,
         prior_smoothing: float = 0.0,
         calibrate: str | None = None,
     ) -> None:
@@ -191,7 +194,7 @@ class GaussianDiscriminantAnalysis(GaussianEstimator):
     def covariance_(self) -> Array:
         """Σ of each class (n_classes, n_features, n_features), or the one shared by all (n_features, n_features)."""
         full = self._scorer().covariances()
-        return self._cast(full[0] if self._model.family.tie == 1.0 else full)  # type: ignore[attr-defined]
+        return self._cast(full[0] if cast(MultivariateGaussian, self._model.family).tie == 1.0 else full)
 
 
 def more_rows_than_classes(rows: Rows, model: Model) -> None:
@@ -206,7 +209,7 @@ def more_rows_than_classes(rows: Rows, model: Model) -> None:
         )
 
 
-def _with_covariances(X: NDArray[Any], rows: Rows, estimator: Any) -> Stats:
+def _with_covariances(X: Cells, rows: Rows, estimator: BaseEstimator) -> Stats:
     """The sums that rows with the covariances of a user's estimator would have."""
     K, p = len(rows.classes), X.shape[1]
     n, means, scatter = rows.counts(), np.zeros((K, p)), np.zeros((K, p, p))
@@ -219,7 +222,7 @@ def _with_covariances(X: NDArray[Any], rows: Rows, estimator: Any) -> Stats:
     return Stats(SCATTER, axes, {"n": n, "x": np.zeros((K, p)), "xx": scatter, **none}, means)
 
 
-def _estimated(estimator: Any, X: NDArray[Any]) -> Array:
+def _estimated(estimator: BaseEstimator, X: Cells) -> Array:
     estimator = copy.deepcopy(estimator)  # the user's own stays as it was
     estimator.fit(X)
     if not hasattr(estimator, "covariance_"):
@@ -231,8 +234,8 @@ def _estimated(estimator: Any, X: NDArray[Any]) -> Array:
 class WithCovarianceEstimator(GaussianEstimator):
     """Fitting with a covariance estimator of scikit-learn's kind, which wants the rows themselves."""
 
-    covariance_estimator: Any
-    shrinkage: Any
+    covariance_estimator: BaseEstimator | None
+    shrinkage: float | str | None
     _total: Array | None
 
     def _accepted(self, X: Matrix, rows: Rows, model: Model) -> Model:
@@ -254,12 +257,14 @@ class WithCovarianceEstimator(GaussianEstimator):
                 "calibrate would need; use shrinkage instead"
             )
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.covariance_estimator is None
         return tags
 
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: TableLike, y: LabelsLike | None = None, classes: ClassesLike = None, sample_weight: WeightsLike = None
+    ) -> Self:
         """Learn one more batch, in place.  Any batches, in any order, equal one ``fit`` on all their rows.
 
         Parameters

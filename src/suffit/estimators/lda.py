@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from ..core.family import Family
 from ..core.model import Model
+from ..core.stats import Stats
 from ..data.arrays import Array
 from ..data.errors import check_finite
-from ..data.matrices import Matrix, block
+from ..data.inputs import TableLike
+from ..data.matrices import Matrix, NumberRows, block
 from ..data.rows import Rows
+from ..data.validate import Prior
 from ..data.warn import warn_once
 from ..families import MultivariateGaussian
 from ..families.gaussian.few_rows.scores import FewRowsShared
 from ..families.gaussian.few_rows.solve import directions
-from ..families.gaussian.scores import centred
+from ..families.gaussian.scores import SharedScorer, centred
 from ..families.gaussian.shrinkage import class_shrinkage, shrink_to_identity
 from ..kernels.runtime.threads import row_blocks
 from .gda import PRIORS, UNIT, WithCovarianceEstimator, more_rows_than_classes
@@ -104,7 +108,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     (0.98, (150, 2))
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         "solver": [StrOptions({"svd", "lsqr", "eigen"})],
         "shrinkage": [StrOptions({"auto", "loo"}), UNIT, None],
         "priors": PRIORS,
@@ -119,12 +123,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def __init__(
         self,
         solver: str = "svd",
-        shrinkage: Any = None,
-        priors: Any = None,
+        shrinkage: float | str | None = None,
+        priors: Prior = None,
         n_components: int | None = None,
         store_covariance: bool = False,
         tol: float = 1e-4,
-        covariance_estimator: Any = None,
+        covariance_estimator: BaseEstimator | None = None,
         prior_smoothing: float = 0.0,
         calibrate: str | None = None,
     ) -> None:
@@ -164,10 +168,14 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             p = p / p.sum()
         return p
 
-    def _adopt(self, model: Model, labels: np.dtype[Any] | None, read: np.dtype[Any], anew: bool = False) -> None:
+    def _adopt(
+        self, model: Model, labels: np.dtype[np.generic] | None, read: np.dtype[np.generic], anew: bool = False
+    ) -> None:
         if self._setting("solver") != "svd" and self._prior() is not None:
             shares = self._checked_prior(self._prior(), model.classes)
-            model = replace(model, family=replace(model.family, pool=tuple(np.asarray(shares).tolist())))  # type: ignore[type-var]
+            model = replace(
+                model, family=replace(cast(MultivariateGaussian, model.family), pool=tuple(np.asarray(shares).tolist()))
+            )
         super()._adopt(model, labels, read, anew)
 
     def _accepted(self, X: Matrix, rows: Rows, model: Model) -> Model:
@@ -190,16 +198,18 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _n_features_out(self) -> int:
         return int(self.explained_variance_ratio_.shape[0])
 
+    def _joint_family(self) -> MultivariateGaussian:
+        return cast(MultivariateGaussian, self._model.family)
+
     @property
     def covariance_(self) -> Array:
         """The shared Σ ("svd": with ``store_covariance`` only)."""
         if self._setting("solver") == "svd" and not self._setting("store_covariance"):
             raise AttributeError("covariance_ needs store_covariance=True, or another solver")
         if self._stores_by_prior():  # as scikit-learn has it: not the one that predictions use
-            family: Any = self._model.family
-            family = replace(family, pool=tuple(self._fitted.prior.tolist()))
-            model = self._model
-            return self._cast(family.covariances(model.family.completed(model.sums, model.columns))[2])  # type: ignore[attr-defined]
+            model, plain = self._model, self._joint_family()
+            family = replace(plain, pool=tuple(self._fitted.prior.tolist()))
+            return self._cast(family.covariances(plain.completed(cast(Stats, model.sums), model.columns))[2])
         return self._cast(self._scorer().covariances()[0])
 
     @property
@@ -220,7 +230,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _linear(self) -> tuple[Array, Array]:
         """Weights βΣ⁻¹(μ_c − m) and scores of m itself, per class; β is the power of a calibration, or 1."""
         scorer = self._scorer()
-        W = scorer.W  # type: ignore[attr-defined]
+        W = cast(SharedScorer, scorer).W
         V = (scorer.means - self._middle()) @ W.T
         with np.errstate(divide="ignore"):
             beta = self._solved.power
@@ -239,7 +249,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         b = b - w @ self._middle()
         return self._cast(b[1:] - b[:1] if len(b) == 2 else b)
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: TableLike) -> Array:
         """Return X·coef_ᵀ + intercept_, computed about the middle of the means; log-probabilities under ``calibrate``.
 
         Parameters
@@ -253,7 +263,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         if self._fitted.calibration is not None:
             return super().decision_function(X)
-        X = self._read_X_known(X)
+        X = cast(NumberRows, self._read_X_known(X))
         w, b = self._linear()
         linear = w[1:] - w[:1] if len(w) == 2 else w
         out = self._projected(X, linear) + (b[1:] - b[:1] if len(w) == 2 else b)
@@ -264,7 +274,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             out[gap] = scores[:, 1:] - scores[:, :1] if len(w) == 2 else scores
         return out[:, 0] if len(w) == 2 else out
 
-    def _rows_with_missing(self, X: Matrix) -> NDArray[np.int64]:
+    def _rows_with_missing(self, X: NumberRows) -> NDArray[np.int64]:
         blocks = (a + np.flatnonzero(np.isnan(block(X, a, b)).any(axis=1)) for a, b in row_blocks(*X.shape))
         return np.concatenate([np.zeros(0, np.int64), *blocks])
 
@@ -299,10 +309,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _directions_eigen(self) -> tuple[Array, Array]:
         scorer = self._scorer()
         if isinstance(scorer, FewRowsShared):
-            model: Any = self._model
-            vectors, values, total = directions(scorer, model.family.all_as_one(model.sums), self._max_components)
+            whole = self._joint_family().all_as_one(cast(Stats, self._model.sums))
+            vectors, values, total = directions(scorer, whole, self._max_components)
             return vectors, (values / total)[: self._max_components]
-        W = scorer.W  # type: ignore[attr-defined]
+        W = cast(SharedScorer, scorer).W
         values, vectors = np.linalg.eigh(W @ (self._total_covariance() - scorer.covariances()[0]) @ W.T)
         values, vectors = values[::-1], W.T @ vectors[:, ::-1]
         return vectors, (values / values.sum())[: self._max_components]
@@ -311,13 +321,13 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """The covariance of all rows, shrunk as the settings say: the class sums, moved to one common mean."""
         if self.__dict__.get("_total") is not None:
             return np.asarray(self._total)
-        stats = self._model.family.completed(self._model.sums, self._model.columns)  # type: ignore[attr-defined]
+        stats = self._joint_family().completed(cast(Stats, self._model.sums), self._model.columns)
         n, N = stats["n"], float(stats["n"].sum())
         origin = np.asarray(stats.origin)
         middle = ((n[:, None] * origin + stats["x"]) / N).sum(axis=0)
         about = stats.about(np.broadcast_to(middle, origin.shape))
         S = about["xx"] if about["xx"].ndim == 2 else about["xx"].sum(axis=0)
-        shrinkage: Any = self._model.family.shrinkage  # type: ignore[attr-defined]
+        shrinkage = self._joint_family().shrinkage
         if isinstance(shrinkage, str):
             shrinkage = shrinkage if "xxyy" in about.sums else "oas"  # rows with missing values have no fourth moments
             sums = {k: a.sum(axis=0, keepdims=True) for k, a in about.sums.items()}
@@ -334,7 +344,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """Share of the between-class variance along each direction."""
         return self._directions()[1]
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: TableLike) -> Array:
         """Return the rows projected on the directions that separate the classes.
 
         Missing values are replaced by their conditional means, given the rest of the row.
@@ -350,10 +360,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         if self._setting("solver") == "lsqr":
             raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
-        X = self._read_X_known(X)
+        X = cast(NumberRows, self._read_X_known(X))
         return self._cast(self._projected(X, self._directions()[0][:, : self._max_components].T))
 
-    def _projected(self, X: Matrix, P: Array) -> Array:
+    def _projected(self, X: NumberRows, P: Array) -> Array:
         """(x − middle)·Pᵀ, with infinities refused."""
         middle = self._middle()
         out = np.concatenate([centred(X, a, b, middle, P) for a, b in row_blocks(*X.shape)])
@@ -366,7 +376,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             out[gap] = centred(whole, 0, len(gap), middle, P)
         return out
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

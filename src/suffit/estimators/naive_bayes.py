@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
 
 from ..core.family import Family, family_named
+from ..core.stats import Stats
 from ..data.arrays import Array
 from ..data.frame import WORDS
 from ..data.labels import Index
 from ..data.rows import Rows
+from ..data.validate import Prior
 from ..families import Bernoulli, Binned, Gaussian, Poisson
 from ..families.columns import IndependentColumns
+from ..families.elementwise.scores import ElementwiseScorer
 from ..families.gaussian.scores import DiagonalScorer
 from .base import GenerativeEstimator
 from .smoothed import NON_NEGATIVE, SmoothedNB
@@ -79,7 +84,7 @@ class GaussianNB(GenerativeEstimator):
     (array([0, 0, 0]), array([5.006, 3.428, 1.462, 0.246]))
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         "priors": ["array-like", None, dict, StrOptions({"uniform"})],
         "var_smoothing": [NON_NEGATIVE],
         "floor": [StrOptions({"bounded", "own", "largest"})],
@@ -90,7 +95,7 @@ class GaussianNB(GenerativeEstimator):
     def __init__(
         self,
         *,
-        priors: Any = None,
+        priors: Prior = None,
         var_smoothing: float = 1e-9,
         floor: str = "bounded",
         prior_smoothing: float = 0.0,
@@ -106,7 +111,7 @@ class GaussianNB(GenerativeEstimator):
         return Gaussian(smoothing=float(self.var_smoothing), floor=self.floor)
 
     def _scorer(self) -> DiagonalScorer:
-        return self._solved.scorer
+        return cast(DiagonalScorer, self._solved.scorer)
 
     @property
     def class_count_(self) -> Array:
@@ -129,14 +134,16 @@ class GaussianNB(GenerativeEstimator):
         return self._cast(self._scorer().variances)
 
     @property
-    def epsilon_(self) -> Any:
+    def epsilon_(self) -> float | Array:
         """What was added to the variances: one number per column, or one for all with ``floor="largest"``."""
-        bare = Gaussian().scorer(self._model.sums, self._model.columns)
-        added = self._scorer().variances - bare.variances  # type: ignore[attr-defined]
+        bare = Gaussian().scorer(cast(Stats, self._model.sums), self._model.columns)
+        added = self._scorer().variances - cast(DiagonalScorer, bare).variances
         return float(added.max()) if self._setting("floor") == "largest" else added.max(axis=0)
 
     @staticmethod
-    def _update_mean_variance(n_past: float, mu: Any, var: Any, X: Any, sample_weight: Any = None) -> tuple[Any, Any]:
+    def _update_mean_variance(
+        n_past: float, mu: Array, var: Array, X: Array, sample_weight: Array | None = None
+    ) -> tuple[Array, Array]:
         """Mean and variance with more rows added (a hook of scikit-learn's class that subclasses call)."""
         if len(X) == 0:
             return mu, var
@@ -211,7 +218,7 @@ class BernoulliNB(SmoothedNB):
            [0.333, 0.667]])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         **SmoothedNB._parameter_constraints,
         "binarize": [None, NON_NEGATIVE],
     }
@@ -220,11 +227,11 @@ class BernoulliNB(SmoothedNB):
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
+        alpha: float | str | ArrayLike = 1.0,
         force_alpha: bool = True,
         binarize: float | None = 0.0,
         fit_prior: bool = True,
-        class_prior: Any = None,
+        class_prior: Prior = None,
         prior_smoothing: float = 0.0,
         calibrate: str | None = None,
     ) -> None:
@@ -242,8 +249,8 @@ class BernoulliNB(SmoothedNB):
     @property
     def feature_log_prob_(self) -> Array:
         """log φ: the log-probability of presence."""
-        stats = self._model.sums
-        n, t = self._model.family.solvable(stats).smooth(stats["n"], stats["t"])  # type: ignore[attr-defined]
+        stats = cast(Stats, self._model.sums)
+        n, t = cast(Bernoulli, self._model.family).solvable(stats).smooth(stats["n"], stats["t"])
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(t[..., 0]) - np.log(n))
 
@@ -307,9 +314,9 @@ class PoissonNB(SmoothedNB):
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
+        alpha: float | str | ArrayLike = 1.0,
         fit_prior: bool = True,
-        class_prior: Any = None,
+        class_prior: Prior = None,
         prior_smoothing: float = 0.0,
         calibrate: str | None = None,
     ) -> None:
@@ -320,7 +327,7 @@ class PoissonNB(SmoothedNB):
         self.calibrate = calibrate
 
     force_alpha = True
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         **{k: v for k, v in SmoothedNB._parameter_constraints.items() if k != "force_alpha"},
         "alpha": [NON_NEGATIVE, "array-like", StrOptions({"loo"})],
     }
@@ -331,9 +338,9 @@ class PoissonNB(SmoothedNB):
     @property
     def rate_(self) -> Array:
         """Expected count of each column in each class, smoothing included."""
-        return self._solved.scorer.form.A.copy()
+        return cast(ElementwiseScorer, self._solved.scorer).form.A.copy()
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         return tags
@@ -392,7 +399,7 @@ class NaiveBayes(GenerativeEstimator):
     0.88
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         "family": [str, Family],
         "priors": ["array-like", None, dict, StrOptions({"uniform"})],
         "prior_smoothing": [NON_NEGATIVE],
@@ -403,7 +410,7 @@ class NaiveBayes(GenerativeEstimator):
         self,
         family: str | Family = "gaussian",
         *,
-        priors: Any = None,
+        priors: Prior = None,
         prior_smoothing: float = 0.0,
         calibrate: str | None = None,
     ) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from ..core.family import Family
@@ -13,6 +14,7 @@ from ..core.model import Model
 from ..data.arrays import Array
 from ..data.matrices import Matrix
 from ..data.rows import Rows
+from ..data.validate import Prior
 from ..families import MultivariateGaussian
 from ..families.gaussian.few_rows.scores import FewRowsOwn
 from .gda import PRIORS, UNIT, WithCovarianceEstimator
@@ -86,7 +88,7 @@ class QuadraticDiscriminantAnalysis(WithCovarianceEstimator):
     0.98
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         "solver": [StrOptions({"svd", "eigen"})],
         "shrinkage": [StrOptions({"auto", "loo"}), UNIT, None],
         "priors": PRIORS,
@@ -102,12 +104,12 @@ class QuadraticDiscriminantAnalysis(WithCovarianceEstimator):
         self,
         *,
         solver: str = "svd",
-        shrinkage: Any = None,
-        priors: Any = None,
+        shrinkage: float | str | None = None,
+        priors: Prior = None,
         reg_param: float = 0.0,
         store_covariance: bool = False,
         tol: float = 1e-4,
-        covariance_estimator: Any = None,
+        covariance_estimator: BaseEstimator | None = None,
         prior_smoothing: float = 0.0,
         calibrate: str | None = None,
     ) -> None:

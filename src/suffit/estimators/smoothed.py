@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..core.stats import Stats
 from ..data.arrays import Array
 from ..data.validate import Prior
 from ..data.warn import warn_once
@@ -21,7 +24,7 @@ NON_NEGATIVE = Interval(Real, 0, None, closed="left")
 class SmoothedNB(GenerativeEstimator):
     """What the naive Bayes models with counts share: ``alpha`` and the class prior, as scikit-learn names them."""
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         "alpha": [NON_NEGATIVE, "array-like", StrOptions({"loo", "evidence"})],
         "fit_prior": ["boolean"],
         "class_prior": ["array-like", None, dict],
@@ -29,17 +32,17 @@ class SmoothedNB(GenerativeEstimator):
         "prior_smoothing": [NON_NEGATIVE],
         "calibrate": [StrOptions({"temperature", "isotonic"}), None],
     }
-    alpha: Any
+    alpha: float | str | ArrayLike
     force_alpha: bool
     fit_prior: bool
-    class_prior: Any
+    class_prior: Prior
     calibrate: str | None
 
-    def _check_alpha(self, n_features: int | None = None) -> Any:
+    def _check_alpha(self, n_features: int | None = None) -> float | str | Array:
         """``alpha`` as a number, an array by column, or a way to choose; below 1e-10 only with ``force_alpha``."""
         if isinstance(self.alpha, str):
             return TEMPERED if (self.alpha, self.calibrate) == ("loo", "temperature") else self.alpha
-        alpha: Any = self.alpha if isinstance(self.alpha, Real) else np.asarray(self.alpha, dtype=np.float64)
+        alpha = float(self.alpha) if isinstance(self.alpha, Real) else np.asarray(self.alpha, dtype=np.float64)
         if isinstance(alpha, np.ndarray) and not (alpha.size and np.isfinite(alpha).all()):
             raise ValueError(f"alpha={self.alpha!r}: give one finite number, or one for each column")
         least = np.min(alpha)
@@ -79,10 +82,10 @@ class SmoothedNB(GenerativeEstimator):
     @property
     def feature_count_(self) -> Array:
         """Σ of each column in each class."""
-        stats = self._model.sums
+        stats = cast(Stats, self._model.sums)
         return stats["count"].copy() if "count" in stats.sums else stats["t"][..., 0].copy()
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags

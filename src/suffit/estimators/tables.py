@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import column_or_1d
+from sklearn.utils import Tags, column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.family import Family
 from ..core.model import Model
 from ..core.solution import Solution
 from ..core.stats import CLASS, BlockSums
-from ..data.arrays import Array
+from ..data.arrays import Array, Cells
 from ..data.column import BOOLEAN, INTEGER, NUMBER, ArrayColumn, as_objects
 from ..data.errors import InputError
 from ..data.frame import Frame, Template, read_frame, unmasked
-from ..data.matrices import BlockRows, Coded
+from ..data.inputs import ClassesLike, LabelsLike, RandomState, TableLike, WeightsLike
+from ..data.matrices import BlockRows, Coded, Matrix
 from ..data.rows import Rows
 from ..data.similar import IGNORED, SAMPLE_ROWS, UNKNOWN, some_rows, unknown_values
-from ..data.validate import class_codes, common_dtype, read_labels, read_weight
+from ..data.validate import Prior, class_codes, common_dtype, read_labels, read_weight
 from ..data.warn import ABSENT, DataWarning, DroppedColumnWarning, TextColumnWarning, UnknownCategoryWarning, warn_once
-from ..families.product import LIKE_THE_FIRST
+from ..families.counts.categorical import Categorical
+from ..families.counts.scores import CategoricalScorer
+from ..families.product import LIKE_THE_FIRST, Product, ProductScorer
 from ..families.tuning import Tuning
 from ..kernels.runtime.threads import SMALL_MATRIX, one_blas_thread
 from ..posterior.novelty import Unit
@@ -34,7 +37,7 @@ from ..tables.column_family import AS_ASKED, CONSTANT, apart, choose
 from ..tables.column_family_loo import CRITERIA
 from ..tables.feature_selection import columns_that_help
 from ..tables.row_sample import sample
-from ..tables.schema import DROPPED, Schema, TableRows
+from ..tables.schema import DROPPED, BlockSpec, Schema, TableRows
 from ..tables.structures import Guard, Proposal, Proposals, Selection, nothing_to_compare, select
 from .base import GenerativeEstimator, generator
 from .checks import check_same_classes, declared_classes
@@ -133,7 +136,7 @@ class GenerativeClassifier(GenerativeEstimator):
     ['a', 'b']
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         "columns": [StrOptions({"auto"}), dict, list, Schema],
         "structure": [StrOptions({"auto", "naive"})],
         "criterion": [StrOptions(set(CRITERIA))],
@@ -150,11 +153,11 @@ class GenerativeClassifier(GenerativeEstimator):
     _template: Template
     _seen: Schema  # all blocks of the model
     _plain: Schema  # those of the density, which come first
-    _selection: Any
+    _selection: Selection | Tuning | None
 
     def __init__(
         self,
-        columns: Any = "auto",
+        columns: Mapping[object, Family | str] | Sequence[tuple[object, Family | str]] | Schema | str = "auto",
         *,
         structure: str = "auto",
         criterion: str = "bic",
@@ -162,7 +165,7 @@ class GenerativeClassifier(GenerativeEstimator):
         missing: str = "ignore",
         unknown: str = "ignore",
         missing_target: str = "error",
-        priors: Any = None,
+        priors: Prior = None,
         prior_smoothing: float = 0.0,
         calibrate: str | None = None,
     ) -> None:
@@ -188,7 +191,7 @@ class GenerativeClassifier(GenerativeEstimator):
     def _family(self, n_features: int) -> Family:
         return self._seen.family()
 
-    def _read_table(self, X: Any, y: Any, sample_weight: Any) -> tuple[Frame, NDArray[Any], Rows]:
+    def _read_table(self, X: TableLike, y: LabelsLike | None, sample_weight: WeightsLike) -> tuple[Frame, Cells, Rows]:
         frame = read_frame(X)
         y, kept = self._read_target(y)
         weight = read_weight(sample_weight, np.empty((len(kept), 0)))
@@ -201,7 +204,7 @@ class GenerativeClassifier(GenerativeEstimator):
             frame, weight = frame.rows(where), None if weight is None else weight[where]
         return frame, y, Rows.of(y, weight)
 
-    def _read_target(self, y: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    def _read_target(self, y: Any) -> tuple[Cells, NDArray[np.bool_]]:
         """Labels, and which rows have one."""
         who = type(self).__name__
         if isinstance(y, np.ma.MaskedArray):
@@ -219,10 +222,10 @@ class GenerativeClassifier(GenerativeEstimator):
             raise InputError("every label is missing; at least one row needs a label")
         return read_labels(as_objects(y[kept].tolist()) if y.dtype.kind == "O" else y[kept], who), kept
 
-    def _read_X(self, X: Any) -> TableRows:
+    def _read_X(self, X: TableLike) -> TableRows:
         return self._read_X_known(X)
 
-    def _read_X_known(self, X: Any) -> TableRows:
+    def _read_X_known(self, X: TableLike) -> TableRows:
         """A table for the fitted model: its columns by name, in any order; absent ones are missing."""
         self._check_is_fitted()
         frame = self._named(read_frame(X))
@@ -233,11 +236,11 @@ class GenerativeClassifier(GenerativeEstimator):
         """Warn where many categories of a column are none that were learned, and are left out like missing values."""
         said, sampled = [], None
         for i, spec in enumerate(self._plain.specs):
-            if spec.reads != "categories" or spec.family.unknown not in (None, "ignore"):  # type: ignore[attr-defined]
+            if spec.reads != "categories" or cast(Categorical, spec.family).unknown not in (None, "ignore"):
                 continue
             if sampled is None:
                 sampled = frame if frame.n_rows <= SAMPLE_ROWS else frame.rows(some_rows(frame.n_rows))
-            known = self._fitted.solution.scorer.scorers[i].positions
+            known = cast(CategoricalScorer, cast(ProductScorer, self._fitted.solution.scorer).scorers[i]).positions
             each = zip(spec.columns, known, strict=True)
             said += [unknown_values(c, sampled.columns[c], k) for c, k in each if c in sampled.columns]
         things = [text for text in said if text]
@@ -278,7 +281,7 @@ class GenerativeClassifier(GenerativeEstimator):
 
     # --- learning
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: TableLike, y: LabelsLike | None = None, sample_weight: WeightsLike = None) -> Self:
         """Choose a family for every column and learn these rows, in place, forgetting all learned before.
 
         Parameters
@@ -302,7 +305,7 @@ class GenerativeClassifier(GenerativeEstimator):
         return self
 
     def _learn_first(
-        self, X: Any, y: Any, sample_weight: Any, solve: bool, classes: Any = None
+        self, X: TableLike, y: LabelsLike | None, sample_weight: WeightsLike, solve: bool, classes: ClassesLike = None
     ) -> tuple[TableRows, Rows]:
         """Learn a first batch, and return it as the model reads it."""
         frame, labels, rows = self._read_table(X, y, sample_weight)
@@ -341,7 +344,7 @@ class GenerativeClassifier(GenerativeEstimator):
         return data, rows
 
     def _learn_as_proposed(
-        self, found: Proposals, frame: Frame, rows: Rows, labels: np.dtype[Any], classes: Any
+        self, found: Proposals, frame: Frame, rows: Rows, labels: np.dtype[np.generic], classes: Sequence[Hashable]
     ) -> TableRows:
         """Learn the rows by the first schema whose model does what leave-one-out has promised of it."""
         chosen_before, total = self._selection, float(rows.counts().sum())
@@ -349,7 +352,7 @@ class GenerativeClassifier(GenerativeEstimator):
         for proposal in found.each or (None,):
             if proposal is not None:
                 self._seen = proposal.schema.with_prior_rows(share)
-                self._selection = replace(proposal.selection, columns=chosen_before)
+                self._selection = replace(proposal.selection, columns=cast(Tuning | None, chosen_before))
             self._plain = self._seen.plain()
             data, columns = TableRows(self._seen, frame), self._seen.columns
             known = found.known(self._seen) if rows.weights is None else {}
@@ -373,15 +376,16 @@ class GenerativeClassifier(GenerativeEstimator):
         known = counts.axes[CLASS].position
         return proposal.kept(posterior[:, [known[c] for c in guard.classes]], guard.codes, guard.weights)
 
-    def _calibrate(self, X: Any, rows: Rows, method: str) -> None:
+    def _calibrate(self, X: Matrix, rows: Rows, method: str) -> None:
         """As any model; a pool, which is calibrated already, keeps it only where it helps."""
         super()._calibrate(X, rows, method)
         calibration = self._fit.calibration
         if calibration is not None and isinstance(self._selection, Selection):
             self._fit = replace(self._fit, calibration=calibration.if_it_helps())
 
-    def _some_rows(self, X: TableRows, rows: Rows, most: int) -> NDArray[np.int64]:
+    def _some_rows(self, X: Matrix, rows: Rows, most: int) -> NDArray[np.int64]:
         """By what they hold, not by their order."""
+        assert isinstance(X, TableRows)
         return sample(X.frame, X.schema.used, rows, most)
 
     def _say_few(self, n: int) -> None:
@@ -403,7 +407,9 @@ class GenerativeClassifier(GenerativeEstimator):
         if hints:
             warn_once(TextColumnWarning, "text taken as categories, or dropped as identifiers: ", hints, KEEP_TEXT)
 
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: TableLike, y: LabelsLike | None = None, classes: ClassesLike = None, sample_weight: WeightsLike = None
+    ) -> Self:
         """Learn one more batch, in place.  The first one fixes families and structure for all later ones.
 
         So it should be large, with rows of all classes: under forty rows no structure is chosen, and columns are
@@ -447,7 +453,9 @@ class GenerativeClassifier(GenerativeEstimator):
                     "or use fit to start again"
                 )
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, read_X: Any) -> tuple[Any, NDArray[Any], Rows]:
+    def _read(
+        self, X: TableLike, y: LabelsLike | None, sample_weight: WeightsLike, read_X: Callable[[TableLike], Matrix]
+    ) -> tuple[Matrix, Cells, Rows]:
         self._check_is_fitted()
         frame, labels, rows = self._read_table(X, y, sample_weight)
         return self._seen.rows(self._named(frame)), labels, rows
@@ -468,7 +476,7 @@ class GenerativeClassifier(GenerativeEstimator):
     @property
     def schema_(self) -> Schema:
         """What became of every column: its kind, its family, and why."""
-        blocks = self._model.family.blocks  # type: ignore[attr-defined]
+        blocks = cast(Product, self._model.family).blocks
         specs = tuple(replace(p, family=b.family) for p, b in zip(self._seen.specs, blocks, strict=True))
         return replace(self._seen, specs=specs)
 
@@ -481,7 +489,7 @@ class GenerativeClassifier(GenerativeEstimator):
         self._check_is_fitted()
         return self._selection
 
-    def predict_joint_log_proba(self, X: Any) -> Array:
+    def predict_joint_log_proba(self, X: TableLike) -> Array:
         """Return log p(x, class) under the density, ``selection_.density``, as in ``score_samples``.
 
         Where structures are pooled, ``predict_proba`` is that of the pool, which is not a density.
@@ -506,7 +514,7 @@ class GenerativeClassifier(GenerativeEstimator):
             f"means are those of the density: {self._selection.density}"
         )
 
-    def loo_predict_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
+    def loo_predict_proba(self, X: TableLike, y: LabelsLike, sample_weight: WeightsLike = None) -> Array:
         """Return p(class | x) of learned rows, each under the model without it: honest scores, with no rows held out.
 
         Exact, except for a pool of structures with missing values in joint columns: there the effect of a row on the
@@ -534,13 +542,15 @@ class GenerativeClassifier(GenerativeEstimator):
 
     def _density_model(self) -> Model:
         model, n = self._model, len(self._plain.specs)
-        family = model.family.as_density(n)  # type: ignore[attr-defined]
-        return replace(model, family=family, columns=self._plain.columns, stats=BlockSums(model.sums.parts[:n]))
+        family = cast(Product, model.family).as_density(n)
+        return replace(
+            model, family=family, columns=self._plain.columns, stats=BlockSums(cast(BlockSums, model.sums).parts[:n])
+        )
 
     def _density_solution(self) -> Solution:
         """The structure of the density at full power."""
         solution = self._fitted.solution
-        scorer = solution.scorer.as_density(len(self._plain.specs))
+        scorer = cast(ProductScorer, solution.scorer).as_density(len(self._plain.specs))
         return Solution(solution.classes, solution.log_prior, scorer, self._plain.columns)
 
     def _table_form(self) -> str:
@@ -553,7 +563,7 @@ class GenerativeClassifier(GenerativeEstimator):
         at = {name: j for j, name in enumerate(self._seen.used)}
         return self._seen.used, np.array([at[name] for name in self._seen.owners], np.int64)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> Cells:
         """Return the names of the columns that the model uses.
 
         Parameters
@@ -571,7 +581,7 @@ class GenerativeClassifier(GenerativeEstimator):
 
     # --- backwards
 
-    def sample(self, n: int = 1, y: Any = None, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
+    def sample(self, n: int = 1, y: LabelsLike | None = None, random_state: RandomState = None) -> tuple[Any, Cells]:
         """Draw ``n`` rows, as a table like the one fitted.
 
         Dropped columns are not in it.  Integer columns have integers: where the family is continuous, the nearest to
@@ -601,7 +611,9 @@ class GenerativeClassifier(GenerativeEstimator):
                 columns[name] = _with_missing(columns[name], part[:, j] > 0)
         return self._template.make(columns), labels
 
-    def impute(self, X: Any, y: Any = None, how: str = "mean", random_state: Any = None) -> Any:
+    def impute(
+        self, X: TableLike, y: LabelsLike | None = None, how: str = "mean", random_state: RandomState = None
+    ) -> Any:
         """Return the table with its missing values filled in, given the rest of the row (and its class, where given).
 
         Parameters
@@ -635,29 +647,38 @@ class GenerativeClassifier(GenerativeEstimator):
         columns = self._columns(filled, drawn=how == "draw")
         return data.frame.filled({k: v for k, v in columns.items() if k in data.frame.columns})
 
-    def _one_hot(self, y: Any, n: int, who: str) -> Array:
+    def _one_hot(self, y: LabelsLike, n: int, who: str) -> Array:
         return np.eye(len(self._model.classes))[class_codes(n, y, self._model.counts.axes[CLASS], who)]
 
-    def _missing_in(self, X: TableRows) -> tuple[Any, Any]:
+    def _missing_in(self, X: Matrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        assert isinstance(X, TableRows)
         asked = [i for i, spec in enumerate(self._plain.specs) if spec.reads != "missing"]
         missing = np.concatenate([_missing_cells(X.part(i)) for i in asked], axis=1)
         rows = np.flatnonzero(missing.any(axis=1))
         return rows, missing[rows]
 
-    def _units(self, solution: Solution, drawn: Any) -> list[Unit]:
-        each = zip(self._plain.specs, solution.scorer.scorers, drawn.parts, strict=True)
+    def _units(self, solution: Solution, drawn: Matrix) -> list[Unit]:
+        each = zip(
+            self._plain.specs, cast(ProductScorer, solution.scorer).scorers, cast(BlockRows, drawn).parts, strict=True
+        )
         nothing = np.zeros(len(solution.classes))
         return [
-            Unit(Solution(solution.classes, nothing, scorer, spec.names), part, apart(spec.family), spec.scales)
+            Unit(
+                Solution(solution.classes, nothing, scorer, spec.names),
+                cast(Cells, part),
+                apart(spec.family),
+                spec.scales,
+            )
             for spec, scorer, part in each
             if spec.reads != "missing"
         ]
 
-    def _told(self, data: TableRows, row: int) -> Array:
+    def _told(self, data: Matrix, row: int) -> Array:
+        assert isinstance(data, TableRows)
         solution, last = self._density_solution(), len(self._plain.specs) - 1
         if self._plain.specs[last].reads != "missing":
             return np.zeros(len(solution.classes))
-        scorer, mask = solution.scorer.scorers[last], data[np.array([row])].part(last)
+        scorer, mask = cast(ProductScorer, solution.scorer).scorers[last], data[np.array([row])].part(last)
         return np.asarray(scorer.scores(mask)[0] + scorer.log_base(mask)[0])
 
     def profile(self, y: Any = None) -> Any:
@@ -701,22 +722,22 @@ class GenerativeClassifier(GenerativeEstimator):
         """
         return OneRow(self._fitted, self._seen, self._names_in)
 
-    def _columns(self, parts: Any, drawn: bool = False) -> dict[str, NDArray[Any]]:
+    def _columns(self, parts: BlockRows, drawn: bool = False) -> dict[str, Cells]:
         """The columns of the blocks, in the order of the table, as the table's types have them.
 
         Values that are ``drawn`` are integers where the column has these; means may lie between.
         """
-        found: dict[str, NDArray[Any]] = {}
+        found: dict[str, Cells] = {}
         kinds = {choice.column: choice.kind for choice in self._seen.choices}
         for spec, part in zip(self._plain.specs, parts.parts, strict=True):
             if spec.reads == "missing":
                 continue
             for j, name in enumerate(spec.columns):
-                values = part[:, j] * spec.scales[j] if spec.scales else _decoded(part, j)
+                values = cast(Array, part)[:, j] * spec.scales[j] if spec.scales else _decoded(part, j)
                 found[name] = _nearest(values, spec.family) if drawn and kinds[name] == INTEGER else values
         return {name: _of_kind(found[name], kinds[name]) for name in self._seen.used}
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
         tags.input_tags.categorical = True
@@ -728,8 +749,8 @@ class GenerativeClassifier(GenerativeEstimator):
         return shown + self.schema_._repr_html_() if "_fit" in self.__dict__ else shown
 
 
-def _missing_cells(part: Any) -> NDArray[np.bool_]:
-    return part.codes < 0 if isinstance(part, Coded) else np.isnan(part)
+def _missing_cells(part: Matrix) -> NDArray[np.bool_]:
+    return part.codes < 0 if isinstance(part, Coded) else np.isnan(np.asarray(part))
 
 
 class OneRow:
@@ -738,35 +759,37 @@ class OneRow:
     def __init__(self, fitted: Fitted, schema: Schema, names: tuple[str, ...]) -> None:
         self.classes, self._fitted, self._schema, self._names = fitted.classes, fitted, schema, names
 
-    def __call__(self, row: Any) -> Array:
+    def __call__(self, row: Mapping[str, object] | Iterable[object]) -> Array:
         """The probabilities, in the order of ``classes``."""
         cells = row if isinstance(row, Mapping) else dict(zip(self._names, row, strict=True))
         frame = read_frame({name: [value] for name, value in cells.items()})
         return self._fitted.posterior(self._schema.rows(frame))[0]
 
 
-def _with_missing(values: NDArray[Any], gone: NDArray[np.bool_]) -> NDArray[Any]:
+def _with_missing(values: Cells, gone: NDArray[np.bool_]) -> Cells:
     """The same with missing values; integers and truths become objects where there are any."""
     if not gone.any():
         return values
-    out = values.copy() if values.dtype.kind == "f" else values.astype(object)
-    out[gone] = np.nan if out.dtype.kind == "f" else None
+    if values.dtype.kind == "f":
+        return np.where(gone, np.nan, cast(Array, values))
+    out = values.astype(object)
+    out[gone] = None
     return out
 
 
-def _all_missing(spec: Any, n: int) -> Any:
+def _all_missing(spec: BlockSpec, n: int) -> Cells:
     if spec.reads == "categories":
         return np.full((n, len(spec.columns)), None, dtype=object)
     return np.full((n, len(spec.columns)), np.nan)
 
 
-def _decoded(part: Any, j: int) -> NDArray[Any]:
+def _decoded(part: Matrix, j: int) -> Cells:
     if isinstance(part, Coded):
         return part.decoded()[:, j]
-    return np.asarray(part[:, j])
+    return np.asarray(part)[:, j]
 
 
-def _nearest(values: NDArray[Any], family: Any) -> NDArray[Any]:
+def _nearest(values: Cells, family: Family) -> Cells:
     """Draws as integers: the nearest one, or the next above where the family has no room for that (0 of x > 0)."""
     if values.dtype.kind != "f":
         return values
@@ -774,7 +797,7 @@ def _nearest(values: NDArray[Any], family: Any) -> NDArray[Any]:
     return np.where(family.outside(near), np.ceil(values), near) if hasattr(family, "outside") else near
 
 
-def _of_kind(values: NDArray[Any], kind: str) -> NDArray[Any]:
+def _of_kind(values: Cells, kind: str) -> Cells:
     """Numbers, integers where all are, yes or no, or categories."""
     if kind == BOOLEAN:
         numbers = ArrayColumn(values).numbers()
@@ -784,5 +807,6 @@ def _of_kind(values: NDArray[Any], kind: str) -> NDArray[Any]:
     cells = as_objects(values.tolist())
     if kind == NUMBER:
         return ArrayColumn(cells).numbers()
-    whole = cells.dtype.kind == "f" and np.isfinite(cells).all() and (cells == np.round(cells)).all()
-    return cells.astype(np.int64) if whole and np.abs(cells).max() < 2**62 else cells
+    numbers = cast(Array, cells)
+    whole = cells.dtype.kind == "f" and np.isfinite(numbers).all() and (numbers == np.round(numbers)).all()
+    return cells.astype(np.int64) if whole and np.abs(numbers).max() < 2**62 else cells

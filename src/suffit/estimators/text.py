@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
 
 from ..core.family import Family
 from ..core.solution import Solution
-from ..data.arrays import Array
+from ..data.arrays import Array, Cells
 from ..data.errors import InputError
 from ..data.frame import WORDS
-from ..data.matrices import Matrix, is_sparse
+from ..data.inputs import LabelsLike, RandomState, TableLike, WeightsLike
+from ..data.matrices import Csr, Matrix, is_sparse
 from ..data.rows import Rows
+from ..data.validate import Prior
 from ..families import Multinomial
+from ..families.counts.multinomial import MultinomialScorer
 from .fitted import log_prior, no_prior
 from .smoothed import SmoothedNB
 
@@ -86,7 +90,7 @@ class MultinomialNB(SmoothedNB):
     array(['ham', 'spam'], dtype='<U4')
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         **SmoothedNB._parameter_constraints,
         "input": [StrOptions({"counts", "sequences"})],
     }
@@ -96,10 +100,10 @@ class MultinomialNB(SmoothedNB):
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
+        alpha: float | str | ArrayLike = 1.0,
         force_alpha: bool = True,
         fit_prior: bool = True,
-        class_prior: Any = None,
+        class_prior: Prior = None,
         input: str = "counts",
         prior_smoothing: float = 0.0,
         calibrate: str | None = None,
@@ -112,7 +116,7 @@ class MultinomialNB(SmoothedNB):
         self.prior_smoothing = prior_smoothing
         self.calibrate = calibrate
 
-    def _alpha_setting(self, n_features: int) -> Any:
+    def _alpha_setting(self, n_features: int) -> float | str | tuple[float, ...]:
         alpha = self._check_alpha(n_features)
         if isinstance(alpha, str):
             return alpha
@@ -129,21 +133,21 @@ class MultinomialNB(SmoothedNB):
     def _grows(self) -> bool:  # type: ignore[override]
         return self._setting("input") == "sequences"
 
-    def _read_X(self, X: Any) -> Matrix:
+    def _read_X(self, X: TableLike) -> Matrix:
         return word_counts(X) if self._grows else super()._read_X(X)
 
-    def _read_X_more(self, X: Any) -> Matrix:
+    def _read_X_more(self, X: TableLike) -> Matrix:
         return word_counts(X, at_least=self.n_features_in_) if self._grows else super()._read_X_more(X)
 
-    def _read_X_known(self, X: Any) -> Matrix:
+    def _read_X_known(self, X: TableLike) -> Matrix:
         if not self._grows:
             return super()._read_X_known(X)
         self._check_is_fitted()
         return word_counts(X, at_least=self.n_features_in_)[:, : self.n_features_in_]
 
     def _read(
-        self, X: Any, y: Any, sample_weight: Any, read_X: Callable[[Any], Matrix]
-    ) -> tuple[Matrix, NDArray[Any], Rows]:
+        self, X: TableLike, y: LabelsLike | None, sample_weight: WeightsLike, read_X: Callable[[TableLike], Matrix]
+    ) -> tuple[Matrix, Cells, Rows]:
         data, labels, rows = super()._read(X, y, sample_weight, read_X)
         if self._grows:
             known = self._model.classes if "_fit" in self.__dict__ else ()
@@ -156,10 +160,10 @@ class MultinomialNB(SmoothedNB):
                 )
         return data, labels, rows
 
-    def _remember_columns(self, X: Any, data: Matrix) -> None:
-        super()._remember_columns(data if self._grows else X, data)
+    def _remember_columns(self, X: TableLike, data: Matrix) -> None:
+        super()._remember_columns(cast(Csr, data) if self._grows else X, data)
 
-    def sample(self, n: int = 1, y: Any = None, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
+    def sample(self, n: int = 1, y: LabelsLike | None = None, random_state: RandomState = None) -> tuple[Any, Cells]:
         """Draw ``n`` documents: word counts, or sequences of word ids where ``input="sequences"``.
 
         Parameters
@@ -187,10 +191,10 @@ class MultinomialNB(SmoothedNB):
     def feature_log_prob_(self) -> Array:
         """log φ of every word."""
         with np.errstate(divide="ignore"):
-            scorer = self._solved.scorer
+            scorer = cast(MultinomialScorer, self._solved.scorer)
             return np.where(scorer.never > 0, -np.inf, scorer.weights)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         return tags
@@ -262,7 +266,7 @@ class ComplementNB(MultinomialNB):
     array(['a'], dtype='<U1')
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         **MultinomialNB._parameter_constraints,
         "norm": ["boolean"],
     }
@@ -270,10 +274,10 @@ class ComplementNB(MultinomialNB):
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
+        alpha: float | str | ArrayLike = 1.0,
         force_alpha: bool = True,
         fit_prior: bool = True,
-        class_prior: Any = None,
+        class_prior: Prior = None,
         norm: bool = False,
         input: str = "counts",
         prior_smoothing: float = 0.0,
@@ -297,10 +301,10 @@ class ComplementNB(MultinomialNB):
 
     def _density_solution(self) -> Solution:
         solution = self._solved
-        scorer = solution.scorer.as_density()
+        scorer = cast(MultinomialScorer, solution.scorer).as_density()
         return Solution(solution.classes, log_prior(self._fitted.prior), scorer, solution.columns)
 
-    def predict_joint_log_proba(self, X: Any) -> Array:
+    def predict_joint_log_proba(self, X: TableLike) -> Array:
         """Return the scores of the rule, whose softmax is ``predict_proba``; not a density (see ``score_samples``).
 
         Parameters
@@ -327,11 +331,11 @@ class ComplementNB(MultinomialNB):
     @property
     def feature_log_prob_(self) -> Array:
         """The weight of every word for every class."""
-        scorer = self._solved.scorer
+        scorer = cast(MultinomialScorer, self._solved.scorer)
         return np.where(scorer.never < 0, np.inf, scorer.weights)
 
 
-def word_counts(documents: Any, at_least: int = 0) -> Matrix:
+def word_counts(documents: Any, at_least: int = 0) -> Csr:
     """Documents as sequences of word ids → CSR counts, as wide as the largest id (and ``at_least``) asks.
 
     >>> word_counts([[0, 2, 2], [1]]).toarray()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from ..data.arrays import Array
 from ..data.column import EMPTY, INTEGER, NUMBER
 from ..data.errors import InputError
 from ..data.frame import Frame, read_frame
+from ..data.inputs import LabelsLike, TableLike
 from ..data.rows import encode
 from ..data.validate import read_labels
 from .terms import html_table
@@ -251,7 +251,7 @@ def _small(p: float) -> str:
     return f"{p:.2g}" if p >= 1e-4 else "< 0.0001"
 
 
-def check_assumptions(X: Any, y: Any) -> Assumptions:
+def check_assumptions(X: TableLike, y: LabelsLike) -> Assumptions:
     """Test normality by class and column, equal covariances (Box's M) and correlations within classes.
 
     Each kind of test is corrected for the number of tests (Holm).  With many rows any departure is significant; what is
@@ -319,7 +319,7 @@ def _normality(groups: list[Array], labels: Sequence[Hashable], names: Sequence[
             x = column[~np.isnan(column)]
             if len(x) < 8 or np.ptp(x) <= 1e-12 * np.abs(x).max():
                 continue  # too few to tell, or constant
-            test: Any = stats.shapiro(x) if len(x) <= SMALL else stats.normaltest(x)
+            test = stats.shapiro(x) if len(x) <= SMALL else stats.normaltest(x)
             shape = float(stats.skew(x)), float(stats.kurtosis(x))
             found.append(Normality(name, label, len(x), *shape, float(test.pvalue), bool(x.min() > 0)))
     corrected = holm(np.array([t.p for t in found]))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 from ..core.logistic import LogisticForm
 from ..core.solution import Solution
-from ..data.arrays import Array
+from ..data.arrays import Array, Cells
 from ..data.errors import InputError
 from ..families.gaussian.student_t import HeavyScorer
 from ..families.product import ProductScorer
@@ -74,7 +73,7 @@ def in_table(weights: Array, columns: Sequence[str], table: Sequence[str]) -> Ar
 
 
 def as_logistic_regression(
-    weights: Array, intercept: Array, classes: NDArray[Any], names: Any, settings: dict[str, Any]
+    weights: Array, intercept: Array, classes: Cells, names: Cells | None, settings: Mapping[str, object]
 ) -> LogisticRegression:
     """A fitted LogisticRegression with these weights: one row of them for two classes, else one for each."""
     if len(classes) < 2:

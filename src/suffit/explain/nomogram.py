@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..data.arrays import Array
+from ..data.arrays import Array, Cells
 from ..data.frame import Frame
-from ..data.matrices import Matrix, is_sparse
+from ..data.matrices import Csr, NumberRows, is_sparse
 from ..data.rows import is_missing
 from .plots import FEW_VALUES, Curve, nomogram, round_numbers
 from .terms import REST, Explanation
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 POINTS = 41  # places on the range of a number
 ENDS = (0.01, 0.99)  # the range of a number: from this share of the rows to that
 DRAWS, FEWEST_DRAWS = 2000, 300  # rows drawn from the model where none are given, and of very many columns
 DRAWN_CELLS = 1 << 21
 
-Explain = Callable[[Any], Explanation]
+Explain = Callable[..., Explanation]
 
 
-def picture(explain: Explain, X: Matrix | Frame, additive: bool, most: int) -> Any:
+def picture(explain: Explain, X: NumberRows | Frame, additive: bool, most: int) -> Figure:
     """The nomogram of the columns that move the log-odds of these rows most."""
     seen = explain(_cells(X, ()) if isinstance(X, Frame) else X)
     moves = _spread(seen.parts)
@@ -40,7 +43,7 @@ def picture(explain: Explain, X: Matrix | Frame, additive: bool, most: int) -> A
     return nomogram(curves(explain, X, seen.columns, top), constants, a, b, "; ".join(notes))
 
 
-def curves(explain: Explain, X: Matrix | Frame, columns: Sequence[str], top: NDArray[np.int64]) -> list[Curve]:
+def curves(explain: Explain, X: NumberRows | Frame, columns: Sequence[str], top: NDArray[np.int64]) -> list[Curve]:
     """What each of these columns adds along its values, the others being typical."""
     if is_sparse(X):
         return _sparse_curves(explain, X, columns, top)
@@ -53,44 +56,44 @@ def curves(explain: Explain, X: Matrix | Frame, columns: Sequence[str], top: NDA
     for name, values in ranges.items():
         table[name][start : start + len(values)] = values
         start += len(values)
-    parts = explain(_like(X, table)).parts
+    parts = cast(Array, explain(_like(X, table)).parts)
     found, start = [], 0
     for j, (name, values) in zip(top, ranges.items(), strict=True):
-        found.append(Curve(name, _shown(values), np.asarray(parts[start : start + len(values), j])))
+        found.append(Curve(name, _shown(values), parts[start : start + len(values), j]))
         start += len(values)
     return found
 
 
-def _spread(parts: Matrix) -> Array:
+def _spread(parts: Array | Csr) -> Array:
     """The variance over rows of what each column adds."""
     if is_sparse(parts):
         mean = np.asarray(parts.mean(axis=0)).reshape(-1)
-        return np.maximum(np.asarray(parts.multiply(parts).mean(axis=0)).reshape(-1) - mean**2, 0.0)
+        return np.maximum(np.asarray(parts.power(2).mean(axis=0)).reshape(-1) - mean**2, 0.0)
     finite = np.where(np.isfinite(parts), parts, 0.0)
     return np.asarray(finite.var(axis=0))
 
 
-def _sparse_curves(explain: Explain, X: Matrix, columns: Sequence[str], top: NDArray[np.int64]) -> list[Curve]:
+def _sparse_curves(explain: Explain, X: Csr, columns: Sequence[str], top: NDArray[np.int64]) -> list[Curve]:
     """Words: rows that hold nothing but one count, from 0 to its largest."""
-    X = X.tocsc()
-    found = []
+    by_column, found = X.tocsc(), []
     for j in top:
-        values = _range(np.concatenate([[0.0], X[:, [j]].data]))
+        values = _range(np.concatenate([[0.0], by_column[:, [j]].data]))
         n = len(values)
         one = sparse.csr_array((values, np.full(n, j), np.arange(n + 1)), shape=(n, X.shape[1]))
-        parts = explain(one).parts[:, [j]].toarray()[:, 0]
+        parts = cast(Csr, explain(one).parts)[:, [j]].toarray()[:, 0]
         found.append(Curve(str(columns[j]), values, np.asarray(parts)))
     return found
 
 
-def _cells(X: Matrix | Frame, columns: Sequence[str]) -> dict[str, NDArray[Any]]:
+def _cells(X: NumberRows | Frame, columns: Sequence[str]) -> dict[str, Cells]:
     """The values of every column, by name."""
     if isinstance(X, Frame):
         return {name: column.cells() for name, column in X.columns.items()}
+    assert not is_sparse(X)
     return {str(name): X[:, j] for j, name in enumerate(columns)}
 
 
-def _like(X: Matrix | Frame, table: dict[str, NDArray[Any]]) -> Any:
+def _like(X: NumberRows | Frame, table: dict[str, Cells]) -> dict[str, Cells] | Cells:
     """Rows as the model reads them: a matrix, or a dict of columns."""
     return table if isinstance(X, Frame) else np.column_stack(list(table.values())).astype(X.dtype)
 
@@ -100,7 +103,7 @@ def draws(columns: int) -> int:
     return max(min(DRAWS, DRAWN_CELLS // max(columns, 1)), FEWEST_DRAWS)
 
 
-def _present(column: NDArray[Any]) -> NDArray[Any]:
+def _present(column: Cells) -> Cells:
     if column.dtype.kind in "iuf":
         return column[column == column]
     keep = np.fromiter((not is_missing(v) for v in column.tolist()), bool, len(column))
@@ -111,25 +114,25 @@ def _present(column: NDArray[Any]) -> NDArray[Any]:
     return np.array(there.tolist()) if kinds <= {int, float} else there
 
 
-def _typicals(X: Matrix | Frame, cells: dict[str, NDArray[Any]]) -> Sequence[Any]:
+def _typicals(X: NumberRows | Frame, cells: dict[str, Cells]) -> Iterable[object]:
     """Of every column; of a matrix of numbers without missing values all at once."""
-    if isinstance(X, Frame) or X.dtype.kind not in "iuf" or not (X == X).all() or not len(X):
+    if not isinstance(X, np.ndarray) or X.dtype.kind not in "iuf" or not (X == X).all() or not len(X):
         return [_typical(column) for column in cells.values()]
-    return np.partition(X, (len(X) - 1) // 2, axis=0)[(len(X) - 1) // 2]  # type: ignore[no-any-return]
+    return np.partition(X, (len(X) - 1) // 2, axis=0)[(len(X) - 1) // 2]
 
 
-def _typical(column: NDArray[Any]) -> Any:
+def _typical(column: Cells) -> object:
     """The median of numbers, the most frequent of categories; None where nothing is there."""
     there = _present(column)
     if not len(there):
         return None
     if there.dtype.kind in "iuf":
-        return np.quantile(there, 0.5, method="lower")
+        return np.quantile(cast(Array, there), 0.5, method="lower")
     values, counts = np.unique(there.astype(str), return_counts=True)
     return there[there.astype(str) == values[counts.argmax()]][0]
 
 
-def _range(column: NDArray[Any]) -> NDArray[Any]:
+def _range(column: Cells) -> Cells:
     """Places along a column: all its categories or few numbers, or even steps from one end to the other."""
     there = _present(column)
     if there.dtype.kind not in "iuf":
@@ -140,13 +143,13 @@ def _range(column: NDArray[Any]) -> NDArray[Any]:
     distinct = np.unique(there)
     if len(distinct) <= FEW_VALUES:
         return distinct
-    low, high = np.quantile(there, ENDS)
+    low, high = np.quantile(cast(Array, there), ENDS)
     steps = np.linspace(low, high, POINTS)
     steps = np.round(steps) if there.dtype.kind in "iu" else steps
     return np.unique(np.concatenate([steps, round_numbers(steps[0], steps[-1])]))
 
 
-def _repeated(value: Any, n: int, column: NDArray[Any]) -> NDArray[Any]:
+def _repeated(value: object, n: int, column: Cells) -> Cells:
     """A column of one value, which may take others."""
     if column.dtype.kind in "iuf":
         return np.full(n, np.nan if value is None else value, dtype=np.float64)
@@ -155,6 +158,6 @@ def _repeated(value: Any, n: int, column: NDArray[Any]) -> NDArray[Any]:
     return out
 
 
-def _shown(values: NDArray[Any]) -> NDArray[Any]:
+def _shown(values: Cells) -> Cells:
     """Numbers as they are, categories as text."""
     return values if values.dtype.kind in "iuf" else np.array([str(v) for v in values.tolist()])

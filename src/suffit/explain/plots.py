@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..data.arrays import Array
+from ..data.arrays import Array, Cells
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from ..families.tuning import Tuning
+    from ..posterior.calibrate import Calibration
 
 FOR, AGAINST, INK, FAINT = "#2c6fbb", "#c44e52", "#333333", "#bbbbbb"
 PROBABILITIES = (0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999)
@@ -20,7 +27,7 @@ TEXT = 7.0  # points
 TRACKS = ((-0.13, "bottom"), (0.13, "top"), (-0.31, "bottom"), (0.31, "top"))  # where a value may be written
 
 
-def waterfall(terms: Sequence[tuple[str, float]], a: str, b: str) -> Any:
+def waterfall(terms: Sequence[tuple[str, float]], a: str, b: str) -> Figure:
     """Log-odds of a against b from 0 to their sum, a bar for each term; returns the figure.
 
     >>> import matplotlib; matplotlib.use("Agg")
@@ -59,7 +66,7 @@ class Curve:
     """What one column adds over its range: values (numbers, or the texts of categories) and log-odds."""
 
     name: str
-    values: NDArray[Any]
+    values: Cells
     odds: Array
 
     @property
@@ -68,7 +75,7 @@ class Curve:
         return bool(self.values.dtype.kind in "iuf")
 
 
-def nomogram(curves: Sequence[Curve], constants: Sequence[tuple[str, float]], a: str, b: str, note: str = "") -> Any:
+def nomogram(curves: Sequence[Curve], constants: Sequence[tuple[str, float]], a: str, b: str, note: str = "") -> Figure:
     """A line for each column, as long as what it can add, with its values written along; returns the figure.
 
     Add up what the values of a row add, and the constants (the prior), and read the probability off the last line.
@@ -99,7 +106,7 @@ def nomogram(curves: Sequence[Curve], constants: Sequence[tuple[str, float]], a:
     return figure
 
 
-def _point(odds: Sequence[Any], names: Sequence[str]) -> float:
+def _point(odds: Sequence[Array | list[float]], names: Sequence[str]) -> float:
     """About how much of the log-odds one point of the paper is."""
     reach = np.concatenate([*(np.ravel(o) for o in odds), [0.0]])
     reach = reach[np.isfinite(reach)]
@@ -107,7 +114,7 @@ def _point(odds: Sequence[Any], names: Sequence[str]) -> float:
     return float(max(np.ptp(reach), 1e-12) * (1 + 2 * MARGIN) / max(72.0 * WIDTH - taken, 100.0))
 
 
-def _draw_curve(ax: Any, i: int, curve: Curve, point: float) -> None:
+def _draw_curve(ax: Axes, i: int, curve: Curve, point: float) -> None:
     """One line; numbers that go there and back are drawn as a slope, low values above high ones.
 
     A value is written where there is room beside those written before, or not at all.
@@ -162,7 +169,7 @@ def _marks(curve: Curve) -> list[int]:
     return found.tolist() if len(found) else [0, len(values) - 1]
 
 
-def _draw_scale(ax: Any, curves: Sequence[Curve], start: float, a: str, b: str) -> None:
+def _draw_scale(ax: Axes, curves: Sequence[Curve], start: float, a: str, b: str) -> None:
     """The sum of log-odds, and the probabilities it means."""
     low = min(start + sum(float(c.odds.min()) for c in curves), -2.0)
     high = max(start + sum(float(c.odds.max()) for c in curves), 2.0)
@@ -180,13 +187,13 @@ def _draw_scale(ax: Any, curves: Sequence[Curve], start: float, a: str, b: str) 
     _bare(ax)
 
 
-def _bare(ax: Any) -> None:
+def _bare(ax: Axes) -> None:
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
     ax.tick_params(axis="x", labelsize=8)
 
 
-def _pyplot() -> Any:
+def _pyplot() -> ModuleType:
     try:
         from matplotlib import pyplot
     except ImportError as error:
@@ -200,7 +207,7 @@ LINE, MARK, GREY = "#2c6fbb", "#c44e52", "#777777"
 WORST_SHOWN = 0.8  # of the way from the best loss to the worst: a few hopeless settings must not flatten all others
 
 
-def plot_selection(selection: Any, ax: Any = None) -> Any:
+def plot_selection(selection: Any, ax: Axes | None = None) -> Axes:
     """The loss of every setting that was tried: a curve, a map of two settings, or bars; the one taken is marked.
 
     ``selection`` is the ``selection_`` of an estimator.  Draws into ``ax`` where one is given, and returns it.
@@ -233,7 +240,7 @@ def plot_selection(selection: Any, ax: Any = None) -> Any:
     return _bars(ax, texts, [t.loss for t in tried], [t is selection.taken for t in tried], selection.criterion)
 
 
-def _curve(ax: Any, selection: Any, name: str) -> Any:
+def _curve(ax: Axes, selection: Tuning, name: str) -> Axes:
     points = sorted((t.settings[name], t.loss) for t in selection.tried if np.isfinite(t.loss))
     ax.plot(*zip(*points, strict=True), "o-", color=LINE, ms=4)
     x, y = selection.taken.settings[name], selection.taken.loss
@@ -248,7 +255,7 @@ def _curve(ax: Any, selection: Any, name: str) -> Any:
     return ax
 
 
-def _map(ax: Any, selection: Any, down: str, across: str) -> Any:
+def _map(ax: Axes, selection: Tuning, down: str, across: str) -> Axes:
     """The loss as a colour; losses far above the best share the last one."""
     rows, columns = (sorted({t.settings[k] for t in selection.tried}) for k in (down, across))
     loss = np.full((len(rows), len(columns)), np.nan)
@@ -277,7 +284,7 @@ def _map(ax: Any, selection: Any, down: str, across: str) -> Any:
     return ax
 
 
-def _bars(ax: Any, names: list[str], losses: list[float], marked: list[bool], criterion: str) -> Any:
+def _bars(ax: Axes, names: list[str], losses: list[float], marked: list[bool], criterion: str) -> Axes:
     """The losses as points beside their names, in the order they were tried."""
     y = np.arange(len(names))
     colours = [MARK if m else LINE for m in marked]
@@ -290,7 +297,7 @@ def _bars(ax: Any, names: list[str], losses: list[float], marked: list[bool], cr
     return ax
 
 
-def plot_calibration(calibration: Any, ax: Any = None) -> Any:
+def plot_calibration(calibration: Calibration | None, ax: Axes | None = None) -> Axes:
     """How often the model is right beside how sure it is, before and after calibration; points grow with their rows.
 
     ``calibration`` is the ``calibration_`` of an estimator.  Draws into ``ax`` where one is given, and returns it.
@@ -323,5 +330,5 @@ def plot_calibration(calibration: Any, ax: Any = None) -> Any:
     return ax
 
 
-def _own_axes(ax: Any) -> Any:
+def _own_axes(ax: Axes | None) -> Axes:
     return _pyplot().subplots(figsize=(6.5, 4.5), layout="constrained")[1] if ax is None else ax

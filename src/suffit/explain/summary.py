@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.arrays import Array
+from ..core.family import Scorer
+from ..core.stats import Sums
+from ..data.arrays import Array, Cells
 from ..data.frame import Template, form_to_read
 from ..kernels.runtime.threads import one_blas_thread
 from .terms import html_table
@@ -23,7 +25,7 @@ from .terms import html_table
 SHOWN = 12  # columns of the printed page
 
 
-def separations(scorer: Any, stats: Any, prior: Array, owners: NDArray[np.int64] | None, width: int) -> Array:
+def separations(scorer: Scorer, stats: Sums, prior: Array, owners: NDArray[np.int64] | None, width: int) -> Array:
     """What each column is expected to add for the true class against another, both drawn from the prior.  # → (p,)"""
     total, weight = np.zeros(width), 0.0
     with one_blas_thread():  # small products, many of them
@@ -127,7 +129,7 @@ class Summary:
         data frame
             Of the library the rows came from; for plain arrays pandas where it is installed, else a dict of arrays.
         """
-        out: dict[str, NDArray[Any]] = {"column": np.array(list(map(str, self.columns)), dtype=object)}
+        out: dict[str, Cells] = {"column": np.array(list(map(str, self.columns)), dtype=object)}
         out["separation"] = self.separation
         for label, means in zip(self.classes, [] if self.centres is None else self.centres, strict=False):
             out[f"mean in {label}"] = means

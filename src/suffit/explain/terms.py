@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import softmax
 
-from ..core.family import Terms
 from ..core.outliers import with_outliers
 from ..core.solution import Solution
-from ..data.arrays import Array, Codes
+from ..data.arrays import Array, Cells, Codes
 from ..data.frame import Frame, Template, form_to_read
-from ..data.matrices import Matrix, is_sparse, shown
+from ..data.inputs import ClassesLike
+from ..data.matrices import Csr, Matrix, is_sparse, shown
 from ..data.rows import is_missing
 from ..kernels.runtime.threads import row_blocks
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 AT_ONCE = 1 << 20  # terms of so many cells are made together
 DRAWN_IN = 16  # times that a row too far out is drawn in, as predictions have it
@@ -90,14 +93,14 @@ class Explanation:
     probability: Array  # (n, 2): of a and of b, among all classes
     prior: Array  # (n,)
     rest: Array  # (n,)
-    parts: Matrix  # (n, p), dense or CSR
+    parts: Array | Csr  # (n, p)
     outlier_term: Array  # (n,): what the chance takes back that a row is an outlier
     calibration: Array  # (n,): what isotonic maps make of it
     total: Array  # (n,)
     columns: Sequence[str]
     rest_name: str
     outlier_rate: float  # the probability that a row is one
-    data: Any = field(repr=False)  # the rows, to show their values
+    data: object = field(repr=False)  # the rows, to show their values
     form: str = field(repr=False)  # the kind of table that they came in
 
     def __len__(self) -> int:
@@ -124,7 +127,7 @@ class Explanation:
                 name = f"({name})"
             return name
 
-        out: dict[str, NDArray[Any]] = {
+        out: dict[str, Cells] = {
             free("for"): self._labels(self.first),
             free("against"): self._labels(self.second),
         }
@@ -135,8 +138,8 @@ class Explanation:
             out[free("outliers")] = self.outlier_term
         if self.calibration.any():
             out[free("calibration")] = self.calibration
-        parts = self.parts[:, places]
-        parts = parts.toarray() if is_sparse(parts) else parts
+        some = self.parts[:, places]
+        parts = some.toarray() if is_sparse(some) else some
         out |= {str(self.columns[j]): parts[:, i] for i, j in enumerate(places)}
         out[free("total")] = self.total
         return Template(form_to_read(self.form), {}).make(out)
@@ -169,7 +172,7 @@ class Explanation:
     def _evidence(self, row: int, n: int | None) -> list[tuple[str, float]]:
         i = self._row(row)
         line = self.parts[[i], :]
-        places = line.indices if is_sparse(line) else np.arange(line.shape[1])
+        places: NDArray[np.integer] = line.indices if is_sparse(line) else np.arange(line.shape[1])
         values = line.data if is_sparse(line) else line[0]
         found = [("prior", float(self.prior[i]))]
         if self.rest.any():
@@ -222,7 +225,7 @@ class Explanation:
             causes.append("probabilities are calibrated (isotonic)")
         return [f"  {verb} {_odds(abs(total))}: {', and '.join(causes)}"]
 
-    def plot(self, row: int = 0, n: int = 12) -> Any:
+    def plot(self, row: int = 0, n: int = 12) -> Figure:
         """Draw a waterfall of one row: a bar for the prior and for each of the ``n`` largest terms (needs matplotlib).
 
         Parameters
@@ -252,7 +255,7 @@ class Explanation:
             raise IndexError(f"row {row}: the explanation has {len(self)} rows, 0 to {len(self) - 1}")
         return row % len(self)
 
-    def _labels(self, codes: Codes) -> NDArray[Any]:
+    def _labels(self, codes: Codes) -> Cells:
         out = np.empty(len(codes), dtype=object)
         out[:] = [self.labels[c] for c in codes]
         return out
@@ -275,7 +278,7 @@ class Explanation:
             column = self.data.columns.get(name)
             value = None if column is None else column.rows(slice(i, i + 1)).cells()[0]
         else:
-            value = self.data[i, j]
+            value = cast(Array, self.data)[i, j]
         if is_missing(value):
             return f"{name} (missing)"
         return f"{name} = {value:.4g}" if isinstance(value, float | np.floating) else f"{name} = {value}"
@@ -284,7 +287,7 @@ class Explanation:
         return f"Explanation of {len(self)} rows by {len(self.columns)} columns; row 0:\n{self.why(0)}"
 
     def _repr_html_(self) -> str:
-        size = np.asarray(abs(self.parts[:SHOWN_ROWS]).sum(axis=0)).reshape(-1)
+        size = np.asarray(abs(cast(Array, self.parts[:SHOWN_ROWS])).sum(axis=0)).reshape(-1)
         top = np.argsort(-size, kind="stable")[:SHOWN_COLUMNS]
         names = [
             "for",
@@ -299,8 +302,8 @@ class Explanation:
         ]
         rows = []
         for i in range(min(len(self), SHOWN_ROWS)):
-            line = self.parts[[i], :]
-            line = (line.toarray() if is_sparse(line) else line)[0]
+            one = self.parts[[i], :]
+            line = (one.toarray() if is_sparse(one) else one)[0]
             others = float(np.delete(line, top).sum())
             numbers = [
                 self.prior[i],
@@ -335,7 +338,7 @@ def _rate(rate: float) -> str:
     return f"about 1 row in {float(f'{1 / rate:.2g}'):,.0f} is an outlier"
 
 
-def pair_of(classes: Any, labels: tuple[Hashable, ...], who: str = "explain") -> tuple[int, int]:
+def pair_of(classes: object, labels: tuple[Hashable, ...], who: str = "explain") -> tuple[int, int]:
     """The codes of the two classes asked for."""
     pair = classes.tolist() if isinstance(classes, np.ndarray) else classes
     if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
@@ -351,7 +354,7 @@ def pair_of(classes: Any, labels: tuple[Hashable, ...], who: str = "explain") ->
 def explain_rows(
     solution: Solution,
     X: Matrix,
-    classes: Any,
+    classes: ClassesLike,
     columns: Sequence[str],
     owners: NDArray[np.int64] | None,
     form: str,
@@ -372,10 +375,11 @@ def explain_rows(
     blocks = row_blocks(len(scores), 1 if is_sparse(X) else max(X.shape[1], 1), AT_ONCE)
     terms = [_terms(solution, X[s:e], first[s:e], second[s:e], owners, len(columns)) for s, e in blocks]
     beside_zeros = is_sparse(terms[0][0])
+    parts: Array | Csr
     if is_sparse(X):
-        parts = sparse.vstack([sparse.csr_array(t[0]) for t in terms], format="csr")
+        parts = cast(Csr, sparse.vstack([sparse.csr_array(t[0]) for t in terms], format="csr"))
     else:
-        parts = np.concatenate([t[0] for t in terms])
+        parts = np.concatenate([cast(Array, t[0]) for t in terms])
     rest, events = (np.concatenate([t[k] for t in terms]) for k in (1, 2))
     with np.errstate(invalid="ignore"):
         prior = solution.log_prior[first] - solution.log_prior[second]
@@ -410,7 +414,7 @@ def _leading(scores: Array) -> tuple[Codes, Codes]:
 
 def _terms(
     solution: Solution, X: Matrix, a: Codes, b: Codes, owners: NDArray[np.int64] | None, width: int
-) -> tuple[Matrix, Array, Array]:
+) -> tuple[Array | Csr, Array, Array]:
     """What each column of the table adds, the rest, and events of probability 0 under a, less those under b."""
     with np.errstate(over="ignore", invalid="ignore"):  # far rows overflow here, and are drawn in below
         terms = solution.parts(X, a, b)
@@ -418,9 +422,9 @@ def _terms(
     bad = np.flatnonzero(~np.isfinite(_over_columns(columns) + rest))
     if len(bad):
         few = X[bad].toarray() if is_sparse(X) else X[bad]
-        columns = columns.tolil() if is_sparse(columns) else columns
-        columns[bad], rest[bad] = _far(solution, few, a[bad], b[bad], owners, width)
-        columns = columns.tocsr() if is_sparse(columns) else columns
+        wide = columns.tolil() if is_sparse(columns) else columns
+        wide[bad], rest[bad] = _far(solution, few, a[bad], b[bad], owners, width)
+        columns = wide if isinstance(wide, np.ndarray) else wide.tocsr()
     if terms.never is not None:
         never = _of_table(terms.never.columns, owners, width)
         events = _over_columns(never) + terms.never.rest
@@ -428,24 +432,26 @@ def _terms(
     return columns, rest, events
 
 
-def _over_columns(columns: Matrix) -> Array:
+def _over_columns(columns: Array | Csr) -> Array:
     with np.errstate(invalid="ignore"):  # infinities of both signs, where smoothing is 0 or a row is far out
         return np.asarray(columns.sum(axis=1)).reshape(-1)
 
 
-def _with_infinities(columns: Matrix, never: Matrix) -> Matrix:
+def _with_infinities(columns: Array | Csr, never: Array | Csr) -> Array | Csr:
     """−∞ where a column holds what a finds impossible and b does not, +∞ where it is the other way round."""
     if not is_sparse(columns):
+        assert not is_sparse(never)
         return np.where(never > 0, -np.inf, np.where(never < 0, np.inf, columns))
     columns, events = sparse.csr_array(columns), sparse.csr_array(never)  # of the same entries
     columns.data = np.where(events.data > 0, -np.inf, np.where(events.data < 0, np.inf, columns.data))
     return columns
 
 
-def _of_table(columns: Matrix, owners: NDArray[np.int64] | None, width: int) -> Matrix:
+def _of_table(columns: Array | Csr, owners: NDArray[np.int64] | None, width: int) -> Array | Csr:
     """Columns of the model added up by the column of the table they belong to."""
     if owners is None:
         return columns
+    assert not is_sparse(columns)  # of a table
     out = np.zeros((len(columns), width))
     for j, owner in enumerate(owners):
         out[:, owner] += columns[:, j]
@@ -453,7 +459,7 @@ def _of_table(columns: Matrix, owners: NDArray[np.int64] | None, width: int) -> 
 
 
 def _far(
-    solution: Solution, x: Any, a: Codes, b: Codes, owners: NDArray[np.int64] | None, width: int
+    solution: Solution, x: Matrix, a: Codes, b: Codes, owners: NDArray[np.int64] | None, width: int
 ) -> tuple[Array, Array]:
     """The terms of rows too far out for their squares, drawn in along their ray as predictions are."""
     columns, rest = np.zeros((len(a), width)), np.zeros(len(a))
@@ -461,8 +467,8 @@ def _far(
     for _ in range(DRAWN_IN):
         x = solution.scorer.drawn_in(x)
         with np.errstate(over="ignore", invalid="ignore"):
-            terms: Terms = solution.parts(x, a[far], b[far])
-        found = _of_table(terms.columns, owners, width)
+            terms = solution.parts(x, a[far], b[far])
+        found = cast(Array, _of_table(terms.columns, owners, width))  # of dense rows
         near = np.isfinite(found.sum(axis=1) + terms.rest)
         columns[far[near]], rest[far[near]] = found[near], terms.rest[near]
         if near.all():

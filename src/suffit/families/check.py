@@ -15,13 +15,12 @@ from typing import Any, NoReturn, cast
 
 import numpy as np
 
-from ..core.family import Family
+from ..core.family import Family, Scorer
 from ..core.model import Model
 from ..core.solution import Solution
 from ..data.arrays import Array, Codes, freeze
 from ..data.errors import InputError
 from ..data.labels import Index
-from ..data.matrices import Matrix
 from ..data.rows import Rows
 from .check_density import DRAWS, log_density, sums_to_one
 from .columns import IndependentColumns
@@ -38,8 +37,8 @@ LABELS = Index.of(tuple("abc"))
 class Case:
     """A family that is looked at, and rows for it: three classes that differ, three columns."""
 
-    family: Any
-    X: Matrix
+    family: Family
+    X: Array
     codes: Codes
     seed: int
 
@@ -56,7 +55,7 @@ class Case:
         """The sentence that says what is wrong."""
         raise AssertionError(f"{type(self.family).__name__}: {what}")
 
-    def model(self, X: Matrix, codes: Codes, weights: Array | None = None) -> Model:
+    def model(self, X: Array, codes: Codes, weights: Array | None = None) -> Model:
         """The sums of some rows."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -68,12 +67,12 @@ class Case:
             warnings.simplefilter("ignore")
             return model.solved(np.zeros(len(model.classes)))
 
-    def scorer(self) -> Any:
+    def scorer(self) -> Scorer:
         """Solved from all rows."""
         return self.solved(self.model(self.X, self.codes)).scorer
 
 
-def check_family(family: Any, seed: int = 0) -> None:
+def check_family(family: Family | type[Family], seed: int = 0) -> None:
     """Check that a family keeps the contract; the first thing that is wrong is an ``AssertionError`` that says it.
 
     Looked at are: T(x) and the support, finite parameters (for classes that do not vary and classes without values,
@@ -183,7 +182,7 @@ def _by_class(numbers: Array, codes: Codes, rng: np.random.Generator) -> Array:
     return out
 
 
-def _drawn(case: Case) -> Matrix:
+def _drawn(case: Case) -> Array:
     return case.scorer().sample(case.codes, case.rng(1))
 
 
@@ -253,8 +252,8 @@ def _parameters(case: Case) -> None:
         situations[" of a class that has no value in a column"] = gone, case.codes
     for situation, (X, codes) in situations.items():
         scorer = case.solved(case.model(X, codes)).scorer
-        for name in ("theta", "A") if isinstance(scorer, ElementwiseScorer) else ():
-            value = getattr(scorer.form, name)
+        form = scorer.form if isinstance(scorer, ElementwiseScorer) else None
+        for name, value in () if form is None else (("theta", form.theta), ("A", form.A)):
             if not np.isfinite(value).all():
                 case.fail(f"solve() gives {name} = {value[~np.isfinite(value)][0]}{situation}; it must be finite")
         if not np.isfinite(scorer.scores(case.X)).all():
@@ -288,7 +287,7 @@ def _draws(case: Case) -> None:
 def _means(case: Case) -> None:
     """mean() is the mean of draws."""
     scorer = case.scorer()
-    if not isinstance(scorer, ElementwiseScorer) or case.family.mixes:
+    if not isinstance(scorer, ElementwiseScorer) or scorer.family.mixes:
         return
     for c in range(N_CLASSES):
         x = scorer.sample(np.full(DRAWS, c, np.int32), case.rng(10 + c))

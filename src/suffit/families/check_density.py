@@ -5,14 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..core.family import Scorer
 from ..data.arrays import Array
-from ..data.matrices import Matrix
 from .columns import IndependentColumns
 from .counts.multinomial import MultinomialScorer
 from .counts.scores import CategoricalScorer
@@ -29,7 +27,7 @@ CHANCE = 1e-5  # of a family that draws right to be refused
 TOTAL = 5e-3  # by which an integral may miss 1, the tails beyond all draws being hard to integrate
 
 
-def log_density(scorer: Scorer, X: Matrix) -> Array:
+def log_density(scorer: Scorer, X: Array) -> Array:
     """log p(x | c); −∞ where smoothing leaves it 0.  # → (n, K)"""
     with np.errstate(all="ignore"):
         out = scorer.scores(X) + scorer.log_base(X)[:, None]
@@ -48,7 +46,7 @@ def sums_to_one(case: Case) -> None:
         if isinstance(scorer, MultinomialScorer):  # of one word
             _shares(case, np.exp(scorer.scores(np.eye(X.shape[1]))[:, c]), X.sum(axis=0))
         else:
-            _shares(case, np.exp(scorer.tables[0][c]), np.bincount(scorer.codes(X)[:, 0]))
+            _shares(case, np.exp(scorer.tables[0][c]), np.bincount(scorer.codes(X)[:, 0]).astype(np.float64))
 
 
 def _of_numbers(case: Case, c: int) -> None:
@@ -59,7 +57,7 @@ def _of_numbers(case: Case, c: int) -> None:
     scorer = replace(case, X=case.X[:, :1], family=family).scorer()
     low, high = family.interval if isinstance(family, IndependentColumns) else (-np.inf, np.inf)
 
-    def density(at: Any) -> Array:
+    def density(at: float | Array) -> Array:
         at = np.atleast_1d(np.asarray(at, np.float64))
         taken = (at >= low) & (at <= high)
         if isinstance(family, IndependentColumns):
@@ -83,7 +81,7 @@ def _of_numbers(case: Case, c: int) -> None:
     _shares(case, density(grid), seen)
 
 
-def _shares(case: Case, p: Array, seen: NDArray[Any]) -> None:
+def _shares(case: Case, p: Array, seen: Array) -> None:
     """Probabilities add up to 1, and are those of the draws (chi-square, rare values taken together)."""
     from scipy.stats import chi2
 
@@ -101,7 +99,7 @@ def _shares(case: Case, p: Array, seen: NDArray[Any]) -> None:
         )
 
 
-def _integrals(case: Case, density: Callable[[Any], Array], x: Array, low: float, high: float) -> None:
+def _integrals(case: Case, density: Callable[[float | Array], Array], x: Array, low: float, high: float) -> None:
     """∫p = 1, and the share of draws below a value is the integral up to there (Kolmogorov and Smirnov)."""
     from scipy.integrate import quad
     from scipy.special import kolmogi

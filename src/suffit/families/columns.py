@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.family import Family
+from ..core.stats import Stats
 from ..data.arrays import Array, sum_is_finite
 from ..data.errors import check_finite, refuse
-from ..data.matrices import Matrix, is_sparse
+from ..data.matrices import Csr, NumberRows, is_sparse
 from ..kernels.runtime.threads import entry_blocks
 
 
-class IndependentColumns(Family):
+class IndependentColumns(Family[NumberRows, Stats]):
     """Columns independent of each other given the class, each with values in the same support."""
 
     support: ClassVar[str] = "needs a finite number"
@@ -41,7 +42,7 @@ class IndependentColumns(Family):
         """log h(x), the part all classes share.  # (n, p) → (n, p)"""
         return np.zeros(x.shape)
 
-    def check(self, x: NDArray[Any], columns: Sequence[str], first_row: int) -> None:
+    def check(self, x: Array, columns: Sequence[str], first_row: int) -> None:
         """Refuse what lies outside the support, naming the first such cell."""
         check_finite(x, columns, first_row)
         bad = self.outside(x)
@@ -49,12 +50,12 @@ class IndependentColumns(Family):
             i, j = (int(v) for v in np.argwhere(bad)[0])
             raise refuse(columns, j, f"{self.key} {self.support}", x[i, j], first_row + i, self.way_out)
 
-    def surely_valid(self, X: Matrix) -> bool:
+    def surely_valid(self, X: NumberRows) -> bool:
         """Finite, and no value outside the support."""
-        x = X.data if is_sparse(X) else X
+        x: Array = X.data if is_sparse(X) else X
         return sum_is_finite(x) and not self.outside(x).any()
 
-    def check_sparse(self, X: Matrix, columns: Sequence[str]) -> None:
+    def check_sparse(self, X: Csr, columns: Sequence[str]) -> None:
         """The same for CSR: the stored entries, and the zeros that are not stored."""
         if self.surely_valid(X):
             return

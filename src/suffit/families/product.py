@@ -7,14 +7,14 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
-from typing import Any, ClassVar, overload
+from typing import ClassVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.family import Between, Family, Scorer, Terms
 from ..core.leave_one_out import LooScores
-from ..core.logistic import Centred, Impossible, LogisticForm
+from ..core.logistic import Centred, Impossible, LogisticForm, Statistic
 from ..core.stats import CLASS, BlockSums, Stats
 from ..data.arrays import Array, Codes
 from ..data.errors import check_finite, rows_from
@@ -52,11 +52,11 @@ class Block:
         """−Σ log scale over the values that are there: densities are of the columns as they were.  # → (n,)"""
         if not self.scales:
             return np.zeros(X.shape[0])
-        return np.asarray(-(~np.isnan(X) @ np.log(self.scales)))
+        return np.asarray(-(~np.isnan(np.asarray(X)) @ np.log(self.scales)))
 
 
 @dataclass(frozen=True)
-class Product(Family):
+class Product(Family[RowsOfBlocks, BlockSums]):
     """log p(x | c) = Σ_b power_b · log p(x_b | c) over blocks b of columns: a density where all powers are 1."""
 
     blocks: tuple[Block, ...]
@@ -69,7 +69,7 @@ class Product(Family):
         return any(b.family.may_warn for b in self.blocks)
 
     @property
-    def statistic(self) -> tuple[Any, ...]:
+    def statistic(self) -> tuple[object, ...]:
         """The columns of each block, and what its sums mean."""
         return (self.key, *((b.columns, b.family.statistic) for b in self.blocks))
 
@@ -126,7 +126,7 @@ class Product(Family):
                     return f"{a.family.difference(b.family, a.columns)}; or {LIKE_THE_FIRST}"
         return super().difference(other, columns)
 
-    def collect(  # type: ignore[override]
+    def collect(
         self, X: RowsOfBlocks, rows: Rows, columns: Sequence[str], known: Mapping[int, Stats] = NOTHING
     ) -> BlockSums:
         """The sums of every block, a portion of the rows at a time; ``known`` are those of blocks that have them."""
@@ -146,11 +146,11 @@ class Product(Family):
         parts = zip(self.blocks, before.parts, after.parts, strict=True)
         return BlockSums(tuple(b.family.without_rounding(was, now) for b, was, now in parts))
 
-    def check_forgotten(self, before: BlockSums, after: BlockSums, columns: Sequence[str]) -> None:  # type: ignore[override]
+    def check_forgotten(self, before: BlockSums, after: BlockSums, columns: Sequence[str]) -> None:
         for b, was, now in zip(self.blocks, before.parts, after.parts, strict=True):
             b.family.check_forgotten(was, now, b.columns)
 
-    def scorer(self, stats: BlockSums, columns: Sequence[str]) -> ProductScorer:  # type: ignore[override]
+    def scorer(self, stats: BlockSums, columns: Sequence[str]) -> ProductScorer:
         """Every block, solved when it is asked for."""
         return ProductScorer(Solved(self.blocks, stats), self.blocks)
 
@@ -201,7 +201,7 @@ class Solved(Sequence[Scorer]):
     def __getitem__(self, i: int) -> Scorer: ...
     @overload
     def __getitem__(self, i: slice) -> list[Scorer]: ...
-    def __getitem__(self, i: Any) -> Any:
+    def __getitem__(self, i: int | slice) -> Scorer | list[Scorer]:
         if isinstance(i, slice):
             return [self[k] for k in range(*i.indices(len(self._blocks)))]
         if i not in self._made:
@@ -217,7 +217,7 @@ def stretches(X: RowsOfBlocks) -> list[tuple[int, int]]:
     return row_blocks(n, 1, max(min(ROWS_AT_ONCE, CELLS_AT_ONCE // max(p, 1)), FEWEST_ROWS))
 
 
-class ProductScorer(Scorer):
+class ProductScorer(Scorer[RowsOfBlocks, BlockSums]):
     """Σ_b power_b · log p(x_b | c)."""
 
     takes_missing = True
@@ -254,14 +254,14 @@ class ProductScorer(Scorer):
                 elif i in self._unheard:  # no score of theirs would show an infinity
                     part = here.part(i)
                     scorer.check(part)
-                    if part.dtype.kind == "f":
+                    if isinstance(part, np.ndarray) and part.dtype.kind == "f":
                         check_finite(part, block.columns)
 
     def as_density(self, blocks: int) -> ProductScorer:
         """The scorers of the first blocks at full power."""
         return ProductScorer(self.scorers[:blocks], Product(self.blocks_of).as_density(blocks).blocks)
 
-    def _each(self, X: RowsOfBlocks) -> Iterator[tuple[Scorer, Any]]:
+    def _each(self, X: RowsOfBlocks) -> Iterator[tuple[Scorer, Matrix]]:
         """Every block's scorer, and its columns of these rows."""
         return ((scorer, X.part(i)) for i, scorer in enumerate(self.scorers))
 
@@ -333,27 +333,27 @@ class ProductScorer(Scorer):
 
         return between
 
-    def check_cells(self, x: Any, rows: NDArray[np.int64], columns: Sequence[str]) -> None:
-        for (scorer, part), block in zip(self._each(x), self.blocks_of, strict=True):
+    def check_cells(self, X: RowsOfBlocks, rows: NDArray[np.int64], columns: Sequence[str]) -> None:
+        for (scorer, part), block in zip(self._each(X), self.blocks_of, strict=True):
             scorer.check_cells(part, rows, block.columns)
 
-    def undefined(self, X: Any, columns: Sequence[str]) -> tuple[str, int, str | None]:
+    def undefined(self, X: RowsOfBlocks, columns: Sequence[str]) -> tuple[str, int, str | None]:
         """Those of the first block whose score is NaN."""
         for (scorer, part), block in zip(self._each(X), self.blocks_of, strict=True):
             if block.power and np.isnan(scorer.scores(part)).any():
                 return block.family.key, *scorer.undefined(part, block.columns)[1:]
         return super().undefined(X, columns)
 
-    def drawn_in(self, X: Any) -> Any:
+    def drawn_in(self, X: RowsOfBlocks) -> BlockRows:
         return BlockRows(tuple(s.drawn_in(part) for s, part in self._each(X)))
 
-    def sample(self, codes: Codes, rng: np.random.Generator) -> Any:
+    def sample(self, codes: Codes, rng: np.random.Generator) -> BlockRows:
         return BlockRows(tuple(s.sample(codes, rng) for s in self.scorers))
 
-    def filled(self, X: Any, posterior: Array) -> Any:
+    def filled(self, X: RowsOfBlocks, posterior: Array) -> BlockRows:
         return BlockRows(tuple(s.filled(part, posterior) for s, part in self._each(X)))
 
-    def drawn(self, X: Any, codes: Codes, rng: np.random.Generator) -> Any:
+    def drawn(self, X: RowsOfBlocks, codes: Codes, rng: np.random.Generator) -> BlockRows:
         return BlockRows(tuple(s.drawn(part, codes, rng) for s, part in self._each(X)))
 
     def logistic_form(self) -> LogisticForm:
@@ -383,7 +383,7 @@ class ProductScorer(Scorer):
         )
 
 
-def _in_its_units(found: Array | None, scales: Sequence[float], stats: Any) -> Array | None:
+def _in_its_units(found: Array | None, scales: Sequence[float], stats: Stats) -> Array | None:
     """The log-likelihood of columns as they were before they were divided by these; nothing is missing."""
     if found is None or not scales:
         return found
@@ -391,15 +391,15 @@ def _in_its_units(found: Array | None, scales: Sequence[float], stats: Any) -> A
     return np.asarray(found - n * float(np.log(scales).sum()))
 
 
-_Linear = tuple[tuple[str, ...], Array, Callable[[Any], Array]]  # names, weights, statistic
+_Linear = tuple[tuple[str, ...], Array, Statistic]  # names, weights, statistic
 
 
-def _beside(linear: list[_Linear]) -> Callable[[Any], Array]:
+def _beside(linear: list[_Linear]) -> Statistic:
     """The statistics of all blocks, side by side."""
     return lambda X: np.concatenate([T(X.part(i)) for i, (_, _, T) in enumerate(linear)], axis=1)
 
 
-def _centred(forms: list[LogisticForm]) -> list[Any]:
+def _centred(forms: list[LogisticForm]) -> list[LogisticForm | Centred]:
     return [form.centred or form for form in forms]
 
 
@@ -426,7 +426,7 @@ def _linear(form: LogisticForm, at: LogisticForm | Centred, power: float) -> _Li
     n = form.names
     names = tuple(f"{n[a]}²" if a == b else f"{n[a]}·{n[b]}" for a, b in zip(i, j, strict=True))
 
-    def statistic(X: Any) -> Array:
+    def statistic(X: Matrix) -> Array:
         T = at.statistic(X)
         return np.concatenate([T, T[:, i] * T[:, j]], axis=1)
 

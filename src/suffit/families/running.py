@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +10,7 @@ from scipy import sparse
 
 from ..core.family import Running
 from ..core.stats import Stats
-from ..data.arrays import Array, Codes, freeze
+from ..data.arrays import Array, Cells, Codes, freeze
 from ..data.labels import Index
 from ..data.matrices import Matrix
 from ..kernels.runtime.threads import READ_CELLS, in_order, row_blocks
@@ -33,7 +32,7 @@ def label_table(classes: Index) -> tuple[int, Codes] | None:
     return low, freeze(place)
 
 
-def _of_one_kind(*arrays: NDArray[Any]) -> Sequence[NDArray[Any]]:
+def _of_one_kind(*arrays: Cells) -> Sequence[Cells]:
     """The arrays as they are where all can be written to, as most can; else all read-only: two types to compile for."""
     for a in arrays:
         flags = a.flags
@@ -55,7 +54,7 @@ class RunningMoments(Running):
         self.fixed = (low, place, stats.origin, limit)
         self.total = np.zeros((len(x), 1 + 2 * x.shape[1]))  # by class: n, Σz, Σz²
 
-    def add(self, X: Matrix, y: NDArray[Any]) -> bool:
+    def add(self, X: Matrix, y: NDArray[np.integer]) -> bool:
         """Add a batch: one call, or one for each of its row blocks; one so large that it is no batch is refused."""
         if type(X) is not np.ndarray or X.dtype != np.float64 or not X.flags.c_contiguous or X.size > READ_CELLS:
             return False
@@ -64,9 +63,9 @@ class RunningMoments(Running):
 
         def work(start: int, stop: int) -> Array | None:
             part = np.zeros_like(self.total)
-            return part if self.kernel(freeze(X[start:stop]), y[start:stop], *self.fixed, part) else None
+            return part if self.kernel(freeze(x[start:stop]), y[start:stop], *self.fixed, part) else None
 
-        X, y = freeze(X), freeze(y)
+        x, y = freeze(X), freeze(y)
         blocks = row_blocks(*X.shape)
         parts = [part for part in in_order(work, blocks) if part is not None]
         if len(parts) < len(blocks):
@@ -92,10 +91,10 @@ class RunningCounts(Running):
         self.n, self.count = np.zeros_like(stats["n"]), np.zeros_like(stats["count"])
         self.fixed = (low, place, self.n, self.count)
 
-    def add(self, X: Matrix, y: NDArray[Any]) -> bool:
+    def add(self, X: Matrix, y: NDArray[np.integer]) -> bool:
         """Add a batch, unless it is so large that threads should share it: one call."""
         if (
-            type(X) not in (sparse.csr_matrix, sparse.csr_array)
+            not isinstance(X, sparse.csr_matrix | sparse.csr_array)
             or X.data.dtype != np.float64
             or X.indices.dtype != np.int32
             or X.indptr.dtype != np.int32

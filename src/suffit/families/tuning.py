@@ -10,20 +10,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
-from ..core.family import EMPTIED, Family, least
+from ..core.family import EMPTIED, Data, Family, least
 from ..core.leave_one_out import LooScores
 from ..core.pooling import bounded, pooled
+from ..core.stats import Stats
 from ..data.arrays import Array, Codes
 from ..data.errors import InputError
-from ..data.matrices import Matrix
+from ..data.matrices import NumberRows
 from ..data.rows import Rows
+
+if TYPE_CHECKING:
+    from .gaussian.joint import MultivariateGaussian
 
 LOO, EVIDENCE = "loo", "evidence"
 TEMPERED = "loo, tempered"  # by the log-loss under the best power of the evidence, for a model that will have one
@@ -64,7 +68,7 @@ LOO_LOSS = "leave-one-out log-loss"
 NEGATIVE_EVIDENCE = "−log evidence"
 
 
-def check_alpha(family: Any, evidence: bool) -> None:
+def check_alpha(family: SmoothedFamily, evidence: bool) -> None:
     """Refuse an α that is neither a number of at least 0 nor a way to choose one."""
     if isinstance(family.alpha, str):
         ways = (LOO, EVIDENCE) if evidence else (LOO,)
@@ -144,10 +148,10 @@ def check_classes(rows: Rows) -> None:
         )
 
 
-def some_rows(X: Matrix, rows: Rows) -> tuple[Matrix, Rows]:
+def some_rows(X: Data, rows: Rows) -> tuple[Data, Rows]:
     """The rows that settings are compared on."""
     look = rows.with_positive_weight(MOST_ROWS)
-    return (X, rows) if len(look) == len(rows) else (X[look], rows.some(look))
+    return (X, rows) if len(look) == len(rows) else (cast(Data, X[look]), rows.some(look))
 
 
 def least_at(loss: Callable[[float], float]) -> tuple[float, list[tuple[float, float]]]:
@@ -170,21 +174,21 @@ def least_at(loss: Callable[[float], float]) -> tuple[float, list[tuple[float, f
     return alpha, sorted(tried)
 
 
-class SmoothedFamily(Family):
+class SmoothedFamily(Family[Data, Stats]):
     """A family that is smoothed by α: a number, one for each column, or how to choose one."""
 
-    alpha: Any
+    alpha: float | str | Array
     tuning: Tuning | None
 
-    def log_evidence(self, stats: Any, alpha: float) -> float:
+    def log_evidence(self, stats: Stats, alpha: float) -> float:
         """log p(statistics | α), where a family has it."""
         raise NotImplementedError
 
-    def evidence_of(self, stats: Any) -> Callable[[float], float]:
+    def evidence_of(self, stats: Stats) -> Callable[[float], float]:
         """``log_evidence`` of these sums as a function of α."""
         return lambda alpha: self.log_evidence(stats, alpha)
 
-    def solvable(self, stats: Any) -> Any:
+    def solvable(self, stats: Stats) -> Self:
         """With α chosen by the evidence of these sums, where that is asked for."""
         if not (isinstance(self.alpha, str) and self.alpha == EVIDENCE):
             return self
@@ -201,7 +205,7 @@ class SmoothedFamily(Family):
         of_its_own = type(self).tuned is not Family.tuned or type(self).tuned_on is not SmoothedFamily.tuned_on
         return not (of_its_own or self.alpha_is_open)
 
-    def tuned_on(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> Family:
+    def tuned_on(self, X: Data, rows: Rows, stats: Stats, columns: Sequence[str]) -> Family[Data, Stats]:
         """With the α of the least leave-one-out log-loss, where that is asked for."""
         if not self.alpha_is_open:
             return self
@@ -220,13 +224,13 @@ class SmoothedFamily(Family):
             return self._with(alpha=other.alpha, tuning=other.tuning)
         return self
 
-    def _taken(self, criterion: str, alpha: float, tried: list[tuple[float, float]]) -> Any:
+    def _taken(self, criterion: str, alpha: float, tried: list[tuple[float, float]]) -> Self:
         trials = tuple(Trial({"alpha": a}, value) for a, value in tried)
         taken = next(t for t in trials if t.settings["alpha"] == alpha)
         return self._with(alpha=alpha, tuning=Tuning(criterion, trials, taken))
 
-    def _with(self, **settings: Any) -> Any:
-        return replace(self, **settings)  # type: ignore[type-var]
+    def _with(self, alpha: float | str | Array, tuning: Tuning | None = None) -> Self:
+        return replace(self, alpha=alpha, tuning=tuning)  # type: ignore[type-var]
 
 
 def dirichlet_evidence(count: Array, alpha: float) -> float:
@@ -241,13 +245,15 @@ def dirichlet_evidence(count: Array, alpha: float) -> float:
     return float(each.sum() + whole.sum())
 
 
-def without_lone_rows(family: Any, X: Matrix, rows: Rows, stats: Any) -> tuple[Matrix, Rows]:
+def without_lone_rows(family: MultivariateGaussian, X: NumberRows, rows: Rows, stats: Stats) -> tuple[NumberRows, Rows]:
     """The rows without which every column still varies: without the others no setting is better than another."""
     told = np.flatnonzero(~replace(family, tie=1.0, shrinkage=0.0).alone(X, rows.one_of_each(), stats))
     return (X[told], rows.some(told)) if 0 < len(told) < len(rows) else (X, rows)
 
 
-def covariance_losses(family: Any, X: Matrix, rows: Rows, stats: Any) -> list[tuple[Trial, Array, Array]]:
+def covariance_losses(
+    family: MultivariateGaussian, X: NumberRows, rows: Rows, stats: Stats
+) -> list[tuple[Trial, Array, Array]]:
     """Every tie and shrinkage that a jointly normal family leaves open, its row losses, and the rows' weights."""
     ties = TIES if family.tie == LOO else (family.tie,)
     amounts = SHRINKAGES if family.shrinkage == LOO else (family.shrinkage,)
@@ -260,7 +266,7 @@ def covariance_losses(family: Any, X: Matrix, rows: Rows, stats: Any) -> list[tu
     return out
 
 
-def tuned_covariance(family: Any, X: Matrix, rows: Rows, stats: Any) -> Any:
+def tuned_covariance(family: MultivariateGaussian, X: NumberRows, rows: Rows, stats: Stats) -> MultivariateGaussian:
     """A jointly normal family with its tie and shrinkage by leave-one-out: the grid of both, or of one.
 
     Of settings with the same loss, that with fewer parameters to learn is taken: tied more, then shrunk more.
@@ -276,6 +282,6 @@ def tuned_covariance(family: Any, X: Matrix, rows: Rows, stats: Any) -> Any:
     return replace(family, **taken.settings, tuning=Tuning(LOO_LOSS, tuple(trials), taken))
 
 
-def amount(shrinkage: Any) -> float:
+def amount(shrinkage: float | str) -> float:
     """A shrinkage as a number; one that the data choose counts as none."""
     return shrinkage if isinstance(shrinkage, float) else 0.0

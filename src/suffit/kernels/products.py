@@ -25,7 +25,7 @@ STRIP_CELLS = 1 << 17  # of rows that are sorted together
 def add_scatter(X: Numbers, codes: Codes, weights: Floats, origin: Floats, n: Floats, t1: Floats, G: Floats) -> None:
     """n[c] += w, t1[c] += w z, and G[c] (or G[0], where it has one alone) += w z zᵀ, the upper triangle.
 
-    Few rows are left to NumPy, for whom nothing needs to be compiled: 20 to 60 µs more where a fit takes ten times that.
+    Few rows are left to NumPy, for whom nothing needs to be compiled: 20 to 60 µs more where a fit takes ten times it.
     """
     check_rows(len(X), codes, weights)
     rows, p = X.shape

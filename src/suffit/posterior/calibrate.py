@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +29,7 @@ from ..core.pooling import Pool, Pooled, bounded
 from ..core.solution import Solution
 from ..data.arrays import Array, Codes
 from ..data.errors import InputError
-from ..data.matrices import Matrix
+from ..data.matrices import Matrix, RowIndex
 
 SMALLEST = 1e-15  # a probability below this is scored as this: at most 34.5 nats for a row
 SILENT = 1e-14  # a posterior this near to the prior is the prior, but for rounding
@@ -148,13 +147,13 @@ class Trial:
             return pool.fitted(weights, near), ()
         return self._plain(), _maps(self._posterior(self._plain()), self.codes, weights)
 
-    def _posterior(self, found: Pooled, here: Any = slice(None)) -> Array:
+    def _posterior(self, found: Pooled, here: RowIndex = slice(None)) -> Array:
         log_prior = self.log_prior[here]
         return with_outliers(
             softmax(found.powers[0] * self.scores[here] + log_prior, axis=1), log_prior, found.outlier_rate
         )
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """What is kept of a model that is written: the report without the rows."""
         return {"report": self.report}
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ..data.arrays import Array
+from ..data.arrays import Array, Cells
+from ..data.inputs import ClassesLike, LabelsLike, WeightsLike
 from ..data.labels import Index
 from ..data.settings import number
 from ..data.warn import warn_once
 
 Flags = NDArray[np.bool_]
+Thresholds: TypeAlias = "float | Mapping[Hashable, float] | None"  # of the second class, or by class
+Costs: TypeAlias = "ArrayLike | Mapping[Hashable, Mapping[Hashable, float]] | None"  # by class: true, decided
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,11 +47,11 @@ class Decisions:
     (['spam', None, 'ham'], [0.2, 0.5, 0.2])
     """
 
-    labels: NDArray[Any]
+    labels: Cells
     expected_cost: Array
     rejected: Flags
 
-    def __iter__(self) -> Iterator[NDArray[Any]]:
+    def __iter__(self) -> Iterator[Cells]:
         return iter((self.labels, self.expected_cost))
 
     def __repr__(self) -> str:
@@ -60,7 +63,7 @@ class Decisions:
 # --- settings, as users give them
 
 
-def cost_matrix(cost: Any, classes: Sequence[Hashable]) -> Array:
+def cost_matrix(cost: Costs, classes: Sequence[Hashable]) -> Array:
     """Costs as an array, cost[true, decided], rows and columns in class order; None is 1 for every error.
 
     By label: ``{true: {decided: cost}}``, for every pair of different classes; a correct decision costs 0 unless given.
@@ -87,7 +90,7 @@ def cost_matrix(cost: Any, classes: Sequence[Hashable]) -> Array:
     return C
 
 
-def _by_label(cost: Mapping[Any, Any], classes: Sequence[Hashable]) -> Array:
+def _by_label(cost: Mapping[Hashable, object], classes: Sequence[Hashable]) -> Array:
     position = {c: i for i, c in enumerate(classes)}
     C = np.full((len(classes), len(classes)), np.nan)
     np.fill_diagonal(C, 0.0)
@@ -119,7 +122,7 @@ def _check_finite(C: Array, classes: Sequence[Hashable]) -> None:
         )
 
 
-def check_reject_label(label: Any, classes: Sequence[Hashable]) -> None:
+def check_reject_label(label: object, classes: Sequence[Hashable]) -> None:
     """Refuse what cannot be the label of rejected rows: no single value, a missing one (but None), or a class."""
     from ..data.rows import is_missing  # which needs SciPy, and this module none
 
@@ -145,7 +148,7 @@ class Threshold:
     leading: int | None = None
 
     @classmethod
-    def read(cls, threshold: Any, classes: Sequence[Hashable]) -> Threshold:
+    def read(cls, threshold: float | Mapping[Hashable, float], classes: Sequence[Hashable]) -> Threshold:
         """A number for the second of two classes, or ``{label: t}`` for every class (one of two is enough)."""
         k = len(classes)
         if not isinstance(threshold, Mapping):
@@ -190,22 +193,22 @@ class Threshold:
 class Rule:
     """Decides d = argmin_d Σ_c p(c | x)·cost[c, d], or rejects where ``reject`` is less than that; or by thresholds."""
 
-    classes: NDArray[Any]
+    classes: Cells
     cost: Array
     reject: float | None
     threshold: Threshold | None
     novelty: float | None
-    reject_label: Any
+    reject_label: Hashable
 
     @classmethod
     def read(
         cls,
-        classes: Any,
-        cost: Any = None,
-        reject: Any = None,
-        threshold: Any = None,
-        novelty: Any = None,
-        reject_label: Any = None,
+        classes: Sequence[Hashable] | Cells,
+        cost: Costs = None,
+        reject: float | None = None,
+        threshold: Thresholds = None,
+        novelty: float | None = None,
+        reject_label: Hashable = None,
     ) -> Rule:
         """The settings of ``decide``, checked."""
         labels = classes.tolist() if isinstance(classes, np.ndarray) else list(classes)
@@ -263,7 +266,7 @@ class Rule:
         price = np.nan if self.reject is None else self.reject
         return Decisions(self._labels(codes, rejected), np.where(rejected, price, paid), rejected)
 
-    def _labels(self, codes: NDArray[np.intp], rejected: Flags) -> NDArray[Any]:
+    def _labels(self, codes: NDArray[np.intp], rejected: Flags) -> Cells:
         """The classes as they come, or in a type that holds the reject label too where rows may be rejected."""
         labels = self.classes[codes]
         if not self.may_reject:
@@ -294,14 +297,14 @@ _NUMBERS = tuple(a + b for a in "iuf" for b in "iuf")
 
 
 def mean_cost(
-    y_true: Any,
-    y_pred: Any,
+    y_true: LabelsLike,
+    y_pred: LabelsLike,
     *,
-    cost: Any = None,
+    cost: Costs = None,
     reject: float | None = None,
-    reject_label: Any = None,
-    labels: Any = None,
-    sample_weight: Any = None,
+    reject_label: Hashable = None,
+    labels: ClassesLike = None,
+    sample_weight: WeightsLike = None,
 ) -> float:
     """Return the mean cost of decisions, Σ w·cost[true, decided] / Σ w, with ``reject`` for a rejected row.
 

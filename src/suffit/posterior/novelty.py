@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from ..core.solution import Solution
-from ..data.arrays import Array, Codes
+from ..data.arrays import Array, Cells, Codes
 from ..data.matrices import Matrix, is_sparse
 from ..data.rows import is_missing
 from ..families.gaussian.missing.patterns import patterns_of
@@ -28,11 +27,11 @@ class Unit:
     """Columns that are drawn and scored together: log p(x | c) of their draws; ``apart``: column by column as well."""
 
     solution: Solution
-    drawn: Any  # (DRAWS, p)
+    drawn: Cells  # (DRAWS, p)
     apart: bool
     scales: tuple[float, ...] = ()  # what the columns were divided by, where they were
 
-    def log_joint(self, part: Any) -> Array:
+    def log_joint(self, part: Cells) -> Array:
         """log p(x | c) of draws, in the units that the columns had."""
         joint = self.solution.log_joint(part)
         return joint - (~np.isnan(part) @ np.log(self.scales))[:, None] if self.scales else joint
@@ -48,7 +47,7 @@ class Draws:
         self.classes, self.log_prior, self.units = classes, log_prior, units
         ends = np.cumsum([0, *(unit.drawn.shape[1] for unit in units)])
         self.places = [slice(int(a), int(b)) for a, b in pairwise(ends)]
-        self._kept: dict[Any, Array] = {}
+        self._kept: dict[tuple[int, tuple[int, ...] | None], Array] = {}
 
     def _scores(self, u: int, seen: tuple[int, ...] | None) -> Array:
         """log p(x_seen | c) of a unit's draws, its other columns missing; None: all are seen.  # → (DRAWS, K)"""
@@ -103,9 +102,10 @@ def missing_cells_of(X: Matrix) -> tuple[Rows, Flags]:
     if is_sparse(X):
         rows = np.unique(np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[np.isnan(X.data)])
         return rows, np.isnan(X[rows].toarray())
+    assert isinstance(X, np.ndarray)
     if X.dtype.kind == "O":
-        gone = np.array([is_missing(v) for v in X.reshape(-1)], dtype=bool).reshape(X.shape)
+        gone = np.array([is_missing(v) for v in X.reshape(-1)], dtype=np.bool_).reshape(X.shape)
     else:
-        gone = np.isnan(X) if X.dtype.kind == "f" else np.zeros((len(X), 1), dtype=bool)
+        gone = np.isnan(X) if X.dtype.kind == "f" else np.zeros((len(X), 1), dtype=np.bool_)
     rows = np.flatnonzero(gone.any(axis=1))
     return rows, gone[rows]

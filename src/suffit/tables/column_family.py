@@ -66,7 +66,7 @@ class Wish:
     joint: bool
 
 
-def read_wishes(wanted: Any, frame: Frame, native: Any) -> list[Wish]:
+def read_wishes(wanted: object, frame: Frame, native: Any) -> list[Wish]:
     """``columns=`` as the user gives it: names, tuples of names and selectors, each with a family."""
     if isinstance(wanted, str) and wanted == "auto":
         return []
@@ -95,7 +95,7 @@ def read_wishes(wanted: Any, frame: Frame, native: Any) -> list[Wish]:
     return wishes
 
 
-def _selected(key: Any, frame: Frame, native: Any) -> tuple[tuple[str, ...], bool]:
+def _selected(key: object, frame: Frame, native: Any) -> tuple[tuple[str, ...], bool]:
     """The columns that a key names, and whether they are to be one block."""
     if isinstance(key, tuple):
         names = tuple(map(str, key))
@@ -116,7 +116,7 @@ def _selected(key: Any, frame: Frame, native: Any) -> tuple[tuple[str, ...], boo
 def choose(
     frame: Frame,
     rows: Rows,
-    wanted: Any = "auto",
+    wanted: object = "auto",
     native: Any = None,
     missing: str = "ignore",
     unknown: str = "ignore",
@@ -372,7 +372,7 @@ Tried: TypeAlias = Mapping[str, Mapping[str, Family]]  # the candidates of every
 
 def _compared(columns: Mapping[str, Numbers], tried: Tried, criterion: str) -> dict[str, Verdict]:
     """The family that explains each column best, and why; columns of the same rows are looked at together."""
-    together: dict[Any, dict[str, Numbers]] = {}
+    together: dict[tuple[int, int], dict[str, Numbers]] = {}
     for j, (name, column) in enumerate(columns.items()):
         at_once = max(1, MOST_NUMBERS // max(1, len(column.x)))  # many rows of many columns would need much room
         together.setdefault((id(column.rows), j // at_once), {})[name] = column

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.family import Family
-from ..data.arrays import Array, freeze
+from ..data.arrays import Array, Cells, freeze
 from ..data.labels import Index
-from ..data.matrices import Matrix
 from ..data.rows import Rows
 from ..families import Categorical, Gaussian
 from ..families.elementwise.shape import without
@@ -85,7 +84,7 @@ def leave_one_out(x: Array, rows: Rows, family: Family, whole: bool = False) -> 
     """log p(x_i | y_i) of every value under the sums without row i, −∞ where it is impossible then.  # (n,) → (n,)"""
     if whole and isinstance(family, Gaussian):
         return _gaussian_of_whole(x, rows)
-    X: Matrix = x[:, None]
+    X: Cells = x[:, None]
     if isinstance(family, Categorical):  # the categories are those of the column, whichever row is left out
         categories, codes = np.unique(x, return_inverse=True)
         X, family = codes[:, None], Categorical(alpha=family.alpha, least_categories=len(categories))

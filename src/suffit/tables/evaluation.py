@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import cast
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ..core.pooling import bounded
 from ..core.stats import Stats
 from ..data.arrays import Array, Codes
 from ..data.frame import Frame
+from ..data.matrices import Matrix
 from ..data.rows import Rows, rows_worth
 from ..families import Binned, Gaussian, MultivariateGaussian
 from ..families.counts.binned import Edges, SortedColumns
@@ -67,11 +68,11 @@ class Held:
         # weights to be compared by: 0 for the only row of a class
         self.tell = Rows(rows.classes, codes, np.where(others, weights, 0.0)).some(self.look)
         self.classes_compared = int((self.tell.counts() > 0).sum())  # of which there are rows that have others
-        self._kept: dict[Any, LooScores] = {}
-        self._learned: dict[Any, tuple[Any, Model]] = {}
+        self._kept: dict[Hashable, LooScores] = {}
+        self._learned: dict[Hashable, tuple[Matrix, Model]] = {}
         self._sorted: dict[tuple[str, ...], SortedColumns] = {}
         self._edges: dict[tuple[Family, tuple[str, ...]], tuple[Edges, ...]] = {}  # of bins chosen by all other rows
-        self.sums: dict[Any, Stats] = {}  # of the columns and codings of joint blocks, over all rows
+        self.sums: dict[Hashable, Stats] = {}  # of the columns and codings of joint blocks, over all rows
 
     def told(self, first: int) -> tuple[Codes, Array]:
         """Codes and weights of the first of the rows looked at: every class by its share of all rows."""
@@ -141,7 +142,7 @@ class Held:
 
     def joint(self, spec: BlockSpec) -> Joint:
         """Settings of a joint block, compared by leave-one-out: nearly exact."""
-        family, X = spec.family, spec.matrix(self.frame)
+        family, X = spec.family, cast(Array, spec.matrix(self.frame))
         assert isinstance(family, MultivariateGaussian)
         raw = family.collect(X, self.rows, spec.names)
         spec, stats, scale = _scaled(spec, raw)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from html import escape
 from itertools import pairwise
-from typing import Any
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,9 @@ from ..data.arrays import Array, freeze
 from ..data.column import BOOLEAN, EMPTY, INTEGER, NUMBER, ArrayColumn
 from ..data.errors import InputError, check_finite
 from ..data.frame import Frame
-from ..data.matrices import Coded, Matrix, RowsOfBlocks
+from ..data.matrices import Coded, Matrix, RowIndex, RowsOfBlocks
 from ..data.warn import MissingValuesWarning, warn_once
+from ..families.columns import IndependentColumns
 from ..families.counts.binned import bin_names
 from ..families.elementwise.bernoulli import Bernoulli
 from ..families.product import Block, Product
@@ -158,7 +159,7 @@ def _impossible(family: Family, x: Array) -> NDArray[np.bool_]:
     """Which values a column cannot have, whose family its own values chose."""
     if isinstance(family, Bernoulli):
         return np.isfinite(x) & (x != 0) & (x != family.present)
-    return family.outside(x)  # type: ignore[attr-defined, no-any-return]
+    return cast(IndependentColumns, family).outside(x)
 
 
 def _with_prior_rows(family: Family, share: float) -> Family:
@@ -203,8 +204,6 @@ class TableRows(RowsOfBlocks):
         self.schema, self.frame = schema, frame
         self._made: dict[int, Matrix] = {}
 
-    dtype = np.dtype(object)
-
     @property
     def shape(self) -> tuple[int, int]:
         return self.frame.n_rows, sum(len(spec.columns) for spec in self.schema.specs)
@@ -212,7 +211,7 @@ class TableRows(RowsOfBlocks):
     def __len__(self) -> int:
         return self.frame.n_rows
 
-    def __getitem__(self, rows: Any) -> TableRows:
+    def __getitem__(self, rows: RowIndex) -> TableRows:
         return TableRows(self.schema, self.frame.rows(rows))
 
     @property
@@ -264,7 +263,7 @@ class Schema:
             return self
         return replace(self, specs=tuple(replace(p, family=_with_prior_rows(p.family, share)) for p in self.specs))
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {k: v for k, v in self.__dict__.items() if k != "_bounded"}
 
     def keys(self) -> dict[str, str]:
@@ -308,7 +307,7 @@ class Schema:
     @cached_property
     def _bounded(self) -> tuple[BlockSpec, ...]:
         """The blocks whose families, chosen by what the values were, exclude some values."""
-        return tuple(p for p in self.supports or self.specs if p.lenient and p.family.bounded)  # type: ignore[attr-defined]
+        return tuple(p for p in self.supports or self.specs if p.lenient and cast(IndependentColumns, p.family).bounded)
 
     def dropped(self) -> tuple[Choice, ...]:
         """The columns that the model does not use."""

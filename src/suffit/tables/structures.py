@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import softmax
@@ -229,7 +229,7 @@ class Proposals:
 
     each: tuple[Proposal, ...]
     guard: Guard | None = None
-    sums: Mapping[Any, Stats] = field(default_factory=dict)
+    sums: Mapping[Hashable, Stats] = field(default_factory=dict)
 
     def known(self, schema: Schema) -> dict[int, Stats]:
         """The sums of blocks that all rows were added up for, by the place of the block."""
@@ -374,7 +374,7 @@ def _proposed(
     are.
     """
     rows, log_prior = held.told(held.compared), held.log_prior(held.compared)
-    start: Any = np.array([one.tried.power for one in best]) / len(best)
+    start = np.array([one.tried.power for one in best]) / len(best)
     kept, found = _worth([(one, one.scores) for one in best], log_prior, rows, start)
     scores = [one.scores for one in kept]
     alone = best[0], best[0].scores
@@ -394,7 +394,7 @@ def _proposed(
     pools = [(kept, scores, found, len(tried)), (best[:1], [alone[1]], naive, 1)]
     pools.sort(key=lambda pool: round(priced_loss(pool[2], pool[3], n), 9))
     promised = [(*pool[:3], _with_lone_rows(expected_loss(*pool[2:], n), pool[2].outlier_rate, held)) for pool in pools]
-    shares: Any = ([], [], none, _with_lone_rows(none.loss, 1.0, held))
+    shares: tuple[list[Candidate], list[Array], Pooled, float] = ([], [], none, _with_lone_rows(none.loss, 1.0, held))
     if held.classes_compared > 1:
         cheap = priced_loss(naive, 1, n) < none.loss  # one structure, held back: it has less to prove
         promised = [p for p in promised if p[3] < shares[3] or (cheap and p[2] is naive)]  # else no evidence is best
@@ -527,11 +527,11 @@ def _schema_of(schema: Schema, members: list[Candidate], pool: Pooled, dense: Ca
 
 
 def _worth(
-    kept: list[tuple[Candidate, Array]], log_prior: Array, rows: tuple[Codes, Array], start: Any
+    kept: list[tuple[Candidate, Array]], log_prior: Array, rows: tuple[Codes, Array], start: Pooled | Array
 ) -> tuple[list[Candidate], Pooled]:
     """Powers of candidates with these scores, without those that are not worth a number of their own."""
 
-    def fit(some: list[tuple[Candidate, Array]], start: Any) -> Pooled:
+    def fit(some: list[tuple[Candidate, Array]], start: Pooled | Array) -> Pooled:
         return pooled([scores for _, scores in some], log_prior, *rows, start=start)
 
     found = fit(kept, start)

@@ -7,17 +7,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.family import Family, Scorer, register
 from ...core.leave_one_out import LooScores
-from ...core.stats import CATEGORY, Stats
-from ...data.arrays import Array, Codes, freeze
+from ...core.stats import Stats
+from ...data.arrays import Array, Cells, Codes, freeze
 from ...data.errors import InputError, check_finite
-from ...data.matrices import Matrix, block, is_sparse
+from ...data.matrices import Categories, Coded, block, is_sparse
 from ...data.rows import Rows
 from ...data.warn import DataWarning, warn_once
 from ...kernels.runtime.threads import COPY_CELLS, in_order, row_blocks
@@ -30,6 +30,7 @@ from .categorical import (
     evidence_of_tables,
     log_tables,
     loo_categories,
+    pair_labels,
 )
 from .scores import CategoricalScorer
 
@@ -39,7 +40,7 @@ Edges = tuple[float, ...]  # of one column, increasing: one bin below, one above
 
 @register
 @dataclass(frozen=True)
-class Binned(SmoothedFamily):
+class Binned(SmoothedFamily[Categories]):
     """P(x_j in bin b | c) = (N_jb|c + α)/(N_j|c + α·bins of j).
 
     Edges e₁ < … < e_m make the m + 1 bins x < e₁, e₁ ≤ x < e₂, …, x ≥ e_m: a value equal to an edge belongs to the bin
@@ -84,7 +85,7 @@ class Binned(SmoothedFamily):
     """
 
     edges: Any = None
-    alpha: Any = 1.0
+    alpha: float | str | Array = 1.0
     how: str = "mdl"
     bins: int = 5
     tuning: Tuning | None = field(default=None, compare=False, repr=False)
@@ -101,7 +102,7 @@ class Binned(SmoothedFamily):
             object.__setattr__(self, "edges", _read_edges(self.edges))
 
     @property
-    def statistic(self) -> tuple[Any, ...]:
+    def statistic(self) -> tuple[object, ...]:
         """Counts between these edges, written once where all columns have the same."""
         if self.edges is None:
             return (self.key, self.how, self.bins)
@@ -144,15 +145,17 @@ class Binned(SmoothedFamily):
     def is_tuned(self) -> bool:
         return type(self).tuned is Binned.tuned and self.edges is not None and not self.alpha_is_open
 
-    def tuned(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
+    def tuned(self, X: Categories, rows: Rows, columns: Sequence[str]) -> Family:
         """With edges chosen from these rows, where they are not given."""
         if self.edges is not None:
             return self
-        X = X.tocsc() if is_sparse(X) else X
+        assert not isinstance(X, Coded)
+        cells = X.tocsc() if is_sparse(X) else X
         step = max(1, COPY_CELLS // max(1, X.shape[0]))
 
         def chosen(a: int, b: int) -> tuple[Edges, ...]:
-            x = X[:, a:b].toarray() if is_sparse(X) else X[:, a:b]
+            x = cells[:, a:b]
+            x = x if isinstance(x, np.ndarray) else x.toarray()
             return self.edges_of(SortedColumns.of(x), rows)
 
         blocks = [(j, min(j + step, X.shape[1])) for j in range(0, X.shape[1], step)]
@@ -183,8 +186,9 @@ class Binned(SmoothedFamily):
         offsets = freeze(np.concatenate([[0], np.cumsum(sizes)]))
         count, out = np.zeros((K, int(offsets[-1]))), np.empty((len(wanted), K))
         category_counts(freeze(places), offsets, rows.codes, weights, count)
-        total = np.add.reduceat(count, offsets[:-1], axis=1) + self.alpha * sizes
-        table = np.log(count + self.alpha) - np.log(np.repeat(total, sizes, axis=1))
+        alpha = cast(float, self.alpha)
+        total = np.add.reduceat(count, offsets[:-1], axis=1) + alpha * sizes
+        table = np.log(count + alpha) - np.log(np.repeat(total, sizes, axis=1))
         category_scores(freeze(places[wanted]), offsets, freeze(table.T), out)
         none = np.bincount(rows.codes, weights, minlength=K) <= 0
         if none.all():
@@ -197,16 +201,16 @@ class Binned(SmoothedFamily):
             return super(Binned, replace(self, edges=other.edges)).tuned_as(other)
         return super().tuned_as(other)
 
-    def evidence_of(self, stats: Any) -> Callable[[float], float]:
+    def evidence_of(self, stats: Stats) -> Callable[[float], float]:
         """Bins of every class and column, their shares drawn from Dirichlet(α)."""
-        columns = 1 + max((j for j, _ in stats.axes[CATEGORY].labels), default=-1)
+        columns = 1 + max((j for j, _ in pair_labels(stats)), default=-1)
         edges = self.edges if self._by_column else (self.edges,) * columns
         tables = category_tables(stats, [range(len(e) + 1) for e in edges])
         return lambda alpha: evidence_of_tables(tables, alpha)
 
     # --- counting
 
-    def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
+    def collect(self, X: Categories, rows: Rows, columns: Sequence[str]) -> Stats:
         """Rows of every class in every bin of every column."""
         edges = self.column_edges(columns)
         sizes = [len(e) + 1 for e in edges]
@@ -219,25 +223,26 @@ class Binned(SmoothedFamily):
 
         return category_stats(rows, [range(size) for size in sizes], count_categories(codes, sizes, rows))
 
-    def surely_valid(self, X: Matrix) -> bool:
+    def surely_valid(self, X: Categories) -> bool:
+        assert not isinstance(X, Coded)
         return math.isfinite((X.data if is_sparse(X) else X).sum())
 
     def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
         """No bin can hold less than no rows."""
         edges = self.column_edges(columns)
-        check_counts(before, after, lambda j, b: f"{bin_names(columns[j], edges[j])[b]!r}")
+        check_counts(before, after, lambda j, b: f"{bin_names(columns[j], edges[j])[cast(int, b)]!r}")
 
     def scorer(self, stats: Stats, columns: Sequence[str]) -> BinnedScorer:
         """Smoothed tables of log-probabilities."""
         edges = self.column_edges(columns)
         counts = category_tables(stats, [range(len(e) + 1) for e in edges])
-        tables, never = log_tables(counts, self.solvable(stats).alpha)
+        tables, never = log_tables(counts, cast(float, self.solvable(stats).alpha))
         return BinnedScorer(edges, tables, never, tuple(columns))
 
-    def leave_one_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
+    def leave_one_out(self, X: Categories, rows: Rows, stats: Stats, columns: Sequence[str]) -> LooScores:
         """log (N_jb|c − w + α)/(N_j|c − w + α·bins) for the row's own class; the edges stay."""
         scorer = self.scorer(stats, columns)
-        counts, alpha = category_tables(stats, scorer.categories), self.solvable(stats).alpha
+        counts, alpha = category_tables(stats, scorer.categories), cast(float, self.solvable(stats).alpha)
 
         def lone(j: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
             bins = counts[j].shape[1]
@@ -256,15 +261,15 @@ class BinnedScorer(CategoricalScorer):
         self.low = None  # an integer is a number to be binned, not the place of its bin
         self.edges, self.places = edges, Places(edges)
 
-    def codes(self, X: Matrix) -> NDArray[np.int32]:
+    def codes(self, X: Categories) -> NDArray[np.int32]:
         """The bin of every value; −1 for a missing one."""
         return self.places.of(block(X, 0, X.shape[0]))
 
-    def blocks(self, X: Matrix) -> list[tuple[int, int]]:
+    def blocks(self, X: Categories) -> list[tuple[int, int]]:
         """By cells: sparse rows are made dense, a block at a time."""
         return row_blocks(X.shape[0], X.shape[1], self.cells)
 
-    def check(self, X: Matrix) -> None:
+    def check(self, X: Categories) -> None:
         for start, stop in row_blocks(*X.shape) if X.dtype.kind == "f" else ():
             check_finite(block(X, start, stop), self.columns, start)
 
@@ -302,7 +307,7 @@ class Places:
         self.edges = freeze(np.array([e for column in edges for e in column], dtype=np.float64))
         self.offsets = freeze(np.cumsum([0, *map(len, edges)], dtype=np.int64))
 
-    def of(self, x: NDArray[Any]) -> NDArray[np.int32]:
+    def of(self, x: Array) -> NDArray[np.int32]:
         """Of float32 or float64 values.  # (n, p) → (n, p)"""
         from ...kernels.bins import bin_codes
 
@@ -329,13 +334,13 @@ def _closed(edges: Edges) -> Array:
     return np.array([max(edges[0] - first, -limit), *edges, min(edges[-1] + last, limit)])
 
 
-def _read_edges(edges: Any) -> Edges | tuple[Edges, ...]:
+def _read_edges(edges: object) -> Edges | tuple[Edges, ...]:
     """Edges as the user gives them, for all columns or for each, as tuples of floats."""
     given = list(edges) if np.iterable(edges) else [edges]
     return tuple(map(_increasing, given)) if any(map(np.iterable, given)) else _increasing(given)
 
 
-def _increasing(edges: Any) -> Edges:
+def _increasing(edges: object) -> Edges:
     try:
         e = np.asarray(edges, dtype=np.float64)
     except (TypeError, ValueError):
@@ -360,14 +365,14 @@ class SortedColumns:
     order: NDArray[np.int64]  # (p, n)
 
     @staticmethod
-    def of(rows: NDArray[Any]) -> SortedColumns:
+    def of(rows: Cells) -> SortedColumns:
         """Sort every column once."""
-        rows = np.asarray(rows, dtype=np.float64)
-        x = np.ascontiguousarray(rows.T)
+        values = np.asarray(rows, dtype=np.float64)
+        x = np.ascontiguousarray(values.T)
         order = np.empty(x.shape, np.int64)
         for j, column in enumerate(x):
             order[j] = np.argsort(_narrow(column), kind="stable")
-        return SortedColumns(freeze(rows), freeze(x), freeze(order))
+        return SortedColumns(freeze(values), freeze(x), freeze(order))
 
     def only(self, places: Sequence[int]) -> SortedColumns:
         """Some of the columns."""
@@ -399,7 +404,7 @@ class SortedColumns:
         return tuple(e for e in sorted(edges) if x[0] < e <= x[-1])
 
 
-def _narrow(x: Array) -> NDArray[Any]:
+def _narrow(x: Array) -> Cells:
     """Small integers as such: they are sorted in a tenth of the time."""
     if not (x.min(initial=0.0) >= 0 and x.max(initial=0.0) <= np.iinfo(np.uint16).max):
         return x

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Hashable, Sequence, Sized
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, cast
+from typing import ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from ...core.family import EMPTIED, INTEGER, register
 from ...core.leave_one_out import LooScores
 from ...core.stats import CATEGORY, CLASS, Stats, layout
-from ...data.arrays import Array, freeze
+from ...data.arrays import Array, Cells, freeze
 from ...data.errors import NotLearnedError
 from ...data.labels import Index, sorted_places
-from ...data.matrices import Coded
+from ...data.matrices import Categories, Coded
 from ...data.rows import Rows, column_codes
 from ...data.warn import warn_absent
 from ...kernels.runtime.threads import COPY_CELLS, every, in_order, row_blocks
@@ -31,7 +31,7 @@ UNKNOWN = ("ignore", "novel", "error")  # what becomes of a category never seen
 
 @register
 @dataclass(frozen=True)
-class Categorical(SmoothedFamily):
+class Categorical(SmoothedFamily[Categories]):
     """P(x_j = v | c) = (N_jv|c + α)/(N_j|c + α·categories of j).
 
     A missing value and a category never seen drop out of the sum.
@@ -70,7 +70,7 @@ class Categorical(SmoothedFamily):
     array([[0.882, 0.118]])
     """
 
-    alpha: Any = 1.0
+    alpha: float | str | Array = 1.0
     least_categories: int | tuple[int, ...] | None = None
     every_integer: bool = True
     unknown: str | None = None
@@ -84,9 +84,9 @@ class Categorical(SmoothedFamily):
         if self.unknown is not None and self.unknown not in UNKNOWN:
             raise ValueError(f"Categorical(unknown={self.unknown!r}): must be one of {', '.join(map(repr, UNKNOWN))}")
 
-    def evidence_of(self, stats: Any) -> Callable[[float], float]:
+    def evidence_of(self, stats: Stats) -> Callable[[float], float]:
         """Categories of every class and column, their shares drawn from Dirichlet(α)."""
-        columns = 1 + max((j for j, _ in stats.axes[CATEGORY].labels), default=-1)
+        columns = 1 + max((j for j, _ in pair_labels(stats)), default=-1)
         tables = category_tables(stats, self.categories(stats, columns))
         return lambda alpha: evidence_of_tables(tables, alpha)
 
@@ -94,11 +94,12 @@ class Categorical(SmoothedFamily):
         """Rows of two, three and five categories, for ``check_family``."""
         return rng.integers(0, [2, 3, 5], size=(n, 3))
 
-    def collect(self, X: NDArray[Any], rows: Rows, columns: Sequence[str]) -> Stats:
+    def collect(self, X: Categories, rows: Rows, columns: Sequence[str]) -> Stats:
         """Rows of every class at every category of every column."""
         if isinstance(X, Coded):
             count = count_categories(_part_of(X.codes), [len(v) for v in X.categories], rows)
             return category_stats(rows, X.categories, count)
+        assert isinstance(X, np.ndarray)
         if X.size and are_int64(X):
             counted = self._count_integers(X, rows)
             if counted is not None:
@@ -111,10 +112,10 @@ class Categorical(SmoothedFamily):
             counts.append(count_categories(_part_of(codes[:, None]), [len(values)], rows))
         return category_stats(rows, found, np.concatenate(counts, axis=1))
 
-    def surely_valid(self, X: Any) -> bool:
+    def surely_valid(self, X: Categories) -> bool:
         return isinstance(X, np.ndarray) and X.dtype.kind in "iu"
 
-    def _count_integers(self, X: NDArray[Any], rows: Rows) -> tuple[list[list[int]], Array] | None:
+    def _count_integers(self, X: Cells, rows: Rows) -> tuple[list[list[int]], Array] | None:
         """Integers are their own codes: one pass where the first rows show the range, two where they do not."""
         head = X[:4096]
         low, high = np.minimum(head.min(axis=0), 0).astype(np.int64), head.max(axis=0).astype(np.int64)
@@ -129,9 +130,7 @@ class Categorical(SmoothedFamily):
             return None
         return [list(range(int(a), int(b) + 1)) for a, b in zip(low, high, strict=True)], count
 
-    def _count_range(
-        self, X: NDArray[Any], rows: Rows, low: NDArray[np.int64], high: NDArray[np.int64]
-    ) -> Array | None:
+    def _count_range(self, X: Cells, rows: Rows, low: NDArray[np.int64], high: NDArray[np.int64]) -> Array | None:
         """The counts, or None where a value lies outside low … high."""
         from ...kernels.categories import integer_counts
 
@@ -184,13 +183,13 @@ class Categorical(SmoothedFamily):
             categories = [[*values, NOVEL] for values in categories]
         counts = category_tables(stats, categories)
         warn_absent(_row_sums(counts), stats.axes[CLASS].labels, columns)
-        tables, never = log_tables(counts, self.solvable(stats).alpha)
+        tables, never = log_tables(counts, cast(float, self.solvable(stats).alpha))
         return CategoricalScorer(categories, tables, never, tuple(columns), strict=self.unknown == "error")
 
-    def leave_one_out(self, X: Any, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
+    def leave_one_out(self, X: Categories, rows: Rows, stats: Stats, columns: Sequence[str]) -> LooScores:
         """log (N_jv|c − w + α)/(N_j|c − w + α·categories) for the row's own class; a category of no other row goes."""
         scorer = self.scorer(stats, columns)
-        counts, alpha = category_tables(stats, scorer.categories), self.solvable(stats).alpha
+        counts, alpha = category_tables(stats, scorer.categories), cast(float, self.solvable(stats).alpha)
 
         def lone(j: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
             return self._without_category(j, scorer.categories[j], np.asarray(counts[j].any(axis=0)))
@@ -313,6 +312,11 @@ def category_stats(rows: Rows, categories: Sequence[Sequence[Hashable]], count: 
     return Stats(CATEGORIES, {CLASS: rows.classes, CATEGORY: index}, {"count": count[:, np.array(places, np.int64)]})
 
 
+def pair_labels(stats: Stats) -> Sequence[tuple[int, Hashable]]:
+    """The column and the category of every place on the axis of categories."""
+    return cast(tuple[tuple[int, Hashable], ...], stats.axes[CATEGORY].labels)
+
+
 def category_tables(stats: Stats, categories: Sequence[Sequence[Hashable]]) -> list[Array]:
     """The count table of every column, on these categories.  # → [(K, L_j)]"""
     index, count = stats.axes[CATEGORY], np.maximum(stats["count"], 0.0)
@@ -363,10 +367,10 @@ def evidence_of_tables(tables: Sequence[Array], alpha: float) -> float:
     return sum(dirichlet_evidence(count, alpha) for count in tables if count.shape[1])
 
 
-def check_counts(before: Stats, after: Stats, name: Callable[[int, Any], str]) -> None:
+def check_counts(before: Stats, after: Stats, name: Callable[[int, Hashable], str]) -> None:
     """Refuse a forgetting that leaves a category with less than no rows; ``name(column, category)`` says which."""
     bad = after["count"] < -1e-9 * np.maximum(before["count"], 1.0)
     if bad.any():
         c, v = (int(i) for i in np.argwhere(bad)[0])
-        where = name(*cast(tuple[int, Hashable], after.axes[CATEGORY].labels[v]))
+        where = name(*pair_labels(after)[v])
         raise NotLearnedError(f"class {after.axes[CLASS].labels[c]!r} never learned that many rows with {where}")

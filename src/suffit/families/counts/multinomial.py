@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,10 @@ from ...core.family import EMPTIED, Between, Running, Scorer, Terms, register
 from ...core.leave_one_out import LooScores
 from ...core.logistic import Impossible, LogisticForm
 from ...core.stats import CLASS, FEATURE, ROUNDING, Stats, layout
-from ...data.arrays import Array, Codes, adds_up, freeze, sum_is_finite
+from ...data.arrays import Array, Cells, Codes, adds_up, freeze, sum_is_finite
 from ...data.errors import CellError, InputError, check_finite
 from ...data.labels import Index
-from ...data.matrices import Matrix, block, csr, is_sparse
+from ...data.matrices import Csr, NumberRows, block, csr, is_sparse
 from ...data.rows import Rows
 from ...data.warn import warn_absent
 from ..elementwise.shape import never_learned, without, word_name
@@ -38,7 +38,7 @@ WORDS = layout(
 
 @register
 @dataclass(frozen=True)
-class Multinomial(SmoothedFamily):
+class Multinomial(SmoothedFamily[NumberRows]):
     """log p(document | c) = Σ_w x_w log φ_w|c, φ_w|c = (count + α_w)/Σ(count + α): a density over word sequences.
 
     Neither the number of orders in which the same counts can be written nor the length is part of it.  A missing count
@@ -77,7 +77,7 @@ class Multinomial(SmoothedFamily):
     ['a']
     """
 
-    alpha: Any = 1.0  # a number, one for each word, or how to choose one
+    alpha: float | str | Array = 1.0  # a number, one for each word, or how to choose one
     complement: bool = False
     norm: bool = False
     grows: bool = False
@@ -88,7 +88,7 @@ class Multinomial(SmoothedFamily):
     def __post_init__(self) -> None:
         check_alpha(self, evidence=True)
 
-    def log_evidence(self, stats: Any, alpha: float) -> float:
+    def log_evidence(self, stats: Stats, alpha: float) -> float:
         """Words of every class, their shares drawn from Dirichlet(α)."""
         return dirichlet_evidence(np.maximum(stats["count"], 0.0), alpha)
 
@@ -100,7 +100,7 @@ class Multinomial(SmoothedFamily):
             "word counts must be 0 or more: with HashingVectorizer set alternate_sign=False, or use GaussianNB",
         )
 
-    def check(self, x: NDArray[Any], columns: Sequence[str], first_row: int) -> None:
+    def check(self, x: Array, columns: Sequence[str], first_row: int) -> None:
         """Refuse negative and infinite counts."""
         if not x.min(initial=0.0) >= 0 or not np.isfinite(x.max(initial=0.0)):
             check_finite(x, columns, first_row)
@@ -108,7 +108,7 @@ class Multinomial(SmoothedFamily):
                 i, j = (int(v) for v in np.argwhere(x < 0)[0])
                 raise self._refuse(columns, j, x[i, j], first_row + i)
 
-    def check_sparse(self, X: Matrix, columns: Sequence[str]) -> None:
+    def check_sparse(self, X: Csr, columns: Sequence[str]) -> None:
         """The same for the stored entries of CSR."""
         if not X.nnz or (X.data.min() >= 0 and np.isfinite(X.data.max())):
             return
@@ -120,7 +120,7 @@ class Multinomial(SmoothedFamily):
         check_finite(np.asarray([[X.data[e]]], dtype=np.float64), [columns[j]], i)
         raise self._refuse(columns, j, float(X.data[e]), i)
 
-    def surely_valid(self, X: Matrix) -> bool:
+    def surely_valid(self, X: NumberRows) -> bool:
         x = X.data if is_sparse(X) else X
         return not x.size or (x.min() >= 0 and bool(np.isfinite(x.max())))
 
@@ -132,7 +132,7 @@ class Multinomial(SmoothedFamily):
         """Word counts, for ``check_family``."""
         return rng.poisson([0.5, 3.0, 8.0], size=(n, 3)).astype(np.float64)
 
-    def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
+    def collect(self, X: NumberRows, rows: Rows, columns: Sequence[str]) -> Stats:
         """Occurrences of every word in every class, the documents of the class, and those without a count."""
         X = csr(X) if is_sparse(X) else X
         gaps, gone = Index(()), np.zeros((len(rows.classes), 0))
@@ -146,7 +146,7 @@ class Multinomial(SmoothedFamily):
             {"count": count, "n": rows.counts(), "gone": gone},
         )
 
-    def _count(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> tuple[Array, bool]:
+    def _count(self, X: NumberRows, rows: Rows, columns: Sequence[str]) -> tuple[Array, bool]:
         """Σ w x per class and word, and whether no count is missing."""
         if not is_sparse(X):
             count = dense_class_sums(X, rows, lambda x, start: self.check(x, columns, start))
@@ -161,11 +161,11 @@ class Multinomial(SmoothedFamily):
         if not self.grows:
             return after
         counted = np.flatnonzero(after["count"].any(axis=0))
-        gaps = np.array(after.axes[GAP].labels, dtype=np.int64)[after["gone"].any(axis=0)]
+        gaps = _gap_words(after)[after["gone"].any(axis=0)]
         width = 1 + int(max(counted.max(initial=0), gaps.max(initial=0)))
         return after if width == len(after.axes[FEATURE]) else after.take(FEATURE, range(width))
 
-    def known_part(self, X: Matrix, stats: Any) -> Matrix:
+    def known_part(self, X: NumberRows, stats: Stats) -> NumberRows:
         """Words beyond those of the sums are ignored, where words come and go."""
         width = len(stats.axes[FEATURE])
         return X[:, :width] if self.grows and X.shape[1] > width else X
@@ -177,7 +177,7 @@ class Multinomial(SmoothedFamily):
         slack = EMPTIED * before["n"][:, None]
         bad = left < -(EMPTIED * was + ROUNDING * before["count"].max(axis=1, initial=0.0, keepdims=True))
         odd = (after["gone"] < -slack) | (after["gone"] > after["n"][:, None] + slack)
-        names, gaps = ([word_name(columns, j) for j in at] for at in (words.tolist(), list(after.axes[GAP].labels)))
+        names, gaps = ([word_name(columns, j) for j in at] for at in (words.tolist(), _gap_words(after).tolist()))
         if bad.any() or odd.any():
             raise never_learned(after, *((bad, names) if bad.any() else (odd, gaps)))
         scale = after["count"].max(axis=1, initial=0.0, keepdims=True)
@@ -192,7 +192,7 @@ class Multinomial(SmoothedFamily):
         length = np.divide(count.sum(axis=1), n, out=np.ones_like(n), where=n > 0)
         return MultinomialScorer(self, count, alpha, length, columns)
 
-    def leave_one_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
+    def leave_one_out(self, X: NumberRows, rows: Rows, stats: Stats, columns: Sequence[str]) -> LooScores:
         """Σ_w x_w log (count − x_w + α_w)/Σ(count − x + α), for the classes whose counts the document is part of.
 
         That is its own class, or with ``complement`` all the others.
@@ -201,7 +201,7 @@ class Multinomial(SmoothedFamily):
         scorer = self.scorer(stats, columns)
         if len(stats.axes[GAP]) or not adds_up(values) or (self.norm and not (scorer.alpha > 0).all()):
             return self.solved_without(X, rows, stats, columns)
-        X = csr(X) if is_sparse(X) else sparse.csr_array(X)
+        X = csr(X) if is_sparse(X) else cast(Csr, sparse.csr_array(X))
         codes, weights = rows.part(0, len(rows))
         count = stats["count"].sum(axis=0) - stats["count"] if self.complement else stats["count"]
         out, never = scorer.scores(X), np.zeros((len(rows), len(count)))
@@ -217,7 +217,7 @@ class Multinomial(SmoothedFamily):
             out[last], never[last] = solved.log_density, 0.0 if solved.impossible is None else solved.impossible
         return LooScores(out, never if never.any() else None)
 
-    def _last_of_words(self, X: Any, weights: Array, count: Array) -> NDArray[np.int64]:
+    def _last_of_words(self, X: Csr, weights: Array, count: Array) -> NDArray[np.int64]:
         """The documents without which there are fewer words: that with the last word, if no other has it."""
         if not self.grows:
             return np.zeros(0, np.int64)
@@ -226,7 +226,7 @@ class Multinomial(SmoothedFamily):
         left = without(np.full(len(at), count[:, -1].sum()), weights[rows] * X.data[at])
         return np.asarray(rows[left <= 0])
 
-    def _without_document(self, X: Any, weights: Array, count: Array, alpha: Array) -> tuple[Array, Array]:
+    def _without_document(self, X: Csr, weights: Array, count: Array, alpha: Array) -> tuple[Array, Array]:
         """Scores of documents by one class's counts less their own; and how many words have probability 0."""
         row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         x, w = X.data.astype(np.float64), weights[row]
@@ -262,13 +262,14 @@ class Multinomial(SmoothedFamily):
         return np.negative(weights, out=weights), np.negative(never, out=never)
 
 
-def _without_missing_cells(X: Matrix, rows: Rows) -> tuple[Matrix, Index, Array]:
+def _without_missing_cells(X: NumberRows, rows: Rows) -> tuple[NumberRows, Index, Array]:
     """The same rows with 0 for every missing count, the words that have some, and their documents.  # → (K, gaps)"""
     X = X.copy() if is_sparse(X) else np.array(X, dtype=np.float64)
     values = X.data if is_sparse(X) else X
     missing = np.isnan(values)
     if is_sparse(X):
-        row, word = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[missing], X.indices[missing]
+        word: NDArray[np.integer] = X.indices[missing]
+        row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[missing]
     else:
         row, word = np.nonzero(missing)
     values[missing] = 0.0
@@ -279,13 +280,18 @@ def _without_missing_cells(X: Matrix, rows: Rows) -> tuple[Matrix, Index, Array]
     return X, Index(tuple(words.tolist())), gone
 
 
+def _gap_words(stats: Stats) -> NDArray[np.int64]:
+    """The words whose count is missing in some document."""
+    return np.array(stats.axes[GAP].labels, dtype=np.int64)
+
+
 def _completed(stats: Stats, columns: Sequence[str]) -> Array:
     """Counts as they would be, had the documents without a count the mean of those with one."""
     count, n = stats["count"], stats["n"][:, None]
     count = np.maximum(count, 0.0) if (count < 0).any() else count
     if not len(stats.axes[GAP]):
         return count
-    at = np.array(stats.axes[GAP].labels, dtype=np.int64)
+    at = _gap_words(stats)
     have = np.maximum(n - stats["gone"], 0.0)  # (K, gaps)
     names = [columns[j] for j in at]
     warn_absent(have, stats.axes[CLASS].labels, names, stats["n"])
@@ -296,7 +302,7 @@ def _completed(stats: Stats, columns: Sequence[str]) -> Array:
     return out
 
 
-class MultinomialScorer(Scorer):
+class MultinomialScorer(Scorer[NumberRows, Stats]):
     """Scores linear in the counts."""
 
     key = "multinomial"
@@ -329,7 +335,7 @@ class MultinomialScorer(Scorer):
         """The multinomial density of the same counts, where the rule is the complement's."""
         return MultinomialScorer(self.family, self.count, self.alpha, self.length, self.columns, density=True)
 
-    def check(self, X: Matrix) -> None:
+    def check(self, X: NumberRows) -> None:
         """Refuse negative and infinite counts."""
         if is_sparse(X):
             return  # looked at while it is scored
@@ -338,29 +344,30 @@ class MultinomialScorer(Scorer):
         for start, stop in row_blocks(*X.shape):
             self.family.check(block(X, start, stop), self.columns, start)
 
-    def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
+    def score_rows(self, X: NumberRows, start: int, stop: int, out: Array) -> None:
         """Σ_w x_w·weight_w|c."""
         good = linear_scores(X, start, stop, self.weights if is_sparse(X) else self.by_class, out)
-        if not good:
+        if not good and is_sparse(X):
             self.family.check_sparse(X, self.columns)
         if not good or not adds_up(out):
             self._score_parts(X[start:stop], out, 0)
 
-    def _score_parts(self, X: Matrix, out: Array, which: int) -> None:
+    def _score_parts(self, X: NumberRows, out: Array, which: int) -> None:
         """Rows with missing counts under the model without those words: which = 0 the weights, 1 what is log 0."""
-        values = X.data if is_sparse(X) else X
-        row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[np.isnan(values)] if is_sparse(X) else None
-        gap = np.unique(row) if row is not None else np.flatnonzero(np.isnan(X).any(axis=1))
+        if is_sparse(X):
+            gap = np.unique(np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[np.isnan(X.data)])
+        else:
+            gap = np.flatnonzero(np.isnan(X).any(axis=1))
         part = X[gap]
-        present = np.asarray((part != part).toarray() if is_sparse(X) else np.isnan(part)) == 0
+        present = ~np.isnan(part.toarray() if is_sparse(part) else part)
         patterns, codes = np.unique(present, axis=0, return_inverse=True)
         for q, there in enumerate(patterns):
             here = np.flatnonzero(codes.reshape(-1) == q)
             columns = np.flatnonzero(there)
             rule = self.rule(self.count[:, columns], self.alpha[columns])[which]
-            out[gap[here]] = part[here][:, columns] @ rule
+            out[gap[here]] = np.asarray(part[here][:, columns] @ rule)
 
-    def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
+    def parts(self, X: NumberRows, a: Codes, b: Codes) -> Terms:
         """x_w·(weight_w|a − weight_w|b), word by word."""
         X = csr(X) if is_sparse(X) else block(X, 0, X.shape[0])
         terms = Terms(self._word_odds(X, a, b, 0), np.zeros(X.shape[0]))
@@ -368,7 +375,7 @@ class MultinomialScorer(Scorer):
             return terms
         return terms._replace(never=Terms(self._word_odds(X, a, b, 1), np.zeros(X.shape[0])))
 
-    def _word_odds(self, X: Matrix, a: Codes, b: Codes, which: int) -> Matrix:
+    def _word_odds(self, X: NumberRows, a: Codes, b: Codes, which: int) -> Array | Csr:
         """which = 0: the weights, 1: what is log 0.  Rows with missing counts take the rule without those words."""
         rule = self.never if which else self.weights
         rows, words = _places(X)
@@ -384,21 +391,21 @@ class MultinomialScorer(Scorer):
         odds = np.where(np.isnan(values), 0.0, values * odds)
         return sparse.csr_array((odds, X.indices, X.indptr), shape=X.shape) if is_sparse(X) else odds.reshape(X.shape)
 
-    def row_kernel(self, log_prior: Array) -> tuple[Any, tuple[Array, ...]]:
+    def row_kernel(self, log_prior: Array) -> tuple[Callable[..., object] | None, tuple[Array, ...]]:
         from ...kernels.one_row import linear_row
 
         nothing, none = freeze(np.zeros(self.weights.shape[1])), freeze(np.zeros(len(self.weights)))
         parameters = (nothing, self.by_class, none, freeze(log_prior))
         return (None, ()) if self.limited else (linear_row, parameters)
 
-    def surely_valid(self, X: NDArray[Any]) -> bool:
+    def surely_valid(self, X: NumberRows) -> bool:
         return self.family.surely_valid(X)
 
     @cached_property
     def _never_by_class(self) -> Array:
         return freeze(self.never.astype(np.float64))
 
-    def impossible_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
+    def impossible_rows(self, X: NumberRows, start: int, stop: int, out: Array) -> None:
         """Occurrences of words a class has never seen, where α is 0."""
         good = linear_scores(X, start, stop, self.never if is_sparse(X) else self._never_by_class, out)
         if not good or not adds_up(out):
@@ -410,11 +417,11 @@ class MultinomialScorer(Scorer):
         log_phi, unseen = log_shares(self.count + self.alpha)
         return np.asarray(np.where(unseen > 0, 0.0, np.exp(log_phi)) * self.length[:, None])
 
-    def log_likelihood(self, stats: Any) -> Array | None:
+    def log_likelihood(self, stats: Stats) -> Array | None:
         """Σ counts · weights."""
         return None if len(stats.axes[GAP]) else np.asarray((stats["count"] * self.weights).sum(axis=1))
 
-    def separation(self, stats: Any) -> Between:
+    def separation(self, stats: Stats) -> Between:
         """(w_a − w_b)·(counts expected in a − in b)."""
         expected = self.centres
 
@@ -424,7 +431,7 @@ class MultinomialScorer(Scorer):
 
         return between
 
-    def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+    def sample(self, codes: Codes, rng: np.random.Generator) -> Array:
         """Word counts; lengths are Poisson with the class's mean length (the length is no part of the model)."""
         log_phi, unseen = log_shares(self.count + self.alpha)
         phi = np.where(unseen > 0, 0.0, np.exp(log_phi))
@@ -438,7 +445,7 @@ class MultinomialScorer(Scorer):
         return LogisticForm(tuple(self.columns), self.weights, nothing, _counts, impossible=impossible)
 
 
-def _places(X: Matrix) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def _places(X: NumberRows) -> tuple[NDArray[np.int64], NDArray[np.integer]]:
     """The row and the word of every stored count, or of every one."""
     if is_sparse(X):
         return np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), X.indices
@@ -446,7 +453,7 @@ def _places(X: Matrix) -> tuple[NDArray[np.int64], NDArray[Any]]:
     return rows, words
 
 
-def _counts(X: NDArray[Any]) -> Array:
+def _counts(X: Cells) -> Array:
     return np.asarray(X, dtype=np.float64)
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.family import Between, Scorer, Terms
 from ...core.logistic import Impossible, LogisticForm
-from ...data.arrays import Array, Codes, freeze
+from ...core.stats import Stats
+from ...data.arrays import Array, Cells, Codes, freeze
 from ...data.errors import refuse
-from ...data.matrices import Coded
+from ...data.matrices import Categories, Coded
 from ...data.rows import column_codes, is_missing
 from ...kernels.runtime.threads import COPY_CELLS
 from .shape import draw_shares, names_of
@@ -34,19 +34,19 @@ MOST = 1 << 63  # integers up to here are int64
 DENSE_LIMIT = 1 << 16  # integers 0 … max below this are all categories, seen or not, as an integer coding means
 
 
-def are_int64(X: NDArray[Any]) -> bool:
+def are_int64(X: Cells) -> bool:
     """Whether these are integers that int64 holds."""
     if X.dtype != np.uint64:
         return X.dtype.kind in "iu"
     return not X.size or int(X.max()) < MOST
 
 
-def whole(X: NDArray[Any]) -> NDArray[Any]:
+def whole(X: Cells) -> NDArray[np.int64]:
     """Integers as int64 rows in one block (a view where they are that already)."""
     return freeze(X.astype(np.int64, copy=False))
 
 
-class CategoricalScorer(Scorer):
+class CategoricalScorer(Scorer[Categories, Stats]):
     """Σ_j log P(x_j | c), by table look-up."""
 
     key = "categorical"
@@ -66,7 +66,7 @@ class CategoricalScorer(Scorer):
         self.n_classes = K = len(tables[0]) if tables else 0
         self.table = by_category(tables)
         runs = all(_is_run(v) for v in categories)
-        self.low = freeze(np.array([v[0] if v else 0 for v in categories], np.int64)) if runs else None  # type: ignore[arg-type]
+        self.low = freeze(np.array([v[0] if v else 0 for v in categories], np.int64)) if runs else None
         self.n_parameters = K * sum(max(len(v) - 1, 0) for v in categories)
 
     @cached_property
@@ -74,13 +74,14 @@ class CategoricalScorer(Scorer):
         """The place of every category of each column."""
         return [{v: i for i, v in enumerate(values)} for values in self.categories]
 
-    def codes(self, X: NDArray[Any]) -> NDArray[np.int32]:
+    def codes(self, X: Categories) -> NDArray[np.int32]:
         """The place of every value among the categories of its column; −1 for a missing or unseen one."""
         out = np.empty(X.shape, np.int32)
         for j, position in enumerate(self.positions):
             if isinstance(X, Coded):
                 self._place(j, X.categories[j], X.codes[:, j], out)
                 continue
+            assert isinstance(X, np.ndarray)
             column = X[:, j]
             whole = [v for v in position if type(v) is int] if column.dtype.kind == "b" or are_int64(column) else []
             low, high = min(whole, default=0), max(whole, default=0)
@@ -98,10 +99,14 @@ class CategoricalScorer(Scorer):
         lookup = np.array([self.positions[j].get(v, new) for v in values] + [-1], np.int32)
         out[:, j] = lookup[codes]
 
-    def check(self, X: Any) -> None:
+    def check(self, X: Categories) -> None:
         """Refuse a category never seen, where that is asked for."""
         for j, position in enumerate(self.positions) if self.strict else ():
-            values, codes = (X.categories[j], X.codes[:, j]) if isinstance(X, Coded) else column_codes(X[:, j])
+            if isinstance(X, Coded):
+                values, codes = X.categories[j], X.codes[:, j]
+            else:
+                assert isinstance(X, np.ndarray)
+                values, codes = column_codes(X[:, j])
             unseen = np.array([v not in position for v in values] + [False])[codes]
             if unseen.any():
                 i = int(np.argmax(unseen))
@@ -114,27 +119,27 @@ class CategoricalScorer(Scorer):
                     "use unknown='ignore' to treat it as missing",
                 )
 
-    def score_rows(self, X: NDArray[Any], start: int, stop: int, out: Array) -> None:
+    def score_rows(self, X: Categories, start: int, stop: int, out: Array) -> None:
         """Σ_j log P(x_j | c)."""
         self._look_up(X, start, stop, self.table, out)
 
-    def _look_up(self, X: NDArray[Any], start: int, stop: int, table: Array, out: Array) -> None:
+    def _look_up(self, X: Categories, start: int, stop: int, table: Array, out: Array) -> None:
         from ...kernels.categories import category_scores, integer_scores
 
         X = X[start:stop]
-        if self.low is not None and are_int64(X):
+        if self.low is not None and isinstance(X, np.ndarray) and are_int64(X):
             integer_scores(whole(X), self.low, self.offsets, table, out)
             return
         category_scores(freeze(self.codes(X)), self.offsets, table, out)
 
-    def log_likelihood(self, stats: Any) -> Array | None:
+    def log_likelihood(self, stats: Stats) -> Array | None:
         """Σ counts · log shares."""
         from .categorical import category_tables
 
         counts = category_tables(stats, self.categories)
         return np.asarray(sum((n * t).sum(axis=1) for n, t in zip(counts, self.tables, strict=True)))
 
-    def separation(self, stats: Any) -> Between:
+    def separation(self, stats: Stats) -> Between:
         """Σ_v (log p_a(v) − log p_b(v))·(p_a(v) − p_b(v)); ∞ where one of them is 0."""
         shares = [np.where(never > 0, 0.0, np.exp(t)) for t, never in zip(self.tables, self.never, strict=True)]
 
@@ -156,17 +161,17 @@ class CategoricalScorer(Scorer):
     def _never_by_category(self) -> Array:
         return by_category(self.never)
 
-    def impossible_rows(self, X: NDArray[Any], start: int, stop: int, out: Array) -> None:
+    def impossible_rows(self, X: Categories, start: int, stop: int, out: Array) -> None:
         """How many of the row's categories a class has never shown, where α is 0."""
         self._look_up(X, start, stop, self._never_by_category, out)
 
-    def parts(self, X: NDArray[Any], a: Codes, b: Codes) -> Terms:
+    def parts(self, X: Categories, a: Codes, b: Codes) -> Terms:
         """log P(x_j | a) − log P(x_j | b); 0 for a category never seen."""
         places = self.codes(X)
         terms = _odds(self.tables, places, a, b)
         return terms._replace(never=_odds(self.never, places, a, b)) if self.limited else terms
 
-    def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+    def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
         """One category per column; integers where all categories are."""
         out = np.empty((len(codes), len(self.categories)), dtype=object)
         for j, (values, at) in enumerate(zip(self.categories, self.draw_places(codes, rng), strict=True)):
@@ -174,7 +179,7 @@ class CategoricalScorer(Scorer):
         whole = all(values and all(type(v) is int and -MOST <= v < MOST for v in values) for values in self.categories)
         return out.astype(np.int64) if whole else out
 
-    def filled(self, X: NDArray[Any], posterior: Array) -> NDArray[Any]:
+    def filled(self, X: Categories, posterior: Array) -> Categories:
         """The most probable category of what is missing, over the classes."""
         out = cells(X)
         for j, (values, table, never) in enumerate(zip(self.categories, self.tables, self.never, strict=True)):
@@ -186,7 +191,7 @@ class CategoricalScorer(Scorer):
                 )
         return out
 
-    def drawn(self, X: NDArray[Any], codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+    def drawn(self, X: Categories, codes: Codes, rng: np.random.Generator) -> Categories:
         """Categories drawn from the table of the class."""
         out = cells(X)
         gap = np.fromiter(map(is_missing, out.flat), bool, out.size).reshape(out.shape)
@@ -210,7 +215,7 @@ class CategoricalScorer(Scorer):
         impossible = Impossible(never, nothing) if never.any() else None
         return LogisticForm(self.names(), weights, nothing, self.one_hot, impossible=impossible)
 
-    def one_hot(self, X: NDArray[Any]) -> Array:
+    def one_hot(self, X: Categories) -> Array:
         """1 at the category of every column, 0 elsewhere.  # (n, p) → (n, ΣL)"""
         codes = self.codes(X if isinstance(X, Coded) else np.asarray(X))
         out = np.zeros((len(codes), int(self.offsets[-1])))
@@ -228,9 +233,9 @@ def _odds(tables: list[Array], places: NDArray[np.int32], a: Codes, b: Codes) ->
     return Terms(out, np.zeros(len(out)))
 
 
-def cells(X: Any) -> NDArray[Any]:
+def cells(X: Categories) -> Cells:
     """Categories themselves, for categories or their codes; a copy."""
-    return X.decoded() if isinstance(X, Coded) else np.array(X, dtype=object)
+    return X.decoded() if isinstance(X, Coded) else np.asarray(X).astype(object)
 
 
 def _is_run(categories: list[Hashable]) -> bool:

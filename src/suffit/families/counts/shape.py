@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Sequence
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...data.arrays import Array, freeze, sum_is_finite
-from ...data.matrices import Matrix, block, entries, is_sparse
+from ...data.matrices import Csr, NumberRows, block, entries, is_sparse
 from ...data.rows import Rows
 from ...kernels.runtime.threads import every, in_order, row_blocks
 from ..elementwise.scores import SOLVED_CELLS
 from ..elementwise.shape import sum_entries
 
-Check = Callable[[NDArray[Any], int], None]
+Check = Callable[[Array, int], None]
 
 
 def log_shares(smoothed: Array) -> tuple[Array, Array]:
@@ -65,7 +65,7 @@ def share_table(smoothed: Callable[[slice], Array], K: int, places: int) -> tupl
     return table, never
 
 
-def dense_class_sums(X: Matrix, rows: Rows, check: Check) -> Array:
+def dense_class_sums(X: NumberRows, rows: Rows, check: Check) -> Array:
     """Σ w x per class and column.  # → (K, p)"""
     from ...kernels.moments import column_sums
 
@@ -84,7 +84,7 @@ def dense_class_sums(X: Matrix, rows: Rows, check: Check) -> Array:
     return total
 
 
-def sparse_class_sums(X: Matrix, rows: Rows) -> tuple[Array, bool]:
+def sparse_class_sums(X: Csr, rows: Rows) -> tuple[Array, bool]:
     """The same over the stored entries of a CSR matrix, and whether all are finite and not negative.  # → (K, p)"""
     from ...kernels.sparse_rows import csr_class_sums
 
@@ -98,7 +98,7 @@ def sparse_class_sums(X: Matrix, rows: Rows) -> tuple[Array, bool]:
     return t, not odd and sum_is_finite(t)
 
 
-def linear_scores(X: Matrix, start: int, stop: int, weights: NDArray[Any], out: Array) -> bool:
+def linear_scores(X: NumberRows, start: int, stop: int, weights: Array | NDArray[np.int8], out: Array) -> bool:
     """X·weightsᵀ of some rows, dense or CSR.  # → (n, K)
 
     False where a stored entry of CSR rows is negative.
@@ -106,6 +106,7 @@ def linear_scores(X: Matrix, start: int, stop: int, weights: NDArray[Any], out: 
     from ...kernels.scores import linear_scores as dense_scores
     from ...kernels.sparse_rows import csr_linear_scores
 
+    weights = cast(Array, weights)
     if not is_sparse(X):
         nothing = freeze(np.zeros(weights.shape[1]))
         dense_scores(block(X, start, stop), nothing, freeze(weights), freeze(np.zeros(len(weights))), out)
@@ -124,6 +125,6 @@ def draw_shares(shares: Array, rng: np.random.Generator) -> NDArray[np.int64]:
     )
 
 
-def names_of(columns: Sequence[str], categories: Sequence[Sequence[Any]]) -> tuple[str, ...]:
+def names_of(columns: Sequence[str], categories: Sequence[Sequence[Hashable]]) -> tuple[str, ...]:
     """``column=category`` for every category of every column."""
     return tuple(f"{c}={v}" for c, values in zip(columns, categories, strict=True) for v in values)

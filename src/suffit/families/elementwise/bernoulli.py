@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from ...core.family import register
 from ...core.leave_one_out import LooScores
 from ...core.stats import Stats
 from ...data.arrays import Array, sum_is_finite
-from ...data.matrices import Matrix, csr, is_sparse
+from ...data.matrices import NumberRows, csr, is_sparse
 from ...data.rows import Rows
 from ..tuning import dirichlet_evidence
 from .shape import Elementwise, Natural, without
@@ -66,7 +66,7 @@ class Bernoulli(Elementwise):
     way_out: ClassVar[str] = "set a threshold (binarize)"
 
     @property
-    def statistic(self) -> tuple[Any, ...]:
+    def statistic(self) -> tuple[object, ...]:
         """Counts of x > threshold."""
         return (self.key, self.threshold)
 
@@ -83,7 +83,7 @@ class Bernoulli(Elementwise):
         """0 ≤ Σx ≤ n."""
         return (t[..., 0] < -slack[..., 0]) | (t[..., 0] > n + slack[..., 0])
 
-    def surely_valid(self, X: Matrix) -> bool:
+    def surely_valid(self, X: NumberRows) -> bool:
         """With a threshold, anything finite will do."""
         return super().surely_valid(X) if self.threshold is None else _sums_up(X)
 
@@ -106,7 +106,7 @@ class Bernoulli(Elementwise):
         yes = stats["t"][..., 0]
         return dirichlet_evidence(np.stack([yes, stats["n"] - yes], axis=-1), alpha)
 
-    def leave_one_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
+    def leave_one_out(self, X: NumberRows, rows: Rows, stats: Stats, columns: Sequence[str]) -> LooScores:
         """log (yes − w + α)/(n − w + 2α) of what is there, log (no − w + α)/(n − w + 2α) of the rest.
 
         Only the row's own class has other sums, and all its rows of one weight have the same ones but for what each has
@@ -128,7 +128,7 @@ class Bernoulli(Elementwise):
             density[here, c], never[here, c] = family._own_class(there[here], w, stats["n"][c, 0], stats["t"][c, :, 0])
         return LooScores(density, never if never.any() else None)
 
-    def _own_class(self, there: Any, w: float, n: float, t: Array) -> tuple[Array, Array]:
+    def _own_class(self, there: sparse.csr_array[np.bool_], w: float, n: float, t: Array) -> tuple[Array, Array]:
         """Rows of one class and weight under the class without them, and their events of probability 0."""
         left = float(without(np.array(n), np.array(w)))
         a = np.broadcast_to(np.asarray(self.alpha if left > 0 else np.maximum(self.alpha, 1.0), np.float64), t.shape)
@@ -173,7 +173,7 @@ class Bernoulli(Elementwise):
         return np.where(x > 0, max(self.present, np.nextafter(t, np.inf)), min(0.0, t))
 
 
-def _above(X: Matrix, threshold: float) -> Any:
+def _above(X: NumberRows, threshold: float) -> sparse.csr_array[np.bool_]:
     """Which values lie above a threshold, as CSR; from 0 on, so that zeros which are not stored do not."""
     if not is_sparse(X):
         return sparse.csr_array(threshold < X)
@@ -182,7 +182,7 @@ def _above(X: Matrix, threshold: float) -> Any:
     return sparse.csr_array((there[there], X.indices[there], ends), shape=X.shape)
 
 
-def _sums_up(X: Matrix) -> bool:
+def _sums_up(X: NumberRows) -> bool:
     return sum_is_finite(X if isinstance(X, np.ndarray) else X.data)
 
 

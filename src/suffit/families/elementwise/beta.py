@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -97,7 +98,7 @@ class Beta(Elementwise):
         """(log x, log(1 − x))."""
         return np.stack([np.log(x), np.log1p(-x)], axis=-1)
 
-    def names(self, columns: tuple[str, ...]) -> tuple[str, ...]:  # type: ignore[override]
+    def names(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Log x and log(1 − x) of each column."""
         return tuple(name for c in columns for name in (f"log {c}", f"log(1 - {c})"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from scipy.special import gammaln
 
 from ...core.family import POSITIVE, Family, register
 from ...data.arrays import Array, freeze
-from ...data.matrices import Matrix, is_sparse
+from ...data.matrices import NumberRows, is_sparse
 from ...data.rows import Rows
 from .shape import Elementwise, Natural
 
@@ -82,7 +82,7 @@ class Gamma(Elementwise):
     # of every column, 0 where it is counted as it is; () where all are; None: to be chosen from the first rows
 
     @property
-    def statistic(self) -> tuple[Any, ...]:
+    def statistic(self) -> tuple[object, ...]:
         """Sums about an origin are other sums."""
         return (self.key, self.origin) if self.origin else (self.key,)
 
@@ -92,7 +92,7 @@ class Gamma(Elementwise):
     def is_tuned(self) -> bool:
         return type(self).tuned is Gamma.tuned and self.origin is not None and not self.alpha_is_open
 
-    def tuned(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
+    def tuned(self, X: NumberRows, rows: Rows, columns: Sequence[str]) -> Family:
         """With origins chosen from these rows."""
         return self if self.origin is not None else replace(self, origin=_origins(X))
 
@@ -140,7 +140,7 @@ class Gamma(Elementwise):
         log = np.where(np.abs(r) < 0.5, np.log1p(np.maximum(r, -0.5)), np.log(x / o))
         return np.where(near[:, None], np.stack([z, log - r], axis=-1), plain)
 
-    def names(self, columns: tuple[str, ...]) -> tuple[str, ...]:  # type: ignore[override]
+    def names(self, columns: Sequence[str]) -> tuple[str, ...]:
         """X and log x of each column."""
         names = [(c, f"log {c}") for c in columns]
         for j, o in enumerate(self.origin or ()):
@@ -179,7 +179,7 @@ class Gamma(Elementwise):
         return np.asarray(rng.standard_gamma(k) / k * self.mean(theta))
 
 
-def _origins(X: Matrix) -> tuple[float, ...]:
+def _origins(X: NumberRows) -> tuple[float, ...]:
     """A round number near the values of every column that is narrow, 0 for the others; () where none is."""
     if is_sparse(X) or not len(X):
         return ()
@@ -196,7 +196,7 @@ def _origins(X: Matrix) -> tuple[float, ...]:
 
 def _gap(n: Array, t: Array, u: Array) -> Array:
     """log(mean x) − mean(log x) from sums about an origin, the mean being 1 + u times that."""
-    return np.log1p(u) - u - t[..., 1] / n  # type: ignore[no-any-return]
+    return np.log1p(u) - u - t[..., 1] / n
 
 
 def _solved_about(o: Array, n: Array, t: Array) -> Natural:

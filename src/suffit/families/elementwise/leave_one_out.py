@@ -6,14 +6,12 @@ small integers (counts, most often), every value is solved once for every class 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...core.leave_one_out import LooScores
-from ...core.stats import ROUNDING
+from ...core.stats import ROUNDING, Stats
 from ...data.arrays import Array, Codes, freeze
-from ...data.matrices import Matrix, block, is_sparse
+from ...data.matrices import NumberRows, block, is_sparse
 from ...data.rows import Rows
 from ...kernels.runtime.threads import every, row_blocks
 from .shape import LOO_CELLS, Elementwise, without
@@ -22,7 +20,7 @@ FEWER = 2  # values are looked up in a table where rows are at least 2 × classe
 MOST_CELLS = 1 << 20  # of the table of their scores
 
 
-def leave_one_out(family: Elementwise, X: Matrix, rows: Rows, stats: Any) -> LooScores:
+def leave_one_out(family: Elementwise, X: NumberRows, rows: Rows, stats: Stats) -> LooScores:
     """log p(x | c) of every row, without itself.  # → (n, K)"""
     K, p = stats["n"].shape
     out, never = np.empty((len(rows), K)), np.zeros((len(rows), K))
@@ -43,7 +41,7 @@ def leave_one_out(family: Elementwise, X: Matrix, rows: Rows, stats: Any) -> Loo
     return LooScores(out, never if never.any() else None)
 
 
-def _cells(family: Elementwise, x: Array, codes: Codes, weights: Array, stats: Any) -> tuple[Array, Array | None]:
+def _cells(family: Elementwise, x: Array, codes: Codes, weights: Array, stats: Stats) -> tuple[Array, Array | None]:
     """What each cell adds to log p(x | c) without its row, and how many events of probability 0.  # → (n, K, p)"""
     present = x == x
     T = np.where(present[..., None], family.T(x), 0.0)
@@ -59,7 +57,7 @@ def _cells(family: Elementwise, x: Array, codes: Codes, weights: Array, stats: A
     return terms, np.einsum("bpo,bkpo->bkp", T, zero) + present[:, None] * zero0
 
 
-def _integers(X: Matrix, rows: Rows, most: int) -> int:
+def _integers(X: NumberRows, rows: Rows, most: int) -> int:
     """How many integers from 0 on all values are among, where these are at most so many; else 0."""
     if is_sparse(X) or not len(rows) or (rows.weights is not None and np.ptp(rows.weights) > 0):
         return 0
@@ -73,7 +71,9 @@ def _integers(X: Matrix, rows: Rows, most: int) -> int:
     return int(top) + 1
 
 
-def _looked_up(family: Elementwise, X: Matrix, rows: Rows, values: int, stats: Any, out: Array, never: Array) -> None:
+def _looked_up(
+    family: Elementwise, X: NumberRows, rows: Rows, values: int, stats: Stats, out: Array, never: Array
+) -> None:
     """Every value solved as that of a row of every class, and the cells of the rows looked up."""
     from ...kernels.categories import category_scores
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import gammaln
@@ -52,7 +52,7 @@ class Poisson(Amount):
     candidate_for: ClassVar[tuple[str, ...]] = (INTEGER,)
 
     @property
-    def statistic(self) -> tuple[Any, ...]:
+    def statistic(self) -> tuple[object, ...]:
         """Counts of units."""
         return (self.key, self.unit)
 

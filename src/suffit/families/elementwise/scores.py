@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,9 @@ from scipy import sparse
 
 from ...core.family import Between, Scorer, Terms
 from ...core.logistic import Impossible, LogisticForm
-from ...data.arrays import Array, Codes, adds_up, freeze
-from ...data.matrices import Matrix, block, csr, entries, is_sparse
+from ...core.stats import Stats
+from ...data.arrays import Array, Cells, Codes, adds_up, freeze
+from ...data.matrices import Csr, NumberRows, block, csr, entries, is_sparse
 from ...kernels.runtime.threads import COPY_CELLS, in_order, row_blocks
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Natural(NamedTuple):
     zero0: Array | None = None  # (…, p)
 
 
-def sparse_terms(X: Any, a: Codes, b: Codes, cells: Callable[[Array, Codes, Any], Array]) -> Terms:
+def sparse_terms(X: Csr, a: Codes, b: Codes, cells: Callable[[Array, Codes, NDArray[np.integer]], Array]) -> Terms:
     """Terms of CSR rows beside those of a row of zeros, whose sum over the columns is the rest.
 
     ``cells(x, c, j)`` are the terms of values x of the columns j in the classes c, all of one length.
@@ -55,11 +56,9 @@ class Form:
     Rows without missing values ask for ΣA alone, so that A itself is solved when it is asked for.
     """
 
-    def __init__(
-        self, family: Elementwise, by_feature: NDArray[Any], offset: Array, solve_A: Callable[[], Array]
-    ) -> None:
+    def __init__(self, family: Elementwise, by_feature: Array, offset: Array, solve_A: Callable[[], Array]) -> None:
         self.family, self.solve_A = family, solve_A
-        self.by_feature = freeze(by_feature)  # (p, order, K)
+        self.by_feature: Array = freeze(by_feature)  # (p, order, K)
         self.theta = np.moveaxis(self.by_feature, -1, 0)  # (K, p, order), the same numbers
         self.offset = freeze(offset)  # −ΣA  (K,)
 
@@ -99,7 +98,7 @@ def solved_forms(family: Elementwise, n: Array, t: Array) -> tuple[Form, Form | 
     portions = row_blocks(p, K * order, SOLVED_CELLS)
     if len(portions) == 1:
         return _forms_of(family, family.natural(n, t))
-    theta, zero = np.empty((p, order, K)), np.zeros((p, order, K), np.int8)
+    theta, zero = np.empty((p, order, K)), cast(Array, np.zeros((p, order, K), np.int8))  # few bits do
 
     def solve(start: int, stop: int) -> Natural:
         part = slice(start, stop)
@@ -120,7 +119,7 @@ def solved_forms(family: Elementwise, n: Array, t: Array) -> tuple[Form, Form | 
     return form, Form(family, zero, zero0, lambda: -of_all("zero0")) if zero.any() or zero0.any() else None
 
 
-class ElementwiseScorer(Scorer):
+class ElementwiseScorer(Scorer[NumberRows, Stats]):
     """log p(x | c) = Σ_j T(x_j)·Θ_cj − A_cj over the columns j that are present."""
 
     takes_missing = True
@@ -132,11 +131,11 @@ class ElementwiseScorer(Scorer):
         self.limited = self.never is not None
         self.n_classes, self.n_parameters = len(t), t.size
 
-    def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
+    def score_rows(self, X: NumberRows, start: int, stop: int, out: Array) -> None:
         """Σ_j T(x_j)·Θ_cj − A_cj."""
         self._linear(X, start, stop, self.form, out)
 
-    def _linear(self, X: Matrix, start: int, stop: int, form: Form, out: Array) -> None:
+    def _linear(self, X: NumberRows, start: int, stop: int, form: Form, out: Array) -> None:
         """T(X)·Θᵀ − M·Aᵀ, M marking what is present."""
         from ...kernels.scores import linear_scores
 
@@ -153,7 +152,7 @@ class ElementwiseScorer(Scorer):
         linear_scores(freeze(T), nothing, form.by_class, freeze(np.zeros(self.n_classes)), out)
         out -= present @ form.A.T
 
-    def _sparse(self, X: Matrix, a: int, b: int, form: Form, out: Array) -> bool:
+    def _sparse(self, X: Csr, a: int, b: int, form: Form, out: Array) -> bool:
         """The same over stored entries alone; False where some are missing."""
         from ...kernels.sparse_rows import csr_linear_scores, csr_scores
 
@@ -177,12 +176,12 @@ class ElementwiseScorer(Scorer):
         """Whether a stored entry is there or not, and nothing else matters."""
         return self.family.adds_entries and self.family.entry_threshold is not None
 
-    def impossible_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
+    def impossible_rows(self, X: NumberRows, start: int, stop: int, out: Array) -> None:
         """How often a class would meet a value it gives probability 0."""
         assert self.never is not None
         self._linear(X, start, stop, self.never, out)
 
-    def check(self, X: Matrix) -> None:
+    def check(self, X: NumberRows) -> None:
         if is_sparse(X) and self.family.has_zero:
             if not self._by_presence:  # else looked at while it is scored
                 self.family.check_sparse(csr(X), self.columns)
@@ -190,13 +189,13 @@ class ElementwiseScorer(Scorer):
         for start, stop in row_blocks(*X.shape):
             self.family.check(block(X, start, stop).astype(np.float64), self.columns, start)
 
-    def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
+    def parts(self, X: NumberRows, a: Codes, b: Codes) -> Terms:
         """T(x_j)·(Θ_aj − Θ_bj) − (A_aj − A_bj): the terms of the sum."""
         terms = self._terms(X, a, b, self.form)
         return terms if self.never is None else terms._replace(never=self._terms(X, a, b, self.never))
 
-    def _terms(self, X: Matrix, a: Codes, b: Codes, form: Form) -> Terms:
-        def cells(x: Array, c: Codes, j: Any) -> Array:
+    def _terms(self, X: NumberRows, a: Codes, b: Codes, form: Form) -> Terms:
+        def cells(x: Array, c: Codes, j: NDArray[np.integer]) -> Array:
             """T(x)·Θ_cj − A_cj of values x of the columns j in the classes c."""
             return np.asarray((self.family.T(x) * form.theta[c, j]).sum(axis=-1) - form.A[c, j])
 
@@ -207,14 +206,14 @@ class ElementwiseScorer(Scorer):
         odds = cells(x, a[:, None], columns) - cells(x, b[:, None], columns)
         return Terms(np.where(x == x, odds, 0.0), np.zeros(len(x)))
 
-    def log_likelihood(self, stats: Any) -> Array | None:
+    def log_likelihood(self, stats: Stats) -> Array | None:
         """t·Θ_c − n·A_c; None where log h(x), which is no sum that is kept, is not 0."""
         if self.family.has_base or self.never is not None:
             return None
         form = self.form
         return np.asarray((stats["t"] * form.theta).sum(axis=(1, 2)) - (stats["n"] * form.A).sum(axis=1))
 
-    def separation(self, stats: Any) -> Between:
+    def separation(self, stats: Stats) -> Between:
         """(Θ_a − Θ_b)·(mean T of a − mean T of b): the fit matches means."""
         theta, zero = self.form.theta, None if self.never is None else self.never.theta
         n, t = self.family.smooth(stats["n"], stats["t"])
@@ -228,7 +227,7 @@ class ElementwiseScorer(Scorer):
 
         return between
 
-    def log_base(self, X: Matrix) -> Array:
+    def log_base(self, X: NumberRows) -> Array:
         """Σ_j log h(x_j)."""
         if not self.family.has_base:
             return np.zeros(X.shape[0])  # h = 1: sparse rows need not be made dense
@@ -245,23 +244,24 @@ class ElementwiseScorer(Scorer):
             means = self.family.mean(self.form.theta)
         return self._possible(np.where(np.isfinite(means), means, 1.0), slice(None), self.family.interval[1])
 
-    def filled(self, X: NDArray[Any], posterior: Array) -> NDArray[Any]:
+    def filled(self, X: NumberRows, posterior: Array) -> Array:
         """The mean of the mixture, where a value is missing."""
         if not self.family.mixes:
-            return super().filled(X, posterior)
-        return np.where(np.isnan(X), self.family.mixed(posterior, self.form.theta), X)
+            return np.asarray(super().filled(X, posterior))
+        x = np.asarray(X)
+        return np.where(np.isnan(x), self.family.mixed(posterior, self.form.theta), x)
 
-    def _possible(self, values: Array, codes: Any, one: float = 1.0) -> Array:
+    def _possible(self, values: Array, codes: Codes | slice, one: float = 1.0) -> Array:
         """0 where a class never shows anything else, 1 (or what stands for it) where it never shows 0 (smoothing 0)."""
         if self.never is None:
             return values
         zero = self.never.theta[codes][..., 0]
         return np.where(zero > 0, 0.0, np.where(zero < 0, one, values))
 
-    def drawn_in(self, X: NDArray[Any]) -> NDArray[Any]:
+    def drawn_in(self, X: NumberRows) -> Array:
         return np.asarray(X, dtype=np.float64) * 1e-50
 
-    def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+    def sample(self, codes: Codes, rng: np.random.Generator) -> Array:
         """Draw every column on its own, given the class."""
         return self.family.shown(self._possible(self.family.draw(self.form.theta[codes], rng), codes))
 
@@ -272,5 +272,5 @@ class ElementwiseScorer(Scorer):
         names = self.family.names(self.columns)
         return LogisticForm(names, self.form.by_class, self.form.offset, self._statistic, impossible=impossible)
 
-    def _statistic(self, X: NDArray[Any]) -> Array:
+    def _statistic(self, X: Cells) -> Array:
         return self.family.T(np.asarray(X, dtype=np.float64)).reshape(len(X), -1)

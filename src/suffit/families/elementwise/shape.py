@@ -10,7 +10,7 @@ import itertools
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from ...core.stats import CLASS, FEATURE, ROUNDING, Stats, is_rounding, layout
 from ...data.arrays import Array, freeze, sum_is_finite
 from ...data.errors import InputError, NotLearnedError
 from ...data.labels import Index
-from ...data.matrices import Matrix, block, csr, entries, is_sparse, sparse_without_missing
+from ...data.matrices import Csr, NumberRows, block, csr, entries, is_sparse, sparse_without_missing
 from ...data.rows import Rows
 from ...data.warn import warn_absent
 from ...kernels.runtime.threads import COPY_CELLS, cores, entry_blocks, every, in_order, row_blocks
@@ -63,7 +63,7 @@ def class_ranges(rows: Rows) -> list[tuple[int, int]]:
     return [(a, b) for a, b in itertools.pairwise(edges) if a < b]
 
 
-def sum_entries(add: AddEntries, X: Matrix, rows: Rows, shape: tuple[int, ...]) -> Array:
+def sum_entries(add: AddEntries, X: Csr, rows: Rows, shape: tuple[int, ...]) -> Array:
     """Sums, of this shape (K, …), over the stored entries of a CSR matrix.
 
     ``add(a, b, lo, hi, t)`` adds to t what the rows [a, b) of the classes [lo, hi) have.  Where that makes many blocks
@@ -98,13 +98,13 @@ def sum_entries(add: AddEntries, X: Matrix, rows: Rows, shape: tuple[int, ...]) 
 
 
 @dataclass(frozen=True)
-class Elementwise(SmoothedFamily, IndependentColumns):
+class Elementwise(SmoothedFamily[NumberRows], IndependentColumns):
     """Independent columns.  ``alpha`` pseudo-rows, spread like all rows of all classes, smooth every class.
 
     α = 1 by default; ``alpha=0`` is maximum likelihood, but for a class without values, which gets a pseudo-row anyway.
     """
 
-    alpha: Any = field(default=1.0, kw_only=True)  # a number, numbers by column, or how to choose one
+    alpha: float | str | Array = field(default=1.0, kw_only=True)  # a number, numbers by column, or how to choose one
     tuning: Tuning | None = field(default=None, kw_only=True, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -148,7 +148,7 @@ class Elementwise(SmoothedFamily, IndependentColumns):
 
     # --- collect
 
-    def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
+    def collect(self, X: NumberRows, rows: Rows, columns: Sequence[str]) -> Stats:
         """n[c, j] = Σ w and t[c, j] = Σ w T(x) over the present values."""
         from ...kernels.moments import class_sums
 
@@ -171,7 +171,7 @@ class Elementwise(SmoothedFamily, IndependentColumns):
             t += dt
         return Stats(ELEMENTWISE, axes, {"n": n, "t": t})
 
-    def _sparse_sums(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> dict[str, Array] | None:
+    def _sparse_sums(self, X: Csr, rows: Rows, columns: Sequence[str]) -> dict[str, Array] | None:
         """Zeros are T(0) each: t = N·T(0) + Σ over stored entries of T(x) − T(0).  None where some are missing."""
         from ...kernels.sparse_rows import csr_class_statistics, csr_class_sums
 
@@ -260,7 +260,7 @@ class Elementwise(SmoothedFamily, IndependentColumns):
             natural = Natural(*parts)  # type: ignore[arg-type]
         return natural
 
-    def leave_one_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
+    def leave_one_out(self, X: NumberRows, rows: Rows, stats: Stats, columns: Sequence[str]) -> LooScores:
         """Σ_j T(x_j)·Θ_cj − A_cj + log h(x_j), Θ and A solved from the sums less this row, all rows at once."""
         from .leave_one_out import leave_one_out
 
@@ -310,7 +310,7 @@ def without(total: Array, part: Array, least: float = EMPTIED) -> Array:
     return np.where(is_rounding(left, total, least), 0.0, left)
 
 
-def word_name(columns: Sequence[str], j: Any) -> str:
+def word_name(columns: Sequence[str], j: int) -> str:
     """The name of a column, or of a word that has never been seen."""
     return columns[j] if j < len(columns) else f"word {j}"
 

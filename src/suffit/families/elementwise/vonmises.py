@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,7 +84,7 @@ class VonMises(Elementwise):
     key: ClassVar[str] = "vonmises"
 
     @property
-    def statistic(self) -> tuple[Any, ...]:
+    def statistic(self) -> tuple[object, ...]:
         """Angles depend on the period."""
         return (self.key, self.period)
 
@@ -105,7 +106,7 @@ class VonMises(Elementwise):
         a = np.remainder(x, self.period) * (2 * np.pi / self.period)
         return np.stack([np.cos(a), np.sin(a)], axis=-1)
 
-    def names(self, columns: tuple[str, ...]) -> tuple[str, ...]:  # type: ignore[override]
+    def names(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Cos and sin of each column."""
         return tuple(name for c in columns for name in (f"cos {c}", f"sin {c}"))
 

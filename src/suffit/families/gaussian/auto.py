@@ -12,7 +12,7 @@ from ...core.family import Family, Scorer
 from ...core.stats import Stats
 from ...data.arrays import Array
 from ...data.errors import InputError
-from ...data.matrices import Matrix
+from ...data.matrices import NumberRows
 from ...data.rows import Rows
 from ..tuning import (
     LOO,
@@ -38,7 +38,7 @@ SAME_LOSS = 1e-9  # losses that differ by less are the same but for rounding: a 
 class Candidate:
     """A structure, what it scored, row by row, and how many parameters its covariances have."""
 
-    family: Any
+    family: Gaussian | MultivariateGaussian
     trial: Trial
     losses: Array
     weights: Array
@@ -52,7 +52,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class AnyGaussian(Family):
+class AnyGaussian(Family[NumberRows, Stats]):
     """Normal columns whose covariance structure is open until rows are seen.
 
     Spherical, diagonal and full covariances are compared by leave-one-out, own and shared (or tied as given); full ones
@@ -66,7 +66,7 @@ class AnyGaussian(Family):
     key: ClassVar[str] = "any_gaussian"
     may_warn: ClassVar[bool] = True
 
-    def tuned(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Family:
+    def tuned(self, X: NumberRows, rows: Rows, columns: Sequence[str]) -> Family:
         """Of the structures no worse than the best by more than its standard error, that with the fewest parameters.
 
         The error is that of the mean difference between the losses of the same rows.  Plain leave-one-out would
@@ -93,7 +93,7 @@ class AnyGaussian(Family):
         tuning = Tuning(LOO_LOSS, tuple(c.trial for c in tried), taken.trial)
         return replace(taken.family, tuning=tuning)
 
-    def _full(self, full: MultivariateGaussian, stats: Stats, here: Matrix, few: Rows) -> Iterator[Candidate]:
+    def _full(self, full: MultivariateGaussian, stats: Stats, here: NumberRows, few: Rows) -> Iterator[Candidate]:
         """Full covariances, under every tie and shrinkage that is open."""
         p, K = here.shape[1], len(few.classes)
         for trial, losses, weights in covariance_losses(full, here, few, stats):
@@ -101,7 +101,9 @@ class AnyGaussian(Family):
             named = replace(trial, settings={"covariance": "full", **trial.settings})
             yield Candidate(replace(full, **trial.settings), named, losses, weights, own * p * (p + 1) / 2)
 
-    def _apart(self, X: Matrix, rows: Rows, columns: Sequence[str], here: Matrix, few: Rows) -> Iterator[Candidate]:
+    def _apart(
+        self, X: NumberRows, rows: Rows, columns: Sequence[str], here: NumberRows, few: Rows
+    ) -> Iterator[Candidate]:
         """Independent columns, each with a variance of its own or all with one."""
         for structure, each in (("diagonal", X.shape[1]), ("spherical", 1)):
             for tie in (0.0, 1.0) if self.tie == LOO else (self.tie,):
@@ -116,7 +118,7 @@ class AnyGaussian(Family):
         """The structure that another has."""
         return other if isinstance(other, Gaussian | MultivariateGaussian) else self
 
-    def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
+    def collect(self, X: NumberRows, rows: Rows, columns: Sequence[str]) -> Stats:
         """Refused before the structure is chosen."""
         raise InputError("covariance='auto' has not chosen a structure yet; fit first")
 

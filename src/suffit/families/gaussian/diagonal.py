@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from ...core.stats import CLASS, FEATURE, ROUNDING, Stats, layout
 from ...data.arrays import Array, Codes, adds_up, freeze
 from ...data.errors import InputError, check_finite
 from ...data.labels import Index
-from ...data.matrices import Matrix, block, csr, is_sparse, sparse_without_missing
+from ...data.matrices import Csr, NumberRows, block, csr, is_sparse, sparse_without_missing
 from ...data.rows import Rows
 from ...data.warn import SingularClassWarning, warn_absent, warn_once
 from ...kernels.runtime.threads import every, in_order, row_blocks
@@ -38,7 +38,7 @@ Flags = NDArray[np.bool_]
 SAME_MEAN = 4e-16  # means that differ by less, relative to the numbers they come from, are the same
 
 
-def shift_moments(sums: dict[str, Array], d: Array) -> dict[str, Array]:
+def shift_moments(sums: Stats, d: Array) -> dict[str, Array]:
     """Σ(z+d) = Σz + n d;  Σ(z+d)² = Σz² + d(2Σz + n d)."""
     n, x, xx = sums["n"], sums["x"], sums["xx"]
     return {"n": n, "x": x + n * d, "xx": xx + d * (2 * x + n * d)}
@@ -47,13 +47,13 @@ def shift_moments(sums: dict[str, Array], d: Array) -> dict[str, Array]:
 MOMENTS = layout(
     "moments",
     dict.fromkeys(("n", "x", "xx"), (CLASS, FEATURE)),
-    shift_moments,  # type: ignore[arg-type]
+    shift_moments,
     counted=dict.fromkeys(("x", "xx"), "n"),
     noise=(CLASS, FEATURE),
 )
 
 
-def origin_of(X: Matrix, rows: Rows, normal: Callable[[Any], Any] = np.asarray) -> Array:
+def origin_of(X: NumberRows, rows: Rows, normal: Callable[[Array], Array] = np.asarray) -> Array:
     """The mean of the first values (as ``normal`` makes them) of every class and column, so that nothing cancels."""
     from ...kernels.moments import first_means
 
@@ -72,7 +72,7 @@ def origin_of(X: Matrix, rows: Rows, normal: Callable[[Any], Any] = np.asarray) 
     return mean
 
 
-def expects_missing(X: Matrix) -> bool:
+def expects_missing(X: NumberRows) -> bool:
     """Whether some rows from all over have a missing value: then all are read as if, whatever thread is first."""
     if is_sparse(X):
         return not adds_up(X.data)
@@ -195,15 +195,15 @@ class Gaussian(IndependentColumns):
             raise ValueError(f"{type(self).__name__}(floor={self.floor!r}): must be 'own', 'bounded' or 'largest'")
 
     @property
-    def statistic(self) -> tuple[Any, ...]:
+    def statistic(self) -> tuple[object, ...]:
         """Moments; every setting is a matter of solving."""
         return (self.key,)
 
-    def normal(self, x: NDArray[Any]) -> NDArray[Any]:
+    def normal(self, x: Array) -> Array:
         """What of x is normal: x itself."""
         return x
 
-    def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
+    def collect(self, X: NumberRows, rows: Rows, columns: Sequence[str]) -> Stats:
         """n, Σz, Σz² per class and column, z = x − origin."""
         axes = {CLASS: rows.classes, FEATURE: Index.range(X.shape[1])}
         if sparse_without_missing(X) and self.has_zero:
@@ -217,9 +217,9 @@ class Gaussian(IndependentColumns):
             xx += dxx
         return Stats(MOMENTS, axes, {"n": n, "x": x, "xx": xx}, origin)
 
-    def surely_valid(self, X: Matrix) -> bool:
+    def surely_valid(self, X: NumberRows) -> bool:
         """A finite sum of squares: no NaN, no infinity, nothing that overflows."""
-        x = (X if type(X) is np.ndarray else X.data).reshape(-1)
+        x = (X.data if is_sparse(X) else X).reshape(-1)
         return x.dtype == np.float64 and math.isfinite(x.dot(x))
 
     def running(self, stats: Stats) -> Running | None:
@@ -227,7 +227,7 @@ class Gaussian(IndependentColumns):
         return RunningMoments(stats, *table) if table is not None else None
 
     def _block_moments(
-        self, X: Matrix, rows: Rows, columns: Sequence[str], origin: Array, missing: bool, start: int, stop: int
+        self, X: NumberRows, rows: Rows, columns: Sequence[str], origin: Array, missing: bool, start: int, stop: int
     ) -> tuple[Array, Array, Array]:
         from ...kernels.moments import class_moments, class_moments_present
 
@@ -253,7 +253,7 @@ class Gaussian(IndependentColumns):
             )
         return there, x, xx
 
-    def _collect_sparse(self, X: Matrix, rows: Rows, columns: Sequence[str], axes: dict[str, Index]) -> Stats:
+    def _collect_sparse(self, X: Csr, rows: Rows, columns: Sequence[str], axes: dict[str, Index]) -> Stats:
         """Two passes over the stored entries: means (zeros count), then moments about them."""
         from ...kernels.sparse_rows import csr_class_moments
 
@@ -351,7 +351,7 @@ class Gaussian(IndependentColumns):
             whose = largest if self.floor == "largest" else np.minimum(largest, FAIR_RANGE * total)
         return np.asarray(var + self.smoothing * whose)
 
-    def leave_one_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
+    def leave_one_out(self, X: NumberRows, rows: Rows, stats: Stats, columns: Sequence[str]) -> LooScores:
         """−Σ_j ½(x_j − μ_cj)²/σ²_cj + log σ_cj√2π, means and variances from the moments less this row."""
         noise = np.hypot(stats["xx"], 0.0 if stats.noise is None else stats.noise)
         sums = stats["n"], stats["x"], stats["xx"], np.asarray(stats.origin), noise

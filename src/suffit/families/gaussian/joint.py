@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from ...core.family import EMPTIED, Family, Scorer, least, register
 from ...core.leave_one_out import LooScores
-from ...core.stats import CLASS, FEATURE, PATTERN, ROUNDING, Stats
+from ...core.stats import CLASS, FEATURE, PATTERN, ROUNDING, Layout, Stats
 from ...data.arrays import Array, Codes, freeze
 from ...data.errors import InputError
 from ...data.labels import Index
-from ...data.matrices import Matrix, block, is_sparse
+from ...data.matrices import NumberRows, block, is_sparse
 from ...data.rows import Rows
+from ...data.validate import ColumnNames
 from ..tuning import LOO, Tuning, check_classes, tuned_covariance
 from .diagonal import PRIOR_ROWS, apart
 from .few_rows.kept import are_few, as_rows, check_kept, has_missing, is_kept, kept_rows, values_of
@@ -149,11 +150,11 @@ class MultivariateGaussian(JointMoments):
             raise ValueError(f"MultivariateGaussian(freedom={self.freedom!r}): must be a number above 0")
 
     @property
-    def statistic(self) -> tuple[Any, ...]:
+    def statistic(self) -> tuple[object, ...]:
         """Which sums are kept depends on what the settings need."""
         return (self.key, self._layout().name, self.missing)
 
-    def _layout(self) -> Any:
+    def _layout(self) -> Layout:
         if self.shrinkage == "ledoit-wolf":
             return SCATTER_FOURTH
         return SCATTER_POOLED if self.pooled else SCATTER
@@ -165,7 +166,7 @@ class MultivariateGaussian(JointMoments):
         of_its_own = type(self).tuned is not Family.tuned or type(self).tuned_on is not MultivariateGaussian.tuned_on
         return not (of_its_own or LOO in (self.tie, self.shrinkage))
 
-    def tuned_on(self, X: Matrix, rows: Rows, stats: Stats, columns: Sequence[str]) -> Family:
+    def tuned_on(self, X: NumberRows, rows: Rows, stats: Stats, columns: Sequence[str]) -> Family:
         """With the tie and the shrinkage of the least leave-one-out log-loss, where that is asked for.
 
         Rows with missing values help to make the sums, completed as with one shared covariance; the rows compared are
@@ -180,7 +181,7 @@ class MultivariateGaussian(JointMoments):
                 "tuning tie or shrinkage by leave-one-out needs complete rows, and every row has a missing value; "
                 "set tie and shrinkage to numbers"
             )
-        return tuned_covariance(self, X[whole], rows.some(whole), self.sums_to_tune(stats, columns))  # type: ignore[no-any-return]
+        return tuned_covariance(self, X[whole], rows.some(whole), self.sums_to_tune(stats, columns))
 
     def sums_to_tune(self, stats: Stats, columns: Sequence[str]) -> Stats:
         """The sums that settings are compared under: of all rows, completed as with one shared covariance."""
@@ -194,14 +195,14 @@ class MultivariateGaussian(JointMoments):
         tie, shrinkage = (b if a == LOO else a for a, b in ((self.tie, other.tie), (self.shrinkage, other.shrinkage)))
         return replace(self, tie=tie, shrinkage=shrinkage, tuning=other.tuning)
 
-    def surely_valid(self, X: Matrix) -> bool:
+    def surely_valid(self, X: NumberRows) -> bool:
         """A finite sum of squares: no NaN, no infinity, nothing that overflows."""
         x = (X.data if is_sparse(X) else X).reshape(-1)
         return self.shrinkage != "ledoit-wolf" and x.dtype == np.float64 and bool(np.isfinite(x @ x))
 
     # --- collect
 
-    def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
+    def collect(self, X: NumberRows, rows: Rows, columns: Sequence[str]) -> Stats:
         """The sums of these rows; of few rows with many columns, the rows themselves with their counts."""
         if self.missing == "em" and not self.prior and are_few(*X.shape):
             return kept_rows(self._layout(), X, rows, columns)
@@ -212,7 +213,7 @@ class MultivariateGaussian(JointMoments):
         if not is_kept(stats):
             return stats
         x, rows = as_rows(stats)
-        return super().collect(x, rows, range(x.shape[1]))  # type: ignore[arg-type]
+        return super().collect(x, rows, ColumnNames(x.shape[1]))
 
     def without_rounding(self, before: Stats, after: Stats) -> Stats:
         """Counts of rows have none; sums of squares may."""
@@ -311,7 +312,7 @@ class MultivariateGaussian(JointMoments):
         return replace(self, shrinkage=float(self.amount(p, seen)), target="diagonal")
 
     @staticmethod
-    def amount(p: int, seen: Any) -> Any:
+    def amount(p: int, seen: float | Array) -> Array:
         """How far correlations of p columns are shrunk whose pairs so many rows have."""
         return np.clip(0.5 * (p / np.maximum(seen, 1.0) - 1 / FEW_ROWS), 0.0, MOST_SHRINKAGE)
 
@@ -366,7 +367,7 @@ class MultivariateGaussian(JointMoments):
         W = np.stack([_inverse(factor) for factor in L]) / scale[:, None, :]
         return W, 2 * (np.log(np.einsum("cii->ci", L)).sum(axis=1) + np.log(scale).sum(axis=1))
 
-    def leave_one_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
+    def leave_one_out(self, X: NumberRows, rows: Rows, stats: Stats, columns: Sequence[str]) -> LooScores:
         """By rank-one downdates; rows that leave something singular are solved one by one.
 
         Where rows have missing values, EM is run anew for each, from where a first-order step leads (EmLoo); from the
@@ -389,7 +390,7 @@ class MultivariateGaussian(JointMoments):
             out[odd] = self.solved_without(X[odd], rows.some(odd), stats, columns).log_density
         return LooScores(out)
 
-    def approximate_leave_one_out(self, X: Matrix, rows: Rows, stats: Any, columns: Sequence[str]) -> LooScores:
+    def approximate_leave_one_out(self, X: NumberRows, rows: Rows, stats: Stats, columns: Sequence[str]) -> LooScores:
         """As ``leave_one_out``; where rows have missing values about that, in the time of a few fits.
 
         EM by one step to the first order (EmLoo), pairs by what each row adds to them (LooWithMissing).
@@ -403,7 +404,9 @@ class MultivariateGaussian(JointMoments):
             return LooScores(of_rows.log_density(self.tie, self.shrinkage, self.freedom))
         return self.leave_one_out(X, rows, stats, columns)
 
-    def _without_missing(self, X: Matrix, rows: Rows, stats: Stats, columns: Sequence[str], how: Any) -> LooScores:
+    def _without_missing(
+        self, X: NumberRows, rows: Rows, stats: Stats, columns: Sequence[str], how: Callable[..., Array]
+    ) -> LooScores:
         """By EM from where all rows led; rows for which that fails are solved one by one."""
         out = np.full((len(rows), len(stats["n"])), np.nan)
         left = self._em_loo(stats, columns)
@@ -442,7 +445,7 @@ class MultivariateGaussian(JointMoments):
                 return None
         return left
 
-    def alone(self, X: Matrix, rows: Rows, stats: Stats) -> Flags:
+    def alone(self, X: NumberRows, rows: Rows, stats: Stats) -> Flags:
         """Rows without which a column would not vary."""
         if self._is_wide(stats):
             kept = CentredRows(*as_rows(stats))
@@ -458,7 +461,9 @@ class MultivariateGaussian(JointMoments):
             ((share > 1 - NOTHING_LEFT) & (total > 0)).any(axis=1)
         )  # a constant column says nothing anyway
 
-    def loo_by_shrinkage(self, X: Matrix, rows: Rows, stats: Stats, shrinkages: Sequence[float | str]) -> list[Array]:
+    def loo_by_shrinkage(
+        self, X: NumberRows, rows: Rows, stats: Stats, shrinkages: Sequence[float | str]
+    ) -> list[Array]:
         """log p(x_i | c) without row i under several amounts of shrinkage; NaN where singular.  # → [(n, K)]
 
         Amounts that the data choose leave nothing singular: what rank-one downdates cannot tell is solved.
@@ -479,7 +484,7 @@ class MultivariateGaussian(JointMoments):
         by_number = not isinstance(self.shrinkage, str) and (self.shrinkage or self.ridge)
         return bool(by_number and self.target == "identity" and self.pool is None and np.isinf(self.freedom))
 
-    def downdates(self, X: Matrix, rows: Rows, stats: Stats) -> Downdates:
+    def downdates(self, X: NumberRows, rows: Rows, stats: Stats) -> Downdates:
         """What leaving out each row does to the covariances, however much they are then shrunk."""
         x = block(X, 0, X.shape[0]).astype(np.float64)
         blend = Blend(self.tie, self.unbiased, self.ridge, self.target == "diagonal", self.tolerance)
@@ -499,7 +504,7 @@ class MultivariateGaussian(JointMoments):
         return Scatter(means, own, S, sums, np.asarray(stats.origin), varying(total, self.ridge), *prior)
 
     def loo_with_missing(
-        self, stats: Stats, precision: Any = np.float32
+        self, stats: Stats, precision: type[np.floating] = np.float32
     ) -> Callable[[Array, Codes, Array], LooWithMissing]:
         """About what leaving out each row, some of which have missing values, does to densities, whatever tie and
         shrinkage.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, cast
+from typing import ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ...core.family import POSITIVE, Between, Running, Scorer, Terms, register
 from ...core.logistic import Centred, LogisticForm
 from ...core.stats import Stats
-from ...data.arrays import Array, Codes, freeze
-from ...data.matrices import Matrix, block
+from ...data.arrays import Array, Cells, Codes, freeze
+from ...data.matrices import NumberRows, block
 from ...kernels.runtime.threads import COPY_CELLS, row_blocks
 from .diagonal import Gaussian
 from .scores import GaussianScorer
@@ -68,7 +68,7 @@ class LogNormal(Gaussian):
     support: ClassVar[str] = "needs x > 0"
     way_out: ClassVar[str] = "use gaussian, shift the column, or drop the row"
 
-    def normal(self, x: NDArray[Any]) -> NDArray[Any]:
+    def normal(self, x: Array) -> Array:
         """The logarithm of x."""
         return np.log(np.asarray(x, dtype=np.float64))
 
@@ -80,7 +80,7 @@ class LogNormal(Gaussian):
         """−log x, the Jacobian of log x."""
         return -np.log(x)
 
-    def surely_valid(self, X: Matrix) -> bool:
+    def surely_valid(self, X: NumberRows) -> bool:
         """Nothing shows it at once."""
         return False
 
@@ -93,7 +93,7 @@ class LogNormal(Gaussian):
         return LogNormalScorer(cast(GaussianScorer, super().scorer(stats, columns)), self, tuple(columns))
 
 
-class LogNormalScorer(Scorer):
+class LogNormalScorer(Scorer[NumberRows, Stats]):
     """Scores of log x under a Gaussian scorer; the Jacobian of log x is the log_base of the family."""
 
     takes_missing = True
@@ -103,35 +103,35 @@ class LogNormalScorer(Scorer):
         self.inner, self.family, self.key, self.columns = inner, family, family.key, columns
         self.n_classes, self.n_parameters = inner.n_classes, inner.n_parameters
 
-    def _blocks(self, X: Matrix) -> Iterator[tuple[int, Array]]:
+    def _blocks(self, X: NumberRows) -> Iterator[tuple[int, Array]]:
         for start, stop in row_blocks(X.shape[0], X.shape[1], COPY_CELLS):
             yield start, block(X, start, stop).astype(np.float64)
 
-    def check(self, X: Matrix) -> None:
+    def check(self, X: NumberRows) -> None:
         """Refuse rows outside the support."""
         for start, x in self._blocks(X):
             self.family.check(x, self.columns, start)
 
-    def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
+    def score_rows(self, X: NumberRows, start: int, stop: int, out: Array) -> None:
         """Gaussian scores of log x."""
         with np.errstate(all="ignore"):
             self.inner.score_rows(freeze(self.family.normal(block(X, start, stop))), 0, stop - start, out)
 
-    def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
+    def parts(self, X: NumberRows, a: Codes, b: Codes) -> Terms:
         """The terms of log x."""
         with np.errstate(all="ignore"):
             return self.inner.parts(freeze(self.family.normal(block(X, 0, X.shape[0]))), a, b)
 
-    def log_likelihood(self, stats: Any) -> Array | None:
+    def log_likelihood(self, stats: Stats) -> Array | None:
         """The Gaussian's own, and −Σ log x."""
         inner = self.inner.log_likelihood(stats)
         return None if inner is None else inner - (stats["x"] + stats["n"] * np.asarray(stats.origin)).sum(axis=1)
 
-    def separation(self, stats: Any) -> Between:
+    def separation(self, stats: Stats) -> Between:
         """The Gaussian's own: densities change by the same factor."""
         return self.inner.separation(stats)
 
-    def log_base(self, X: Matrix) -> Array:
+    def log_base(self, X: NumberRows) -> Array:
         """The Gaussian's own, and −log x."""
         parts = []
         for _, x in self._blocks(X):
@@ -145,20 +145,21 @@ class LogNormalScorer(Scorer):
         variances = np.einsum("cjj->cj", self.inner.covariances())
         return np.asarray(np.exp(self.inner.means + variances / 2))
 
-    def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+    def sample(self, codes: Codes, rng: np.random.Generator) -> Array:
         """Exp of normal draws."""
-        return np.exp(self.inner.sample(codes, rng))
+        return np.exp(np.asarray(self.inner.sample(codes, rng)))
 
     def logistic_form(self) -> LogisticForm:
         """Linear and quadratic in log x: weights on (log x, (log x)²)."""
         form = self.inner.logistic_form()
         Q = form.quadratic if form.quadratic is not None else np.zeros_like(form.weights)
         names = tuple(name for c in self.columns for name in (f"log {c}", f"(log {c})²"))
-        here: Any = form.centred
+        here = form.centred
+        assert here is not None  # a Gaussian is centred
         w, near = (np.stack([a, Q], axis=-1).reshape(len(Q), -1) for a in (form.weights, here.weights))
         centred = Centred(partial(self._statistic, here.centre), near, here.intercept, here.centre)
         return LogisticForm(names, w, form.intercept, partial(self._statistic, 0.0), centred=centred)
 
-    def _statistic(self, centre: Any, X: NDArray[Any]) -> Array:
-        z = self.family.normal(X) - centre
+    def _statistic(self, centre: float | Array, X: Cells) -> Array:
+        z = self.family.normal(np.asarray(X, dtype=np.float64)) - centre
         return np.stack([z, z * z], axis=-1).reshape(len(z), -1)

@@ -19,7 +19,7 @@ from ...core.stats import CLASS, FEATURE, PATTERN, Coarser, Layout, Stats, layou
 from ...data.arrays import Array, Codes, freeze
 from ...data.errors import InputError, check_finite
 from ...data.labels import Index
-from ...data.matrices import Matrix, block, csr, is_sparse
+from ...data.matrices import NumberRows, block, csr, is_sparse
 from ...data.rows import Rows
 from ...kernels.runtime.threads import cores, every, in_order, one_blas_thread, row_blocks
 from ..elementwise.shape import never_learned
@@ -76,11 +76,11 @@ def _of_patterns(turned: Layout) -> dict[str, Any]:
         axes = {k: v for k, v in stats.axes.items() if k != PATTERN}
         return Stats(turned, axes, pair_sums(stats), stats.origin, stats.noise)
 
-    counted = {**dict.fromkeys(("x", "xx"), "n"), **dict.fromkeys(("part_x", "part_xx"), "part_n")}
     coarser = Coarser(turned, too_many, turn)
-    return {"growing": {PATTERN: "part_n"}, "cells": cells_of, "coarser": coarser, "counted": counted}
+    return {"growing": {PATTERN: "part_n"}, "cells": cells_of, "coarser": coarser, "counted": _COUNTED}
 
 
+_COUNTED = {**dict.fromkeys(("x", "xx"), "n"), **dict.fromkeys(("part_x", "part_xx"), "part_n")}
 _SQUARE = (FEATURE, FEATURE)
 _OWN = {
     **{"n": (CLASS,), "x": (CLASS, FEATURE), "xx": (CLASS, *_SQUARE)},  # of complete rows
@@ -94,27 +94,27 @@ PAIRS_POOLED = layout("scatter-pairs-pooled", {**_PAIRS, "pair_xx": _SQUARE}, sh
 SCATTER = layout("scatter", _OWN, shift_own, **_of_patterns(PAIRS), noise=_CELL)
 _POOLED = {**_OWN, "xx": _SQUARE, "part_xx": (PATTERN, *_SQUARE)}
 SCATTER_POOLED = layout("scatter-pooled", _POOLED, shift_pooled, **_of_patterns(PAIRS_POOLED), noise=(FEATURE,))
-_FOURTH = _of_patterns(PAIRS)
+_FOURTH: dict[str, Any] = {**_of_patterns(PAIRS), "counted": {**_COUNTED, "xxy": "n", "xxyy": "n"}}
 SCATTER_FOURTH = layout(
     "scatter-fourth",
     {**_OWN, "xxy": _OWN["xx"], "xxyy": _OWN["xx"]},
     shift_own_fourth,
-    **{**_FOURTH, "counted": {**_FOURTH["counted"], "xxy": "n", "xxyy": "n"}},
+    **_FOURTH,
     noise=_CELL,
 )
 
 
-class JointMoments(Family):
+class JointMoments(Family[NumberRows, Stats]):
     """A family that rests on first and second moments of its columns together."""
 
     missing: str
 
-    def _layout(self) -> Any:
+    def _layout(self) -> Layout:
         raise NotImplementedError
 
     # --- collect
 
-    def collect(self, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
+    def collect(self, X: NumberRows, rows: Rows, columns: Sequence[str]) -> Stats:
         """n, Σz, Σzzᵀ per class (Σzzᵀ pooled on request), in row blocks.
 
         Rows with missing values go to the sums of their pattern.
@@ -145,7 +145,7 @@ class JointMoments(Family):
         gaps = np.concatenate(with_missing) if with_missing else np.zeros(0, np.int64)
         return whole + self._parts(rows_of, rows, gaps, whole, columns) if len(gaps) else whole
 
-    def _parts(self, X: Matrix, rows: Rows, gaps: NDArray[np.int64], whole: Stats, columns: Sequence[str]) -> Stats:
+    def _parts(self, X: NumberRows, rows: Rows, gaps: NDArray[np.int64], whole: Stats, columns: Sequence[str]) -> Stats:
         """The sums of the rows with missing values, by pattern; in portions, so that no axis grows beyond its room."""
         portion = max(64, (1 << 20) // X.shape[1])
         parts = [self._portion(X, rows, gaps[a : a + portion], whole, columns) for a in range(0, len(gaps), portion)]
@@ -154,7 +154,9 @@ class JointMoments(Family):
             total = total + part
         return total
 
-    def _portion(self, X: Matrix, rows: Rows, gaps: NDArray[np.int64], whole: Stats, columns: Sequence[str]) -> Stats:
+    def _portion(
+        self, X: NumberRows, rows: Rows, gaps: NDArray[np.int64], whole: Stats, columns: Sequence[str]
+    ) -> Stats:
         from ...kernels.missing import pattern_sums
 
         x = block(X[gaps], 0, len(gaps)).astype(np.float64, copy=False)
@@ -194,7 +196,7 @@ class JointMoments(Family):
         return {name: np.zeros([size[d] for d in dims]) for name, dims in self._layout().dims.items()}
 
     def _block_sums(
-        self, X: Matrix, rows: Rows, columns: Sequence[str], origin: Array, start: int, stop: int
+        self, X: NumberRows, rows: Rows, columns: Sequence[str], origin: Array, start: int, stop: int
     ) -> tuple[Sums, NDArray[np.int64]]:
         """The sums of the complete rows of one block; and the other rows."""
         if is_sparse(X) or not np.isnan(X[start : min(start + FIRST_ROWS, stop)]).any():
@@ -210,7 +212,7 @@ class JointMoments(Family):
         check_powers(out, raw, columns)
         return out, start + np.flatnonzero(gap)
 
-    def _complete_sums(self, X: Matrix, rows: Rows, origin: Array, start: int, stop: int) -> Sums:
+    def _complete_sums(self, X: NumberRows, rows: Rows, origin: Array, start: int, stop: int) -> Sums:
         """The same of complete rows, Σzzᵀ as upper triangles; of a sparse matrix a strip at a time is made dense."""
         from ...kernels.products import SIDE, add_scatter
 
@@ -299,7 +301,7 @@ def divided(stats: Stats, scale: Array) -> Stats:
     return replace(stats, sums=sums, origin=np.asarray(stats.origin) / scale)
 
 
-def without_missing(X: Matrix) -> Flags:
+def without_missing(X: NumberRows) -> Flags:
     """Which rows have no missing value."""
     if not is_sparse(X):
         return np.asarray((X == X).all(axis=1))

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.family import Between, Scorer, Terms
 from ...core.logistic import LogisticForm
+from ...core.stats import Stats
 from ...data.arrays import Array, Codes, adds_up, freeze
 from ...data.errors import check_finite, check_stored
-from ...data.matrices import Matrix, block, csr, entries, is_sparse
+from ...data.matrices import Csr, NumberRows, block, csr, entries, is_sparse
 from ...kernels.runtime.threads import COPY_CELLS, row_blocks
 from .missing.patterns import NO_VARIANCE, Flags
 
@@ -23,12 +24,12 @@ SMALLEST = float(np.finfo(np.float64).tiny)
 NEAR = 30.0  # standard deviations from the middle up to which w·(x − m) + b errs by less than 1e-12 (ε·30²)
 
 
-def centred(X: Matrix, start: int, stop: int, mean: Array, W: Array) -> Array:
+def centred(X: NumberRows, start: int, stop: int, mean: Array, W: Array) -> Array:
     """(x − mean)·Wᵀ for some rows, W (r, p), or (p,) for a diagonal; sparse rows are never made dense."""
     with np.errstate(over="ignore", invalid="ignore"):  # far rows overflow here and are drawn in later
         if is_sparse(X) and isinstance(W, np.ndarray):
             if W.ndim == 1:
-                return np.asarray(X[start:stop].multiply(W).toarray()) - mean * W
+                return cast(Csr, X[start:stop].multiply(W)).toarray() - mean * W
             return np.asarray(X[start:stop] @ W.T) - mean @ W.T
         z = block(X, start, stop) - mean
         return z * W if W.ndim == 1 else z @ W.T
@@ -49,12 +50,12 @@ class Marginal:
         each = np.broadcast_to(deviation, means.shape)
         self.means, self.root, self.log_scale = freeze(means), freeze(1 / each), freeze(np.log(each))
 
-    def scores(self, x: NDArray[Any]) -> Array:
+    def scores(self, x: Array) -> Array:
         """# (n, p) with NaN → (n, K)"""
         squares, peak, _ = self.distances(x)
         return np.asarray(peak - 0.5 * squares)
 
-    def distances(self, x: NDArray[Any]) -> tuple[Array, Array, Array]:
+    def distances(self, x: Array) -> tuple[Array, Array, Array]:
         """d² to each mean, the log-density there, and how many columns say something.  # → (n, K), (n, K), (n,)"""
         from ...kernels.missing import marginal_squares
 
@@ -74,7 +75,7 @@ class Marginal:
 
         return side_of(self, c, there)
 
-    def regressions(self, x: NDArray[Any]) -> Iterator[tuple[NDArray[np.int64], Flags, int, Array, Array]]:
+    def regressions(self, x: Array) -> Iterator[tuple[NDArray[np.int64], Flags, int, Array, Array]]:
         """For every pattern and class: rows, what is there, class, E[x_m | x_o, c] of the rows, root of Cov[x_m | x_o].
 
         E[x_m | x_o] = μ_m + B(x_o − μ_o) with B = Σ_mo Σ_oo⁻¹, Cov = Σ_mm − B Σ_om.
@@ -94,7 +95,7 @@ class Marginal:
                 yield rows, there, c, mean, root * deviation[:, None]
 
 
-class GaussianScorer(Scorer):
+class GaussianScorer(Scorer[NumberRows, Stats]):
     """What all Gaussian scorers share: means, whitenings W_c with W_cᵀW_c = Σ_c⁻¹, log-determinants.
 
     A column (or direction) without variance anywhere carries no information: W is 0 there and ``rank`` counts
@@ -117,7 +118,7 @@ class GaussianScorer(Scorer):
         """The densities of rows with missing values."""
         return Marginal(self.means, self.sigma, self.tolerance)
 
-    def _score_missing(self, X: Matrix, start: int, stop: int, out: Array, look: bool = False) -> None:
+    def _score_missing(self, X: NumberRows, start: int, stop: int, out: Array, look: bool = False) -> None:
         """Scores of the rows that have missing values, which the plain formula has left NaN (else: look for them)."""
         if not look and adds_up(out):
             return
@@ -126,7 +127,7 @@ class GaussianScorer(Scorer):
         if gap.any():
             out[gap] = self.scores_of_parts(x[gap])
 
-    def scores_of_parts(self, x: NDArray[Any]) -> Array:
+    def scores_of_parts(self, x: Array) -> Array:
         """log p(x_o | c) of rows of which some columns o are there.  # (n, p) with NaN → (n, K)"""
         return self.marginal.scores(x)
 
@@ -134,22 +135,22 @@ class GaussianScorer(Scorer):
     def centres(self) -> Array:
         return self.means
 
-    def filled(self, X: NDArray[Any], posterior: Array) -> NDArray[Any]:
+    def filled(self, X: NumberRows, posterior: Array) -> Array:
         """By the regression on the columns that are there, where columns are joint."""
         if self.sigma.ndim == 1 or isinstance(self, DiagonalScorer):
-            return super().filled(X, posterior)
-        out = np.array(X, dtype=np.float64)
+            return np.asarray(super().filled(X, posterior))
+        out = np.asarray(X, dtype=np.float64).copy()
         out[np.isnan(out)] = 0.0
-        for rows, there, c, mean, _ in self.marginal.regressions(X):
+        for rows, there, c, mean, _ in self.marginal.regressions(np.asarray(X, dtype=np.float64)):
             out[np.ix_(rows, ~there)] += posterior[rows, c][:, None] * mean
         return out
 
-    def drawn(self, X: NDArray[Any], codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+    def drawn(self, X: NumberRows, codes: Codes, rng: np.random.Generator) -> Array:
         """Normal about the regression on the columns that are there, where columns are joint."""
         if self.sigma.ndim == 1 or isinstance(self, DiagonalScorer):
-            return super().drawn(X, codes, rng)
-        out = np.array(X, dtype=np.float64)
-        for rows, there, c, mean, root in self.marginal.regressions(X):
+            return np.asarray(super().drawn(X, codes, rng))
+        out = np.asarray(X, dtype=np.float64).copy()
+        for rows, there, c, mean, root in self.marginal.regressions(np.array(out)):
             here = codes[rows] == c
             noise = rng.standard_normal((int(here.sum()), root.shape[1])) @ root.T
             out[np.ix_(rows[here], ~there)] = mean[here] + noise
@@ -167,11 +168,11 @@ class GaussianScorer(Scorer):
         """Where rows too far out are drawn towards."""
         return np.asarray(self.means.mean(axis=0))
 
-    def surely_valid(self, X: NDArray[Any]) -> bool:
+    def surely_valid(self, X: NumberRows) -> bool:
         """Infinities and far points show in the result."""
         return True
 
-    def drawn_in(self, X: NDArray[Any]) -> NDArray[Any]:
+    def drawn_in(self, X: NumberRows) -> Array:
         """X → centre + (x − centre)·1e−50."""
         return np.asarray(self.centre * (1 - 1e-50) + np.asarray(X, dtype=np.float64) * 1e-50)
 
@@ -215,12 +216,12 @@ class DiagonalScorer(GaussianScorer):
         """Whether differences to a row of zeros do not cancel."""
         return bool((np.abs(self.means) * self.root).max(initial=0.0) < NEAR)
 
-    def check(self, X: Matrix) -> None:
+    def check(self, X: NumberRows) -> None:
         """An infinity stored in sparse rows."""
         if is_sparse(X):
             check_stored(csr(X), self.columns)
 
-    def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
+    def score_rows(self, X: NumberRows, start: int, stop: int, out: Array) -> None:
         """One fused loop; blocks with missing values take the loop that skips them."""
         from ...kernels.scores import gaussian_scores, gaussian_scores_present
         from ...kernels.sparse_rows import csr_gaussian_scores
@@ -239,22 +240,22 @@ class DiagonalScorer(GaussianScorer):
             gaussian_scores_present(x, self.means, self.root, self.log_scale, freeze(np.zeros(len(self.means))), out)
             out[np.isinf(x).any(axis=1)] = np.nan  # even where the column says nothing: refused later, by name
 
-    def row_kernel(self, log_prior: Array) -> tuple[Any, tuple[Array, ...]]:
+    def row_kernel(self, log_prior: Array) -> tuple[Callable[..., object] | None, tuple[Array, ...]]:
         from ...kernels.one_row import gaussian_row
 
         return gaussian_row, (self.means, self.root, self.log_scale, freeze(log_prior))
 
-    def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
+    def parts(self, X: NumberRows, a: Codes, b: Codes) -> Terms:
         from .terms import diagonal_terms
 
         return diagonal_terms(self, X, a, b)
 
-    def log_likelihood(self, stats: Any) -> Array | None:
+    def log_likelihood(self, stats: Stats) -> Array | None:
         """−Σ ½(x − μ)²/σ² + log σ√2π, from the sums about the means."""
         about = stats.about(self.means)
         return -np.asarray((about["xx"] * self.root**2 + about["n"] * self.log_scale).sum(axis=1))
 
-    def separation(self, stats: Any) -> Between:
+    def separation(self, stats: Stats) -> Between:
         """½(μ_a − μ_b)²(1/σ²_a + 1/σ²_b) + ½(σ²_a/σ²_b + σ²_b/σ²_a) − 1."""
         precise, var = 2 * self.root**2, np.maximum(self.variances, SMALLEST)
 
@@ -264,7 +265,7 @@ class DiagonalScorer(GaussianScorer):
 
         return between
 
-    def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+    def sample(self, codes: Codes, rng: np.random.Generator) -> Array:
         """μ + σ·normal, column by column."""
         z = rng.standard_normal((len(codes), self.means.shape[1]))
         return np.asarray(self.means[codes] + np.sqrt(self.variances[codes]) * z)
@@ -320,7 +321,7 @@ class OwnScorer(GaussianScorer):
             out.append((reads, np.ascontiguousarray(strip), freeze(shift[:, a:b])))
         return out
 
-    def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
+    def score_rows(self, X: NumberRows, start: int, stop: int, out: Array) -> None:
         """One product per strip for all classes, about the middle of the means; the class mean is added after."""
         from ...kernels.scores import subtract_centre, subtract_half_norms
 
@@ -341,13 +342,13 @@ class OwnScorer(GaussianScorer):
 
     additive = False
 
-    def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
+    def parts(self, X: NumberRows, a: Codes, b: Codes) -> Terms:
         """Along the way from the middle of the two means to the row."""
         from .terms import own_terms
 
         return own_terms(self, X, a, b)
 
-    def log_likelihood(self, stats: Any) -> Array | None:
+    def log_likelihood(self, stats: Stats) -> Array | None:
         """−½ tr(W S Wᵀ) − ½n log det 2πΣ, S the sums about the means."""
         if _has_missing(stats):
             return None
@@ -355,7 +356,7 @@ class OwnScorer(GaussianScorer):
         squares = np.einsum("cki,cij,ckj->c", self.W, about["xx"], self.W, optimize=True)
         return np.asarray(-0.5 * squares + about["n"] * self.start)
 
-    def separation(self, stats: Any) -> Between:
+    def separation(self, stats: Stats) -> Between:
         """part_j = u_j(½(Du)_j + c_j), u = x − m, D = P_b − P_a: E[uuᵀ] = Σ + ddᵀ, both classes being as far from m."""
         P = [W.T @ W for W in self.W]
 
@@ -367,7 +368,7 @@ class OwnScorer(GaussianScorer):
 
         return between
 
-    def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+    def sample(self, codes: Codes, rng: np.random.Generator) -> Array:
         """μ_c + W_c⁻¹·normal."""
         z = rng.standard_normal((len(codes), self.means.shape[1]))
         out = np.empty_like(z)
@@ -422,7 +423,7 @@ class SharedScorer(GaussianScorer):
         rest = self.sigma, self.W, self.log_det, self.rank, self.columns, self.n_parameters
         return SharedScorer(self.means[classes], *rest)
 
-    def check(self, X: Matrix) -> None:
+    def check(self, X: NumberRows) -> None:
         """Where no direction tells classes apart, rows are not looked at otherwise."""
         if not len(self.P):
             for a, b in row_blocks(*X.shape):
@@ -433,7 +434,7 @@ class SharedScorer(GaussianScorer):
         """The middle of the class means."""
         return np.asarray(self.middle)
 
-    def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
+    def score_rows(self, X: NumberRows, start: int, stop: int, out: Array) -> None:
         """Linear in x.  Where the means lie near each other, w_c·(x − m) + b_c; else relative to the nearest mean."""
         from ...kernels.scores import linear_scores
 
@@ -443,7 +444,7 @@ class SharedScorer(GaussianScorer):
             self._from_nearest(X, start, stop, out)
         self._score_missing(X, start, stop, out, look=not len(self.P))
 
-    def scores_of_parts(self, x: NDArray[Any]) -> Array:
+    def scores_of_parts(self, x: Array) -> Array:
         """The density of the part; for a diagonal, the terms of the columns that are there."""
         from ...kernels.scores import gaussian_scores_present
 
@@ -457,7 +458,7 @@ class SharedScorer(GaussianScorer):
         out[np.isinf(x).any(axis=1)] = np.nan
         return out
 
-    def _from_nearest(self, X: Matrix, start: int, stop: int, out: Array) -> NDArray[np.int32]:
+    def _from_nearest(self, X: NumberRows, start: int, stop: int, out: Array) -> NDArray[np.int32]:
         """(v_c − v_b)·(u − ½(v_c + v_b)), b the nearest mean, which is returned."""
         from ...kernels.scores import nearest_centre_scores
 
@@ -466,20 +467,20 @@ class SharedScorer(GaussianScorer):
         nearest_centre_scores(U, self.V, freeze(np.zeros(self.n_classes)), nearest, out)
         return nearest
 
-    def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
+    def parts(self, X: NumberRows, a: Codes, b: Codes) -> Terms:
         """(w_a − w_b)_j·(x_j − ½(μ_a + μ_b)_j)."""
         from .terms import shared_terms
 
         return shared_terms(self, X, a, b)
 
-    def row_kernel(self, log_prior: Array) -> tuple[Any, tuple[Array, ...]]:
+    def row_kernel(self, log_prior: Array) -> tuple[Callable[..., object] | None, tuple[Array, ...]]:
         """The linear form, where the means lie near each other."""
         from ...kernels.one_row import linear_row
 
         parameters = (self.middle, self.weights, self.offset, freeze(log_prior))
         return (linear_row, parameters) if self.near else (None, ())
 
-    def log_base(self, X: Matrix) -> Array:
+    def log_base(self, X: NumberRows) -> Array:
         """log p(x | b) minus the score of b, b the nearest mean: −½‖W(x − μ_b)‖² − ½ log det 2πΣ − score_b."""
         out = np.full(X.shape[0], -0.5 * (self.log_det + self.rank * LOG_2PI))
         rows = csr(X) if is_sparse(X) else X
@@ -495,7 +496,7 @@ class SharedScorer(GaussianScorer):
                 out[a:b][np.isnan(block(rows, a, b)).any(axis=1)] = 0.0  # scored by the density itself
         return out
 
-    def log_likelihood(self, stats: Any) -> Array | None:
+    def log_likelihood(self, stats: Stats) -> Array | None:
         """The same with one covariance; where sums are pooled, of all classes together."""
         if self.W.ndim == 1:
             about, used = stats.about(self.means), self.W > 0
@@ -507,12 +508,12 @@ class SharedScorer(GaussianScorer):
         squares = np.einsum("ki,...ij,kj->...", self.W, about["xx"], self.W)
         return np.asarray(-0.5 * squares + (about["n"].sum() if squares.ndim == 0 else about["n"]) * start).reshape(-1)
 
-    def separation(self, stats: Any) -> Between:
+    def separation(self, stats: Stats) -> Between:
         """(w_a − w_b)·(μ_a − μ_b)."""
         w, mean = self.weights, self.means
         return lambda a, b: np.asarray((w[a] - w[b]) * (mean[a] - mean[b]))
 
-    def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+    def sample(self, codes: Codes, rng: np.random.Generator) -> Array:
         """μ_c + W⁻¹·normal."""
         if self.W.ndim == 1:
             scale = np.divide(1.0, self.W, out=np.zeros_like(self.W), where=self.W > 0)
@@ -527,7 +528,7 @@ class SharedScorer(GaussianScorer):
         return LogisticForm.about(tuple(self.columns), self.middle, w, b)
 
 
-def _has_missing(stats: Any) -> bool:
+def _has_missing(stats: Stats) -> bool:
     return "part_n" not in stats.sums or bool(stats["part_n"].any())
 
 

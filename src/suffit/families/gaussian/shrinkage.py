@@ -7,7 +7,6 @@ they are sums too, and shift with the origin.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -51,7 +50,7 @@ def fourth_about(sums: Mapping[str, Array], m: Array) -> Array:
     return np.asarray(xxyy + half + half.transpose(0, 2, 1))
 
 
-def ledoit_wolf_amount(R: Array, fourth: Array, n: Array, alike: Any = ALIKE) -> Array:
+def ledoit_wolf_amount(R: Array, fourth: Array, n: Array, alike: float | Array = ALIKE) -> Array:
     """Ledoit & Wolf (2004): β/δ, R the covariance of the columns, fourth = Σ_i ‖x_i‖⁴.  # (…, p, p), (…) → (…)"""
     p = R.shape[-1]
     mu = np.trace(R, axis1=-2, axis2=-1) / p
@@ -89,7 +88,7 @@ def class_shrinkage(how: str, sums: Mapping[str, Array], S: Array, shift: Array,
 
     ``noise`` is that of the sums: the fourth powers are known to a share of its squares.
     """
-    alike: Any = ALIKE
+    alike: float | Array = ALIKE
     if noise is not None:
         squares = np.einsum("cii->ci", S)
         share = np.divide(noise, squares, out=np.zeros_like(squares), where=squares > 0).max(axis=1, initial=0.0)
@@ -97,7 +96,7 @@ def class_shrinkage(how: str, sums: Mapping[str, Array], S: Array, shift: Array,
     return shrunk(how, sums["n"], S, lambda w: fourth_norms(sums, shift[:, None], w[:, None])[:, 0], alike)
 
 
-def shrunk(how: str, count: Array, S: Array, fourth: Callable[[Array], Array], alike: Any = ALIKE) -> Array:
+def shrunk(how: str, count: Array, S: Array, fourth: Callable[[Array], Array], alike: float | Array = ALIKE) -> Array:
     """The same, from counts, scatters about the means, and Σ (Σ_j w_j z_j²)² of columns about them with weights w.
 
     A column that does not vary in a class has no scale to shrink towards, and stays without variance.

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from ...core.family import Between, Scorer, Terms
 from ...core.logistic import LogisticForm
+from ...core.stats import Stats
 from ...data.arrays import Array, Codes
 from ...data.errors import InputError
-from ...data.matrices import Matrix, block
+from ...data.matrices import NumberRows, block
 from ...kernels.runtime.threads import COPY_CELLS
 from .scores import LOG_2PI, OwnScorer, SharedScorer, centred
 
@@ -23,7 +23,7 @@ MOST_DRAWN = 1 << 29  # products that all these draws take
 NEARLY = 1e-6  # squares that differ by less are alike
 
 
-def log_density(squares: Array, log_det: Array, p: Any, freedom: float) -> Array:
+def log_density(squares: Array, log_det: Array, p: int | Array, freedom: float) -> Array:
     """log p(x) of a normal density, or of a t, from d² = (x − μ)ᵀΣ⁻¹(x − μ), log det Σ and the number of columns."""
     if np.isinf(freedom):
         return -0.5 * (squares + log_det + p * LOG_2PI)
@@ -39,7 +39,7 @@ def _bent(squares: Array, peak: Array, used: Array, freedom: float) -> Array:
     return log_density(squares, -2 * peak - p * LOG_2PI, p, freedom)
 
 
-class HeavyScorer(Scorer):
+class HeavyScorer(Scorer[NumberRows, Stats]):
     """log t_ν(x | μ_c, Σ_c), with the means and the matrices of a normal density.
 
     Where values are missing, the marginal is a t too.
@@ -55,7 +55,7 @@ class HeavyScorer(Scorer):
     def of(self, classes: Sequence[int]) -> HeavyScorer:
         return HeavyScorer(self.normal.of(classes), self.freedom)
 
-    def _distances(self, x: NDArray[Any]) -> tuple[Array, Array, Array]:
+    def _distances(self, x: Array) -> tuple[Array, Array, Array]:
         """d² to each mean, the normal log-density there, and how many columns say something.  # (n, K), (n, K), (n,)"""
         normal = self.normal
         peak = np.broadcast_to(-0.5 * (normal.log_det + normal.rank * LOG_2PI), (len(x), self.n_classes)).copy()
@@ -75,14 +75,14 @@ class HeavyScorer(Scorer):
         squares[gap], peak[gap], used[gap] = normal.marginal.distances(x[gap])
         return np.maximum(squares, 0.0), peak, used
 
-    def check(self, X: Matrix) -> None:
+    def check(self, X: NumberRows) -> None:
         self.normal.check(X)
 
-    def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
+    def score_rows(self, X: NumberRows, start: int, stop: int, out: Array) -> None:
         """The normal density, bent."""
         out[:] = _bent(*self._distances(np.asarray(block(X, start, stop), dtype=np.float64)), self.freedom)
 
-    def parts(self, X: Matrix, a: Codes, b: Codes) -> Terms:
+    def parts(self, X: NumberRows, a: Codes, b: Codes) -> Terms:
         """Those of the normal density, all by the factor by which its difference of squares is bent."""
         x = np.asarray(block(X, 0, X.shape[0]), dtype=np.float64)
         squares, peak, used = self._distances(x)
@@ -95,11 +95,12 @@ class HeavyScorer(Scorer):
         slope = (self.freedom + used) / (self.freedom + squares[at, a])
         slope = np.where(near, slope, bent / np.where(near, 1.0, plain))
         terms = self.normal.parts(x, a, b)
+        columns = cast(Array, terms.columns)  # of dense rows
         rest = width + slope * (terms.rest - width)
-        off = bent + width - (slope * terms.columns.sum(axis=1) + rest)  # what rounding leaves, where squares are alike
-        return terms._replace(columns=slope[:, None] * terms.columns, rest=rest + off)
+        off = bent + width - (slope * columns.sum(axis=1) + rest)  # what rounding leaves, where squares are alike
+        return terms._replace(columns=slope[:, None] * columns, rest=rest + off)
 
-    def separation(self, stats: Any) -> Between:
+    def separation(self, stats: Stats) -> Between:
         """By draws, the same for every pair of classes: there is no formula."""
         K, p = self.n_classes, self.centres.shape[1]
         n = int(np.clip(MOST_DRAWN // (p * p * max(K * (K - 1), 1)), FEWEST_DRAWS, DRAWS))
@@ -110,28 +111,28 @@ class HeavyScorer(Scorer):
             return self.sample(np.full(n, c, np.int32), np.random.default_rng(0))
 
         def between(a: int, b: int) -> Array:
-            parts = self.of([a, b]).parts(np.concatenate([drawn(a), drawn(b)]), first, second).columns
+            parts = cast(Array, self.of([a, b]).parts(np.concatenate([drawn(a), drawn(b)]), first, second).columns)
             return np.asarray(parts[:n].mean(axis=0) - parts[n:].mean(axis=0))
 
         return between
 
-    def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+    def sample(self, codes: Codes, rng: np.random.Generator) -> Array:
         """Normal about the mean, all columns of a row wider by √(ν/χ²_ν)."""
         means = self.normal.means[codes]
         return np.asarray(means + self._wider(self.freedom, len(codes), rng) * (self.normal.sample(codes, rng) - means))
 
-    def _wider(self, freedom: Any, n: int, rng: np.random.Generator) -> Array:
+    def _wider(self, freedom: float | Array, n: int, rng: np.random.Generator) -> Array:
         return np.sqrt(freedom / rng.chisquare(freedom, n))[:, None]
 
     @property
     def centres(self) -> Array:
         return self.normal.means
 
-    def filled(self, X: NDArray[Any], posterior: Array) -> NDArray[Any]:
+    def filled(self, X: NumberRows, posterior: Array) -> Array:
         """By the same regression as the normal."""
         return self.normal.filled(X, posterior)
 
-    def drawn(self, X: NDArray[Any], codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+    def drawn(self, X: NumberRows, codes: Codes, rng: np.random.Generator) -> Array:
         """A t with more freedom about the regression: wider the farther the rest of the row is out."""
         squares, _, used = self._distances(np.asarray(X, dtype=np.float64))
         certain = np.zeros((len(codes), self.n_classes))
@@ -141,7 +142,7 @@ class HeavyScorer(Scorer):
         wider = scale * self._wider(self.freedom + used, len(codes), rng)
         return np.asarray(mean + wider * (self.normal.drawn(X, codes, rng) - mean))
 
-    def drawn_in(self, X: NDArray[Any]) -> NDArray[Any]:
+    def drawn_in(self, X: NumberRows) -> Array:
         return self.normal.drawn_in(X)
 
     def logistic_form(self) -> LogisticForm:

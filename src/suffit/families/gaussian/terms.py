@@ -13,7 +13,7 @@ of the columns that are there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from scipy import sparse
 
 from ...core.family import Terms
 from ...data.arrays import Array, Codes
-from ...data.matrices import Matrix, block, csr, entries, is_sparse
+from ...data.matrices import Csr, NumberRows, block, csr, entries, is_sparse
 from ..elementwise.scores import sparse_terms
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 HALF_LOG_2PI = 0.5 * float(np.log(2 * np.pi))
 
 
-def diagonal_terms(scorer: DiagonalScorer, X: Matrix, a: Codes, b: Codes) -> Terms:
+def diagonal_terms(scorer: DiagonalScorer, X: NumberRows, a: Codes, b: Codes) -> Terms:
     """−½(x_j − μ_aj)²/σ²_aj − log σ_aj, less the same of b."""
 
-    def cells(x: Array, c: Any, j: Any) -> Array:
+    def cells(x: Array, c: Codes, j: NDArray[np.integer]) -> Array:
         z = (x - scorer.means[c, j]) * scorer.root[c, j]
         return np.asarray(-z * z - scorer.log_scale[c, j])
 
@@ -45,7 +45,7 @@ def diagonal_terms(scorer: DiagonalScorer, X: Matrix, a: Codes, b: Codes) -> Ter
     return Terms(np.where(x == x, odds, 0.0), np.zeros(len(x)))
 
 
-def shared_terms(scorer: SharedScorer, X: Matrix, a: Codes, b: Codes) -> Terms:
+def shared_terms(scorer: SharedScorer, X: NumberRows, a: Codes, b: Codes) -> Terms:
     """(w_a − w_b)_j (x_j − m_j); rows with missing values by the covariance of what is there."""
     joint = scorer.W.ndim == 2
     if is_sparse(X) and not (joint and np.isnan(X.data).any()):
@@ -54,13 +54,13 @@ def shared_terms(scorer: SharedScorer, X: Matrix, a: Codes, b: Codes) -> Terms:
     mean_a, mean_b = scorer.means[a], scorer.means[b]
     u = (x - mean_a) - 0.5 * (mean_b - mean_a)  # x − m by differences of near numbers, which are exact far from 0 too
     odds = (scorer.weights[a] - scorer.weights[b]) * u
-    terms = Terms(np.where(x == x, odds, 0.0), np.zeros(len(x)))
+    columns, rest = np.where(x == x, odds, 0.0), np.zeros(len(x))
     if joint:
-        _fill_gaps(scorer, x, a, b, terms)
-    return terms
+        _fill_gaps(scorer, x, a, b, columns, rest)
+    return Terms(columns, rest)
 
 
-def _sparse_linear(scorer: SharedScorer, X: Any, a: Codes, b: Codes) -> Terms:
+def _sparse_linear(scorer: SharedScorer, X: Csr, a: Codes, b: Codes) -> Terms:
     """(w_a − w_b)_j x_j of the stored entries; the rest is −(w_a − w_b)·m."""
     ends, j, x = entries(X, 0, X.shape[0])
     row = np.repeat(np.arange(X.shape[0]), np.diff(ends))
@@ -73,17 +73,17 @@ def _sparse_linear(scorer: SharedScorer, X: Any, a: Codes, b: Codes) -> Terms:
     return Terms(sparse.csr_array((odds, j, ends), shape=X.shape), rest[which.reshape(-1)])
 
 
-def own_terms(scorer: OwnScorer, X: Matrix, a: Codes, b: Codes) -> Terms:
+def own_terms(scorer: OwnScorer, X: NumberRows, a: Codes, b: Codes) -> Terms:
     """Along the way from the middle of the two means to the row, for every pair of classes that occurs."""
     x = block(X, 0, X.shape[0]).astype(np.float64, copy=False)
-    terms = Terms(np.zeros(x.shape), np.zeros(len(x)))
+    columns, rest = np.zeros(x.shape), np.zeros(len(x))
     whole = ~np.isnan(x).any(axis=1)
     for rows, c, d in _pairs(np.flatnonzero(whole), a, b):
         first = (scorer.means[c], scorer.W[c], float(scorer.start[c]))
         second = (scorer.means[d], scorer.W[d], float(scorer.start[d]))
-        terms.columns[rows], terms.rest[rows] = along_the_way(x[rows], first, second)
-    _fill_gaps(scorer, x, a, b, terms)
-    return terms
+        columns[rows], rest[rows] = along_the_way(x[rows], first, second)
+    _fill_gaps(scorer, x, a, b, columns, rest)
+    return Terms(columns, rest)
 
 
 Side = tuple[Array, Array, float]  # mean, whitening and log-density at the mean of one class
@@ -106,7 +106,7 @@ def _pairs(rows: NDArray[np.int64], a: Codes, b: Codes) -> list[tuple[NDArray[np
     return [(rows[which == q], int(c) >> 32, int(c) & 0xFFFFFFFF) for q, c in enumerate(pairs)]
 
 
-def _fill_gaps(scorer: GaussianScorer, x: Array, a: Codes, b: Codes, terms: Terms) -> None:
+def _fill_gaps(scorer: GaussianScorer, x: Array, a: Codes, b: Codes, columns: Array, rest: Array) -> None:
     """The terms of rows with missing values, pattern by pattern."""
     gap = np.flatnonzero(np.isnan(x).any(axis=1))
     patterns, which = np.unique(x[gap] == x[gap], axis=0, return_inverse=True)
@@ -116,9 +116,7 @@ def _fill_gaps(scorer: GaussianScorer, x: Array, a: Codes, b: Codes, terms: Term
             for code in (c, d):
                 if code not in sides:
                     sides[code] = scorer.marginal.side(code, there)
-            odds, rest = along_the_way(x[rows][:, there], sides[c], sides[d])
-            terms.columns[np.ix_(rows, there)] = odds
-            terms.rest[rows] = rest
+            columns[np.ix_(rows, there)], rest[rows] = along_the_way(x[rows][:, there], sides[c], sides[d])
 
 
 def side_of(marginal: Marginal, c: int, there: NDArray[np.bool_]) -> Side:

@@ -17,7 +17,7 @@ into those (:class:`~suffit.core.stats.Coarser`), and so they do where they meet
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from ....core.stats import CLASS, FEATURE, Coarser, Layout, Stats, layout
 from ....data.arrays import Array, freeze
 from ....data.errors import InputError, NotLearnedError, check_finite
 from ....data.labels import Index
-from ....data.matrices import Matrix, block, is_sparse
+from ....data.matrices import NumberRows, block, is_sparse
 from ....data.rows import Rows
 from ..moments import SCATTER, SCATTER_FOURTH, SCATTER_POOLED, check_powers
 
@@ -49,11 +49,11 @@ def is_kept(stats: Stats) -> bool:
 
 def values_of(stats: Stats) -> Array:
     """The different rows, in the order of their axis.  # → (rows, p)"""
-    labels: Any = stats.axes[ROW].labels
+    labels = cast(tuple[bytes, ...], stats.axes[ROW].labels)
     return np.frombuffer(b"".join(labels)).reshape(len(labels), len(stats.axes[FEATURE]))
 
 
-def _kept_layout(made: Layout, **settings: Any) -> Layout:
+def _kept_layout(made: Layout, pooled: bool = False, shrinkage: float | str = 0.0) -> Layout:
     """Counts by row that turn into these moments."""
 
     def needed(stats: Stats) -> bool:
@@ -62,7 +62,7 @@ def _kept_layout(made: Layout, **settings: Any) -> Layout:
     def turn(stats: Stats) -> Stats:
         from ..joint import MultivariateGaussian
 
-        return MultivariateGaussian(**settings).moments(stats)
+        return MultivariateGaussian(pooled=pooled, shrinkage=shrinkage).moments(stats)
 
     dims = {"n": (CLASS,), "count": (CLASS, ROW)}
     return layout(f"{made.name}-rows", dims, growing={ROW: "count"}, coarser=Coarser(made, needed, turn))
@@ -75,7 +75,7 @@ KEPT = {
 }
 
 
-def kept_rows(made: Layout, X: Matrix, rows: Rows, columns: Sequence[str]) -> Stats:
+def kept_rows(made: Layout, X: NumberRows, rows: Rows, columns: Sequence[str]) -> Stats:
     """Counts of these rows, each once; ``made``: the moments that they stand for."""
     n, p = X.shape
     if is_sparse(X) and n * p > MOST_CELLS:

@@ -17,13 +17,12 @@ for the symmetric root (I + BᵀB)^(−½) leaves alone what is orthogonal to th
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....data.arrays import Array
-from ....data.matrices import is_sparse
+from ....data.matrices import NumberRows, is_sparse
 
 Flags = NDArray[np.bool_]
 
@@ -130,7 +129,7 @@ class LowRank:
 class Whitened:
     """W, an array (rank, p) or an operator; log det M on the directions that vary; and how many they are."""
 
-    W: Any
+    W: Array | Whitening
     log_det: float
     rank: int
 
@@ -170,7 +169,7 @@ class Whitening:
         """(p, p)."""
         return len(self.root), len(self.root)
 
-    def __rmatmul__(self, rows: Any) -> Array:
+    def __rmatmul__(self, rows: NumberRows) -> Array:
         z = rows.toarray() if is_sparse(rows) else np.asarray(rows)
         y = z * self.root if self.turned else z
         y = y - ((((y * self.root) @ self.Z.T) @ self.H) @ self.H.T) @ self.Z * self.root

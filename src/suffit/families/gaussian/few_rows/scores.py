@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....core.family import Between
 from ....core.logistic import LogisticForm
+from ....core.stats import Stats
 from ....data.arrays import Array, Codes, freeze
 from ....data.errors import InputError
-from ....data.matrices import Matrix, block, is_sparse
+from ....data.matrices import NumberRows, block, is_sparse
+from ....families.gaussian.few_rows.low_rank import Whitening
 from ....kernels.runtime.threads import one_blas_thread
 from ..missing.patterns import ROOM
 from ..scores import LOG_2PI, GaussianScorer, OwnScorer, SharedScorer
@@ -38,19 +40,19 @@ class BlocksOfFewRows:
         """The factor of the columns that are there, of class c."""
         return self.matrices[c].part(there).whitened(np.ones(int(there.sum()), dtype=bool), self.tolerance)
 
-    def by_pattern(self, x: NDArray[Any]) -> Iterator[tuple[NDArray[np.int64], Flags, list[Whitened]]]:
+    def by_pattern(self, x: Array) -> Iterator[tuple[NDArray[np.int64], Flags, list[Whitened]]]:
         """For every pattern: its rows, the columns that are there, and the factor of each matrix."""
         patterns, which = np.unique(x == x, axis=0, return_inverse=True)
         for q, there in enumerate(patterns):
             rows = np.flatnonzero(which.reshape(-1) == q)
             yield rows, there, [self.factor(c, there) for c in range(len(self.matrices))]
 
-    def scores(self, x: NDArray[Any]) -> Array:
+    def scores(self, x: Array) -> Array:
         """# (n, p) with NaN → (n, K)"""
         squares, peak, _ = self.distances(x)
         return np.asarray(peak - 0.5 * squares)
 
-    def distances(self, x: NDArray[Any]) -> tuple[Array, Array, Array]:
+    def distances(self, x: Array) -> tuple[Array, Array, Array]:
         """d² to each mean, the log-density there, and how many columns say something.  # → (n, K), (n, K), (n,)"""
         x = np.asarray(x, dtype=np.float64)
         K = len(self.means)
@@ -72,7 +74,7 @@ class BlocksOfFewRows:
         weights = white.precision(z) @ (M.Z[:, there].T * M.a)
         return np.asarray(weights @ M.Z[:, ~there])
 
-    def side(self, c: int, there: Flags) -> tuple[Array, Any, float]:
+    def side(self, c: int, there: Flags) -> tuple[Array, Array | Whitening, float]:
         """Mean, whitening and log-density at the mean of the columns that are there."""
         white = self.factor(c if len(self.matrices) > 1 else 0, there)
         return self.means[c, there], white.W, -0.5 * (white.log_det + white.rank * LOG_2PI)
@@ -83,7 +85,7 @@ class FromFewRows(GaussianScorer):
 
     matrices: list[LowRank]  # of every class, or one for all
 
-    def log_likelihood(self, stats: Any) -> Array | None:
+    def log_likelihood(self, stats: Stats) -> Array | None:
         """Σ log p(x | c) of the rows that are kept."""
         if not is_kept(stats):
             return None
@@ -94,7 +96,7 @@ class FromFewRows(GaussianScorer):
         return np.bincount(codes, each, minlength=len(stats["n"])).astype(np.float64)
 
     @cached_property
-    def marginal(self) -> Any:
+    def marginal(self) -> BlocksOfFewRows:  # type: ignore[override]
         """The densities of rows with missing values."""
         return BlocksOfFewRows(self.means, self.matrices, self.tolerance)
 
@@ -103,7 +105,7 @@ class FromFewRows(GaussianScorer):
         full = np.stack([M.dense() for M in self.matrices])
         return np.broadcast_to(full, (len(self.means), *full.shape[1:]))
 
-    def sample(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+    def sample(self, codes: Codes, rng: np.random.Generator) -> Array:
         out = np.array(self.means[codes])
         if len(self.matrices) == 1:
             return np.asarray(out + self.matrices[0].drawn(len(codes), rng))
@@ -112,24 +114,26 @@ class FromFewRows(GaussianScorer):
             out[here] += self.matrices[c].drawn(int(here.sum()), rng)
         return out
 
-    def filled(self, X: NDArray[Any], posterior: Array) -> NDArray[Any]:
+    def filled(self, X: NumberRows, posterior: Array) -> Array:
         """By the regression on the columns that are there."""
-        out = np.array(X, dtype=np.float64)
+        x = np.asarray(X, dtype=np.float64)
+        out = x.copy()
         out[np.isnan(out)] = 0.0
-        for rows, there, factors in self.marginal.by_pattern(X):
+        for rows, there, factors in self.marginal.by_pattern(x):
             for c, mean in enumerate(self.means):
-                z = X[np.ix_(rows, there)] - mean[there]
+                z = x[np.ix_(rows, there)] - mean[there]
                 more = self.marginal.regressed(z, c, there, factors[c if len(factors) > 1 else 0])
                 out[np.ix_(rows, ~there)] += posterior[rows, c][:, None] * (mean[~there] + more)
         return out
 
-    def drawn(self, X: NDArray[Any], codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+    def drawn(self, X: NumberRows, codes: Codes, rng: np.random.Generator) -> Array:
         """A whole row is drawn, and its missing part moved as the regression on the rest says."""
-        out, whole = np.array(X, dtype=np.float64), self.sample(codes, rng)
-        for rows, there, factors in self.marginal.by_pattern(X):
+        x, whole = np.asarray(X, dtype=np.float64), self.sample(codes, rng)
+        out = x.copy()
+        for rows, there, factors in self.marginal.by_pattern(x):
             for c in np.unique(codes[rows]):
                 here = rows[codes[rows] == c]
-                z = X[np.ix_(here, there)] - whole[np.ix_(here, there)]
+                z = x[np.ix_(here, there)] - whole[np.ix_(here, there)]
                 more = self.marginal.regressed(z, int(c), there, factors[c if len(factors) > 1 else 0])
                 out[np.ix_(here, ~there)] = whole[np.ix_(here, ~there)] + more
         return out
@@ -142,12 +146,13 @@ class FewRowsShared(FromFewRows, SharedScorer):
         self, means: Array, matrix: LowRank, white: Whitened, columns: Sequence[str], n_parameters: int
     ) -> None:
         self.matrices, self.white = [matrix], white
-        SharedScorer.__init__(self, means, np.zeros((0, 0)), white.W, white.log_det, white.rank, columns, n_parameters)
+        W = cast(Array, white.W)
+        SharedScorer.__init__(self, means, np.zeros((0, 0)), W, white.log_det, white.rank, columns, n_parameters)
 
     def of(self, classes: Sequence[int]) -> FewRowsShared:
         return FewRowsShared(self.means[classes], self.matrices[0], self.white, self.columns, self.n_parameters)
 
-    def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
+    def score_rows(self, X: NumberRows, start: int, stop: int, out: Array) -> None:
         """As for any shared covariance: w_c·(x − m) = v_c·u, where the means lie near each other."""
         if self.near and not is_sparse(X):
             np.matmul(self._along(X, start, stop), self.V.T, out=out)
@@ -156,7 +161,7 @@ class FewRowsShared(FromFewRows, SharedScorer):
             self._from_nearest(X, start, stop, out)
         self._score_missing(X, start, stop, out, look=not len(self.P))
 
-    def _from_nearest(self, X: Matrix, start: int, stop: int, out: Array) -> NDArray[np.int32]:
+    def _from_nearest(self, X: NumberRows, start: int, stop: int, out: Array) -> NDArray[np.int32]:
         from ....kernels.scores import nearest_centre_scores
 
         nearest = np.zeros(stop - start, np.int32)
@@ -164,7 +169,7 @@ class FewRowsShared(FromFewRows, SharedScorer):
         nearest_centre_scores(U, self.V, freeze(np.zeros(self.n_classes)), nearest, out)
         return nearest
 
-    def _along(self, X: Matrix, start: int, stop: int) -> Array:
+    def _along(self, X: NumberRows, start: int, stop: int) -> Array:
         """u = P(x − m), from long rows that are read once and not copied first.  # → (stop − start, r)"""
         from ....kernels.scores import along_one_direction, linear_scores
 
@@ -191,14 +196,14 @@ class FewRowsOwn(FromFewRows, OwnScorer):
     ) -> None:
         self.matrices, self.white = matrices, white
         log_det = np.array([w.log_det for w in white])
-        W: Any = [w.W for w in white]
-        OwnScorer.__init__(self, means, np.zeros((0, 0, 0)), W, log_det, rank, columns, n_parameters)
+        W = [w.W for w in white]
+        OwnScorer.__init__(self, means, np.zeros((0, 0, 0)), cast(Array, W), log_det, rank, columns, n_parameters)
 
     def of(self, classes: Sequence[int]) -> FewRowsOwn:
         matrices, white = [self.matrices[c] for c in classes], [self.white[c] for c in classes]
         return FewRowsOwn(self.means[classes], matrices, white, self.rank, self.columns, self.n_parameters)
 
-    def score_rows(self, X: Matrix, start: int, stop: int, out: Array) -> None:
+    def score_rows(self, X: NumberRows, start: int, stop: int, out: Array) -> None:
         """−½‖W_c(x − μ_c)‖², class by class."""
         x = block(X, start, stop)
         few = x.size * len(self.matrices[0].Z) < SMALL_PRODUCT
@@ -235,7 +240,7 @@ class FewRowsOwn(FromFewRows, OwnScorer):
         b = self.start - 0.5 * (w * (self.means - middle)).sum(axis=1)
         return LogisticForm.about(tuple(self.columns), middle, w, b, -0.5 * P)
 
-    def separation(self, stats: Any) -> Between:
+    def separation(self, stats: Stats) -> Between:
         """As for own covariances: Σ_j P_ij Σ_ij is the diagonal of PΣ, Σ = Zᵀ diag(a) Z + diag(d)."""
 
         def product(a: int, b: int) -> Array:

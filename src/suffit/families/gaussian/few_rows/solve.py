@@ -12,10 +12,9 @@ the same number from the small side.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,7 +152,7 @@ def solved_wide(stats: Stats, columns: Sequence[str], settings: Settings) -> Few
 
 
 def _solved(
-    rows: CentredRows, classes: Sequence[Any], columns: Sequence[str], settings: Settings
+    rows: CentredRows, classes: Sequence[Hashable], columns: Sequence[str], settings: Settings
 ) -> FewRowsShared | FewRowsOwn:
     K, p = rows.means.shape
     keep = np.ones(p, dtype=bool) if settings.ridge else ~rows.flat
@@ -191,7 +190,7 @@ def directions(scorer: FewRowsShared, total: LowRank, most: int) -> tuple[Array,
 
     def times(v: Array) -> Array:
         u = v.reshape(-1) @ white.W
-        return (total.times(u) - within.times(u)) @ white.W.T  # type: ignore[no-any-return]
+        return (total.times(u) - within.times(u)) @ white.W.T
 
     start = scorer.means.std(axis=0) @ white.W.T
     operator = LinearOperator((p, p), matvec=times, dtype=np.float64)
@@ -234,7 +233,7 @@ def warn_rank(who: str, rank: int, columns: int, separating: Sequence[str] = ())
         )
 
 
-def warn_mended(classes: Sequence[Any]) -> None:
+def warn_mended(classes: Sequence[Hashable]) -> None:
     """Say that the covariances of some classes were made of full rank."""
     if len(classes):
         names = ", ".join(map(repr, classes[:10])) + (" …" if len(classes) > 10 else "")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from ....data.arrays import Array, Codes, freeze
 FEW_DIGITS = 1e-4  # share of a sum of squares below which what a subtraction leaves of it needs a closer look
 FAR_FROM_0 = 1e-8  # variance as a share of the squared mean, below which distances from the mean lose digits
 STEADY = 1e-6  # share of a variance that its floor may be to be taken to first order
+
+
+PriorVariance = Callable[[Array, Array, Array, float], Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +37,14 @@ class Ordinary:
 
     @classmethod
     def of(
-        cls, n: Array, xx: Array, mean: Array, squares: Array, smoothing: float, prior_rows: float, prior_variance: Any
+        cls,
+        n: Array,
+        xx: Array,
+        mean: Array,
+        squares: Array,
+        smoothing: float,
+        prior_rows: float,
+        prior_variance: PriorVariance,
     ) -> Ordinary:
         """From numbers of rows, squares about an origin, means and squares about these.  # (K, p)"""
         N = n.sum(axis=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from ..missing.few_pairs import lacking_without, pair_share, spread_without, tar
 from ..missing.patterns import Flags, pairs_seen
 from ..student_t import log_density
 from .response import Gone, Regular, Response, Solved
+
+if TYPE_CHECKING:
+    from ..joint import MultivariateGaussian
 
 MOST_COLUMNS = 40  # whose (I − J) takes p⁴/4 numbers
 MOST_NUMBERS = 2_000  # means and covariances of classes that share a part of them: (I − J) takes the square
@@ -52,7 +55,12 @@ class EmLoo:
     shared: EmLoo | None = None  # under one covariance for all, whose correlations stand beside few pairs
 
     def __init__(
-        self, family: Any, settings: Any, em: Completion, whole: Stats, parameters: tuple[Array, Array]
+        self,
+        family: MultivariateGaussian,
+        settings: MultivariateGaussian,
+        em: Completion,
+        whole: Stats,
+        parameters: tuple[Array, Array],
     ) -> None:
         """``settings`` are those that EM went by, ``whole`` the sums that it came to, and these the parameters."""
         self.family, self.settings, self.em, self.whole = family, settings, em, whole

@@ -14,7 +14,6 @@ tables, and where a class has few values of one of the row's columns, all is don
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +37,7 @@ FEW_CELLS = 1 << 14  # of which single precision would save no time, but has ker
 class LooWithMissing:
     """Rows with missing values, each under the sums without it; sorted by the columns they have."""
 
-    def __init__(self, whole: Whole, x: Array, codes: Codes, weights: Array, precision: Any) -> None:
+    def __init__(self, whole: Whole, x: Array, codes: Codes, weights: Array, precision: type[np.floating]) -> None:
         self.order, self.pattern = _by_pattern(x == x)
         x, self.codes, self.weights = x[self.order], codes[self.order], weights[self.order]
         precision = precision if x.size > FEW_CELLS else np.float64
@@ -187,7 +186,7 @@ class Matrix:
     scatter: Array  # M
 
     @staticmethod
-    def of(whole: Whole, k: int, tie: float, shrinkage: float, precision: Any) -> Matrix:
+    def of(whole: Whole, k: int, tie: float, shrinkage: float, precision: type[np.floating]) -> Matrix:
         """Of one class; NaN where it is singular."""
         p = len(whole.shared)
         M = whole.shared if tie == 1.0 else (1 - tie) * whole.own[k] + tie * whole.shared

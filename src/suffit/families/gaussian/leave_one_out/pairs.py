@@ -8,13 +8,13 @@ takes a factorisation for each: for small tables, and for rows with a column tha
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....core.stats import ROUNDING, Stats
 from ....data.arrays import Array, Codes
+from ....families.gaussian.missing.patterns import Flags
 from ..missing.patterns import fitting, shift_pairs, told
 
 
@@ -67,7 +67,7 @@ class PairsWithout:
         for c, squares in self.others.items():
             self.shared += np.where((codes == c)[:, None, None], 0.0, squares - whole.own[c])
 
-    def _changed(self, there: Any, values: Array, w: Array, middle: Array) -> tuple[Array, Array, Array]:
+    def _changed(self, there: Flags, values: Array, w: Array, middle: Array) -> tuple[Array, Array, Array]:
         """Rows of the own class with both columns of a pair, the change of squares about its means, and these."""
         pairs, codes = self.whole.pairs, self.codes
         origin = np.asarray(pairs.origin)
@@ -113,7 +113,7 @@ def _spread(squares: Array, before: Array) -> Array:
     return np.asarray(squares * _outer(some, some))
 
 
-def _outer(a: Any, b: Any) -> Array:
+def _outer(a: Array | Flags, b: Array | Flags) -> Array:
     return np.asarray(a[:, :, None] * b[:, None, :], dtype=np.float64)
 
 

@@ -17,13 +17,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ....core.stats import Stats
 from ....data.arrays import Array, Codes
 from .patterns import Flags, cells_of, rows_of, there
+
+if TYPE_CHECKING:
+    from .em import Normal
 
 ENOUGH = 10  # rows that have both columns of a pair, for each other column, for the likelihood alone to tell
 COMPLETE = 4  # rows with both columns of a pair that a row without missing values is worth: it ties all columns
@@ -127,7 +131,7 @@ class Prior:
         share = np.divide(n, n + self.rows, out=np.zeros_like(n), where=n > 0)[:, None, None]
         return replace(stats, sums={**stats.sums, "xx": share * (scatter + nu * self.target) + about})
 
-    def log_density(self, normals: Sequence[Any], scale: Array) -> float:
+    def log_density(self, normals: Sequence[Normal], scale: Array) -> float:
         """Σ_c −½ν_c (log|Σ_c| + tr Σ_c⁻¹T_c), in columns divided by scale; of the classes whose Σ has an inverse."""
         T = self.target / scale[:, None] / scale
         each = [v.log_det + (v.P * T[c]).sum() for c, v in enumerate(normals) if len(v.P) and self.rows[c]]
@@ -157,7 +161,7 @@ def targets(spread: Spread, shared: Array) -> Array:
     return np.asarray(scale[..., :, None] * R[..., None, :, :] * scale[..., None, :])
 
 
-def without_maximum(observed: Flags, patterns: Any, ranks: Any) -> bool:
+def without_maximum(observed: Flags, patterns: NDArray[np.integer], ranks: NDArray[np.integer]) -> bool:
     """Whether some rows that no others have all the columns of lie in a plane.
 
     ``patterns`` are those that rows have, ``ranks`` the ranks of the scatter of each about its mean.
