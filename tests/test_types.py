@@ -12,12 +12,12 @@ SOURCE = Path(__file__).resolve().parent.parent / "src" / "suffit"
 # uses of Any, and comments that silence the type checker: what was counted last.  Lower them when there are fewer; a
 # room may have more only where another change has made up for it.
 CEILING = {
-    "(beside)": (13, 1),
-    "kernels": (75, 121),
-    "data": (42, 0),
+    "(beside)": (16, 1),
+    "kernels": (48, 21),
+    "data": (46, 0),
     "core": (3, 0),
-    "families": (16, 16),
-    "tables": (4, 4),
+    "families": (18, 17),
+    "tables": (9, 4),
     "posterior": (0, 0),
     "explain": (7, 0),
     "estimators": (22, 3),

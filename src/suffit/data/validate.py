@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, overload
+from typing import Any, cast, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from .arrays import Array, Codes
+from .arrays import Array, Cells, Codes
 from .column import DATE, DATES, Column, SeriesColumn, WordColumn, numbers_of, unreadable
 from .errors import InputError, refuse
 from .frame import check_unique, frame_names, is_frame, read_frame, unmasked
-from .inputs import WeightsLike
+from .inputs import LabelsLike, WeightsLike
 from .labels import Index
 from .matrices import Matrix, is_sparse
 from .rows import is_missing
@@ -52,7 +52,7 @@ def column_names(X: object, n: int, prefix: str = "x") -> Sequence[str]:
     return tuple(names) if len(names) == n else ColumnNames(n, prefix)
 
 
-def read_matrix(X: Any, words_way_out: str, accept_sparse: Any, estimator: Any) -> Matrix:
+def read_matrix(X: object, words_way_out: str, accept_sparse: Sequence[str] | bool, estimator: object) -> Matrix:
     """X as rows of numbers, dense or CSR, for this estimator; what is no such table is refused."""
     if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "fiub" and X.size:
         return X  # what check_array would return after some 40 µs
@@ -67,7 +67,7 @@ def read_matrix(X: Any, words_way_out: str, accept_sparse: Any, estimator: Any) 
     return X.tocsr() if is_sparse(X) else X
 
 
-def as_numbers(X: Any, words_way_out: str) -> Any:
+def as_numbers(X: object, words_way_out: str) -> object:
     """A table whose cells are objects, words or dates as float64; any other, and what is no table, as it is."""
     if is_sparse(X):
         return X
@@ -102,7 +102,7 @@ def _check_rows(X: Any, words_way_out: str) -> None:
         )
 
 
-def _array(X: Any) -> Any:
+def _array(X: object) -> object:
     """Nested lists and masked arrays as arrays; anything else, and lists of different lengths, as it is."""
     if isinstance(X, np.ma.MaskedArray):
         return unmasked(X)
@@ -112,7 +112,7 @@ def _array(X: Any) -> Any:
         return X
 
 
-def _holds_numbers(X: Any) -> bool:
+def _holds_numbers(X: object) -> bool:
     """Whether the types of a data frame's columns are all of numbers."""
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(X, pandas.DataFrame):
@@ -128,7 +128,7 @@ def _holds_numbers(X: Any) -> bool:
     return all(dtype.is_numeric() or dtype == nw.Boolean for dtype in frame.schema.values())
 
 
-def _stacked(X: Any, words_way_out: str) -> Array:
+def _stacked(X: object, words_way_out: str) -> Array:
     frame = read_frame(X)
     out = np.empty((frame.n_rows, len(frame.names)))
     for j, (name, column) in enumerate(frame.columns.items()):
@@ -145,7 +145,7 @@ def _column(name: str, column: Column, words_way_out: str) -> Array:
     return column.numbers()
 
 
-def _cells_as_numbers(cells: list[Any], names: Sequence[str], words_way_out: str, words: bool = True) -> Array:
+def _cells_as_numbers(cells: list[object], names: Sequence[str], words_way_out: str, words: bool = True) -> Array:
     """Cells row by row; the first that is no number is refused, and with ``words=False`` any word.  # → (n, p)"""
     try:
         if words:
@@ -158,13 +158,13 @@ def _cells_as_numbers(cells: list[Any], names: Sequence[str], words_way_out: str
     raise AssertionError("one of the cells is no number")
 
 
-def _check_cell(cell: Any, names: Sequence[str], k: int, words: bool, words_way_out: str) -> None:
+def _check_cell(cell: object, names: Sequence[str], k: int, words: bool, words_way_out: str) -> None:
     row, j = divmod(k, len(names))
     if isinstance(cell, DATES):
         raise unreadable(names[j], DATE)
     text = isinstance(cell, str | bytes)
     try:
-        float(cell)
+        float(cast(float, cell))
     except OverflowError:
         what, way = "numbers must fit into float64", "rescale or drop the column"
         raise refuse(names, j, what, "a number beyond 1.8e308", row, way) from None
@@ -180,7 +180,7 @@ def _check_cell(cell: Any, names: Sequence[str], k: int, words: bool, words_way_
         raise refuse(names, j, what, repr(cell), row, words_way_out)
 
 
-def read_labels(y: Any, who: str, way_out: str = "drop these rows") -> NDArray[Any]:
+def read_labels(y: LabelsLike | None, who: str, way_out: str = "drop these rows") -> Cells:
     """One label per row: finite, none missing, not the values of a regression."""
     if y is None:
         raise ValueError(f"{who} requires y to be passed, but the target y is None; pass the labels of the rows")
