@@ -18,7 +18,7 @@ import suffit
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "suffit"
 # The rooms: what each may import (itself aside) is everything above it.
-ROOMS = ["kernels", "data", "core", "families", "tables", "posterior", "explain", "estimators"]
+ROOMS = ["kernels", "data", "core", "families", "tables", "posterior", "explain", "estimators", "engines"]
 FRONT = ["__init__", "__main__", "demo", "warm"]  # beside the rooms
 
 
