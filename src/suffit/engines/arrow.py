@@ -17,8 +17,9 @@ from ..data.errors import CellError, InputError
 from ..data.similar import nearest
 from ..estimators.base import GenerativeEstimator
 from .parts import collect, plan, recalibrated, sampled, total
+from .sample import RowSample
 from .table_files import BATCH, LOOK, LOOKS, TableFile, agreed_types, open_files, some_rows
-from .text_files import MARKS, Arrow
+from .text_files import MARKS, Arrow, TextFile
 
 E = TypeVar("E", bound=GenerativeEstimator)
 T = TypeVar("T")
@@ -73,10 +74,19 @@ def fit_arrow(
     split = Split(target, sample_weight, getattr(estimator, "missing_target", "error") == "drop")
     sample = None
     if not estimator.__sklearn_is_fitted__():
-        sample = sampled(split(table) for table in batches.sample() if table.num_rows)
-    planned = plan(estimator, sample)
+        looks = Split(target, sample_weight, drop=True)
+        sample = sampled(looks(finite(table)) for table in batches.sample() if table.num_rows)
+    planned = planned_from(estimator, sample)
     rows = counted(read_ahead(batches.tables(target)), progress)
     return recalibrated(total(_collected(planned, split, *each) for each in rows), sample)
+
+
+def planned_from(estimator: E, sample: RowSample | None) -> E:
+    """A plan; what is wrong with a cell of the sample is said without its row, which is none of the source's."""
+    try:
+        return plan(estimator, sample)
+    except CellError as error:
+        raise InputError(f"{error.what}; {error.way_out}") from None
 
 
 def _collected(planned: E, split: Split, row: int, table: Arrow) -> E:
@@ -135,7 +145,8 @@ def with_posterior(model: GenerativeEstimator, table: Arrow, keep: Sequence[str]
     """
     import pyarrow as pa
 
-    p, classes = model.predict_proba(table), model.classes_
+    known = [name for name in getattr(model, "feature_names_in_", ()) if name in table.column_names]
+    p, classes = model.predict_proba(table.select(known) if known else table), model.classes_
     names = posterior_names(model)
     kept = [name for name in (table.column_names if keep is None else keep) if name not in names]
     check_columns(table.column_names, kept)
@@ -186,6 +197,18 @@ class Split:
             raise CellError(f"column {self.target!r}: the label is missing", first, NO_LABEL)
         weight = None if self.weight is None else table[self.weight].to_numpy().astype(np.float64)
         return table.drop_columns(out), labels_of(labels), weight
+
+
+def finite(table: Arrow) -> Arrow:
+    """The rows without infinite numbers, which are refused where their place is known."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    kept = np.ones(table.num_rows, bool)
+    for column in table.columns:
+        if pa.types.is_floating(column.type):
+            kept &= ~compute.is_inf(column).fill_null(False).to_numpy()
+    return table if kept.all() else table.filter(pa.array(kept))
 
 
 def labels_of(column: Arrow) -> Any:
@@ -247,7 +270,7 @@ class Batches:
             fragments = list(self.source.get_fragments())
             places = np.unique(np.linspace(0, len(fragments) - 1, LOOKS).astype(int))
             for i in places.tolist():
-                yield fragments[i].head(LOOKS * LOOK // len(places), schema=self.source.schema)
+                yield fragments[i].head(LOOKS * LOOK // len(places))
         else:
             yield from self._held
 
@@ -288,7 +311,12 @@ class Files:
         return list(self.types)
 
     def sample(self) -> Iterator[Arrow]:
-        """Rows from all over all files."""
+        """Rows from all over all files, after a check that text is not numbers with a few other words."""
+        for name, kind in self.types.items():
+            if name not in self.text and str(kind) == "string":
+                for file in self.files:
+                    if isinstance(file, TextFile):
+                        file.check_no_numbers(name)
         for i in np.unique(np.linspace(0, len(self.files) - 1, LOOKS).astype(int)).tolist():
             yield from self.files[i].with_types(self.types).sample()
 

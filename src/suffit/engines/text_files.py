@@ -11,6 +11,7 @@ from typing import IO, Any, TypeAlias
 
 from ..data.errors import InputError
 from ..data.frame import check_unique
+from ..data.similar import MOSTLY
 from .streams import Input
 
 Arrow: TypeAlias = Any  # pyarrow has no types
@@ -19,7 +20,6 @@ PIECE = 1 << 24  # bytes of text that become one table
 LOOKS, LOOK = 32, 1 << 17  # places of a file that are looked at, and how many bytes at each
 MARKS = ("", "?", "#N/A", "#NA", "N/A", "NA", "NULL", "NaN", "n/a", "nan", "-nan", "null")  # of missing values
 SEPARATORS = ",;\t|"
-DATES = ("date", "time")
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,8 @@ class TextFile:
         found: dict[str, set[Any]] = {} if self.json else {name: set() for name in self.names}
         for piece, row in self.looks():
             for f in self._parsed(piece, row, None).schema:
+                if str(f.type) == "binary":
+                    raise self._fault(piece, row, {}, "not UTF-8 text")
                 found.setdefault(f.name, set()).add(f.type)
         return {name: agreed(types) for name, types in found.items()}
 
@@ -75,7 +77,17 @@ class TextFile:
                 stream.seek(int(i * (size - LOOK) / (LOOKS - 1)))
                 piece = stream.read(LOOK)
                 start = piece.find(b"\n") + 1
-                yield piece[start : _last_line_end(piece[start:]) + start], -1
+                piece = piece[start : _last_line_end(piece[start:]) + start]
+                if piece and self._whole_rows(piece):
+                    yield piece, -1
+
+    def _whole_rows(self, piece: bytes) -> bool:
+        """Whether lines from the middle of a file are rows: the first may lie inside quotes."""
+        if self.json or b'"' not in piece:
+            return True
+        names, separator = self.header
+        text = io.StringIO(piece.decode("utf-8", "replace"), newline="")
+        return all(len(cells) in (0, len(names)) for cells in csv.reader(text, delimiter=separator))
 
     def tables(self) -> Iterator[Arrow]:
         """All rows, in tables of some megabytes."""
@@ -86,6 +98,24 @@ class TextFile:
         """The rows at the places that are looked at."""
         for piece, row in self.looks():
             yield self._parsed(piece, row, self.types)
+
+    def check_no_numbers(self, name: str) -> None:
+        """Refuse a column of text that is numbers but for a few words, naming the first of these."""
+        import pyarrow as pa
+
+        if self.json or name not in self.names:
+            return
+        words = {v for table in self._text_looked_at for v in table[name].unique().to_pylist() if v is not None}
+        numbers = sum(readable(word.strip(), pa.float64()) for word in words)
+        if numbers >= MOSTLY * len(words) and len(words) > numbers >= 2:
+            for piece, row in self._pieces(PIECE):
+                fault = self._first_fault(piece, row, {name: pa.float64()})
+                if fault is not None:
+                    raise fault
+
+    @cached_property
+    def _text_looked_at(self) -> list[Arrow]:
+        return [self._parsed(piece, row, {}) for piece, row in self.looks()]
 
     def _pieces(self, size: int, most: int | None = None) -> Iterator[tuple[bytes, int]]:
         """Whole lines, and how many rows are before them."""
