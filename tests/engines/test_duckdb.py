@@ -119,7 +119,7 @@ def test_weights_count_as_in_memory():
     query, w = query.replace(" FROM t", ", w FROM t"), table["w"].to_numpy()
     for estimator in TABLES[:3]:
         here = clone(estimator).fit(X, y, w)
-        the_same(here, fit_sql(database(table), query, target="class", weight="w", estimator=here), X)
+        the_same(here, fit_sql(database(table), query, target="class", sample_weight="w", estimator=here), X)
 
 
 @pytest.mark.parametrize("estimator", [suffit.GaussianNB(), suffit.QuadraticDiscriminantAnalysis()])
@@ -257,7 +257,7 @@ def test_a_model_as_sql_has_the_posterior_of_predict_proba(estimator, columns):
 @pytest.mark.parametrize("estimator", TABLES, ids=["naive", "informative", "joint", "pool"])
 def test_a_model_of_a_table_as_sql_has_the_posterior_of_predict_proba(estimator):
     table = mixed()
-    X, y, _ = of(table, *("number", "other", "positive", "count", "city") if estimator is TABLES[-1] else ())
+    X, y, _ = of(table, *("number", "positive", "city") if estimator is TABLES[-1] else ())
     odd = with_odd_rows(table)
     db = database(odd)
     model = clone(estimator).fit(X, y)
@@ -310,7 +310,7 @@ def refused(rows: str, estimator, match: str, **more) -> None:
 
 def test_what_a_fit_refuses_is_refused_by_name():
     nb = suffit.GaussianNB()
-    refused("('a', 1.0), ('b', 2.0)", nb, "target='z' is no column of the query; the columns are", target="z")
+    refused("('a', 1.0), ('b', 2.0)", nb, "there is no column 'z'; .*the columns are 'y', 'x'", target="z")
     refused("('a', 1.0), (NULL, 2.0)", nb, "1 of 2 labels are missing")
     refused("('a', 'u'), ('b', 'v')", nb, "column 'x': expected numbers, found VARCHAR")
     refused("('a', 1.0), ('b', 'inf'::DOUBLE)", nb, "contains infinity: column 'x'")
@@ -324,7 +324,7 @@ def test_what_a_fit_refuses_is_refused_by_name():
 
 def test_a_query_without_the_columns_of_a_fitted_model_is_refused():
     model = suffit.GaussianNB().fit(pa.table({"x": [1.0, 2.0], "z": [1.0, 3.0]}), ["a", "b"])
-    refused("('a', 1.0), ('b', 2.0)", model, r"lacks columns of the model: \['z'\]")
+    refused("('a', 1.0), ('b', 2.0)", model, "there is no column 'z'")
 
 
 def test_a_label_that_is_missing_can_be_dropped():

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
-import numpy as np
-
-from ..core.model import Model
 from ..data.column import as_objects
 from ..data.errors import InputError
 from ..data.validate import read_labels
 from ..estimators.base import GenerativeEstimator
 from ..estimators.categorical import CategoricalNB
-from ..estimators.fitted import ClassPrior, Fitted
 from ..estimators.tables import GenerativeClassifier
 from ..tables.schema import BlockSpec, Schema
+from .arrow import check_columns, posterior_names
 from .parts import _holding, plan, recalibrated, total
 from .sample import SAMPLE_ROWS, RowSample
 from .sql import Source, identifier
 from .sql_posterior import SqlScores, posterior_text
 from .sql_sums import SqlSums
+from .without_rows import without_rows
 
-E = TypeVar("E", bound=GenerativeEstimator)
 NO_NUMBERS = ("VARCHAR", "STRING", "BLOB", "BINARY", "DATE", "TIME", "ENUM", "UUID", "STRUCT", "MAP", "INTERVAL")
 
 
@@ -33,7 +29,7 @@ def fit_sql(
     *,
     target: str,
     estimator: Any = None,
-    weight: str | None = None,
+    sample_weight: str | None = None,
     sample_rows: int = SAMPLE_ROWS,
     seed: int = 0,
 ) -> Any:
@@ -51,7 +47,7 @@ def fit_sql(
     estimator : estimator, optional
         By default a ``GenerativeClassifier``.  A fitted one keeps its choices (families, structures, bins), and its
         rows do not count: no row leaves the database.
-    weight : str, optional
+    sample_weight : str, optional
         The column of the weights of the rows.
     sample_rows : int, default 20,000
         Rows that leave the database for what is chosen from values, and for ``calibrate``; none do where an estimator
@@ -74,16 +70,15 @@ def fit_sql(
     """
     query = query.strip().rstrip(";")
     estimator = GenerativeClassifier() if estimator is None else estimator
-    names = _names(connection, query, target, weight, estimator)
+    names = _names(connection, query, target, sample_weight, estimator)
     sample = None
-    planned = _without_rows(estimator, names)
+    planned = without_rows(estimator, len(names), names)
     if planned is None:
-        sample = _sampled(connection, query, target, weight, names, sample_rows, seed)
+        sample = _sampled(connection, query, target, sample_weight, names, sample_rows, seed)
         planned = plan(estimator, sample)
     absent = [name for name in getattr(planned, "feature_names_in_", names) if name not in names]
-    if absent:
-        raise InputError(f"the query lacks columns of the model: {absent[:10]}; it has {names[:10]}")
-    sums = SqlSums(_schema(planned, names), Source(query, target, weight))
+    check_columns(names, absent)
+    sums = SqlSums(_schema(planned, names), Source(query, target, sample_weight))
     known = planned._fitted.known
     drop = getattr(planned, "missing_target", "error") == "drop"
     model = sums.model(lambda text: connection.execute(text).fetchall(), known.family, known.columns, drop)
@@ -91,7 +86,9 @@ def fit_sql(
     return recalibrated(total([_holding(planned, model, labels)]), sample)
 
 
-def sql_of(estimator: GenerativeEstimator, query: str, *, target: str, weight: str | None = None) -> dict[str, str]:
+def sql_of(
+    estimator: GenerativeEstimator, query: str, *, target: str, sample_weight: str | None = None
+) -> dict[str, str]:
     """Return the statements that add up the sums of a fitted estimator's kind, as text for any engine.
 
     Parameters
@@ -102,7 +99,7 @@ def sql_of(estimator: GenerativeEstimator, query: str, *, target: str, weight: s
         ``SELECT …``, with the columns that the estimator has.
     target : str
         The column of the labels.
-    weight : str, optional
+    sample_weight : str, optional
         The column of the weights of the rows.
 
     Returns
@@ -119,7 +116,7 @@ def sql_of(estimator: GenerativeEstimator, query: str, *, target: str, weight: s
     """
     planned = plan(estimator)
     names = list(getattr(planned, "feature_names_in_", planned._fitted.known.columns))
-    return SqlSums(_schema(planned, names), Source(query.strip().rstrip(";"), target, weight)).statements()
+    return SqlSums(_schema(planned, names), Source(query.strip().rstrip(";"), target, sample_weight)).statements()
 
 
 def _names(connection: Any, query: str, target: str, weight: str | None, estimator: GenerativeEstimator) -> list[str]:
@@ -127,9 +124,7 @@ def _names(connection: Any, query: str, target: str, weight: str | None, estimat
     found = connection.execute(f"SELECT * FROM ({query}) AS source LIMIT 0").description
     types = {d[0]: str(d[1]) for d in found}
     names = [d[0] for d in found]
-    for role, name in (("target", target), ("weight", weight)):
-        if name is not None and name not in names:
-            raise InputError(f"{role}={name!r} is no column of the query; the columns are {names[:20]}")
+    check_columns(names, [target, *([weight] if weight else [])])
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise InputError(f"column {twice[0]!r} is in the query twice; give one of them another name (AS …)")
@@ -144,23 +139,6 @@ def _names(connection: Any, query: str, target: str, weight: str | None, estimat
                 "GenerativeClassifier, which takes categories"
             )
     return names
-
-
-def _without_rows(estimator: E, names: Sequence[str]) -> E | None:
-    """A plan that needs no rows: of a fitted estimator, or of one that chooses nothing from values; else None."""
-    if estimator.__sklearn_is_fitted__():
-        return plan(estimator)
-    if isinstance(estimator, GenerativeClassifier):
-        return None
-    new = copy.copy(estimator)
-    new._take_settings()
-    family = new._family(len(names))
-    if not family.is_tuned:
-        return None
-    new._form, new.n_features_in_ = "pyarrow", len(names)
-    new.feature_names_in_ = np.array(names, dtype=object)  # type: ignore[attr-defined]
-    new._fit = Fitted(Model.empty(family, tuple(names)), ClassPrior(), None, np.dtype(np.float64), new._decision_prior)
-    return new
 
 
 def _sampled(
@@ -206,7 +184,7 @@ def posterior_sql(model: GenerativeEstimator, query: str, keep: Sequence[str] = 
     Returns
     -------
     str
-        Its columns are those of ``keep``, then ``p_<class>`` for each class.
+        Its columns are those of ``keep``, then ``p(class)`` for each class.
 
     Examples
     --------
@@ -224,9 +202,4 @@ def posterior_sql(model: GenerativeEstimator, query: str, keep: Sequence[str] = 
     solution, sums = fitted.solution, fitted.model.sums
     names = list(getattr(model, "feature_names_in_", fitted.model.columns))
     scores = SqlScores(_schema(model, names), solution, getattr(sums, "parts", [sums]))
-    return posterior_text(query.strip().rstrip(";"), scores, solution, posterior_names(model), keep)
-
-
-def posterior_names(model: GenerativeEstimator) -> list[str]:
-    """What the columns of probabilities are called, in the order of ``classes_``."""
-    return [f"p_{label}" for label in model._fitted.model.classes]
+    return posterior_text(query.strip().rstrip(";"), scores, solution, posterior_names(model)[1:], keep)

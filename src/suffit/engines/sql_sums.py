@@ -165,7 +165,7 @@ class SqlSums:
             )
         if any(row[3] < row[1] or row[4] < 0 for row in found):
             raise InputError(
-                f"weight: column {self.source.weight!r} has missing or negative values; weights must be 0 or more"
+                f"sample_weight: column {self.source.weight!r} has missing or negative values; all must be 0 or more"
             )
         for i, support in enumerate(self._supports()):
             n = sum(int(row[5 + i]) for row in found)
