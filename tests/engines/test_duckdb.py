@@ -312,7 +312,7 @@ def test_what_a_fit_refuses_is_refused_by_name():
     nb = suffit.GaussianNB()
     refused("('a', 1.0), ('b', 2.0)", nb, "there is no column 'z'; .*the columns are 'y', 'x'", target="z")
     refused("('a', 1.0), (NULL, 2.0)", nb, "1 of 2 labels are missing")
-    refused("('a', 'u'), ('b', 'v')", nb, "column 'x': expected numbers, found VARCHAR")
+    refused("('a', 'u'), ('b', 'v')", nb, "column 'x': expected numbers, found (VARCHAR|STRING)")
     refused("('a', 1.0), ('b', 'inf'::DOUBLE)", nb, "contains infinity: column 'x'")
     refused("('a', 1e300), ('b', -1e300), ('a', 2e300)", nb, "column 'x': values of up to 2e\\+300 are so large")
     refused("('a', 1.0), ('b', -2.0)", suffit.NaiveBayes("gamma"), "column 'x': gamma needs x > 0, found -2.0")
