@@ -15,7 +15,7 @@ from typing import Any, ParamSpec
 
 import typer
 
-from .lean import import_scikit_learn
+from .lean import import_arrow, import_scikit_learn
 
 P = ParamSpec("P")
 
@@ -37,6 +37,8 @@ def verb(work: Callable[P, None]) -> Callable[P, None]:
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
             import_scikit_learn()
+            if "files" in kwargs or "output" in kwargs:
+                import_arrow()
             with notes(quiet=bool(kwargs.get("quiet"))), terminable(), compiling_said():
                 work(*args, **kwargs)
                 sys.stdout.flush()

@@ -1,13 +1,15 @@
-"""scikit-learn without pandas and scipy.stats, which it imports before it needs them.
+"""scikit-learn and Arrow without pandas and scipy.stats, which they import before they need them.
 
-They take longer to import than all that a command uses.  In their place it gets modules that import the real ones when
-something is asked of them; everybody else, and whoever imports them later, gets the real ones.
+These take longer to import than all that a command uses.  In their place scikit-learn gets modules that import the
+real ones when something is asked of them, and Arrow finds that pandas is not there; everybody else, and whoever imports
+them later, gets the real ones.
 """
 
 from __future__ import annotations
 
 import sys
 from importlib import import_module
+from importlib.abc import MetaPathFinder
 from types import ModuleType
 from typing import Any
 
@@ -36,3 +38,25 @@ def import_scikit_learn() -> None:
         for name in put_off:
             if isinstance(sys.modules.get(name), _Later):
                 del sys.modules[name]
+
+
+def import_arrow() -> None:
+    """Import Arrow, once, without pandas where nobody has imported that yet."""
+    if "pyarrow" in sys.modules or "pandas" in sys.modules:
+        return
+    nobody = _NoPandas()
+    sys.meta_path.insert(0, nobody)
+    try:
+        import_module("pyarrow").array([0])  # the first array of a list looks for pandas
+    except ImportError:
+        from ..engines.arrow import NEEDS_ARROW
+
+        raise ImportError(NEEDS_ARROW) from None
+    finally:
+        sys.meta_path.remove(nobody)
+
+
+class _NoPandas(MetaPathFinder):
+    def find_spec(self, name: str, path: Any, target: Any = None) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError("put off", name=name)

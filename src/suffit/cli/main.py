@@ -422,7 +422,7 @@ def demo(
     """
     from .demo import main as run
 
-    run()
+    run(folder)
 
 
 def _reading(kind: Kind | None, encoding: str | None, separator: str | None, missing: Any, text: Any = None) -> Any:

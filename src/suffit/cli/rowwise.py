@@ -132,11 +132,9 @@ def drawn(model: Any, n: int, label: str | None, target: str, seed: int | None) 
     if label is not None and label not in by_text:
         raise InputError(f"--class {label}: no such class; the classes are {', '.join(by_text)}")
     X, y = model.sample(n, None if label is None else by_text[label], random_state=seed)
-    if isinstance(X, pa.Table):
-        table = X
-    elif hasattr(X, "__dataframe__") or hasattr(X, "to_arrow"):
-        table = pa.Table.from_pandas(X, preserve_index=False) if hasattr(X, "iloc") else X.to_arrow()
-    else:
-        columns = X if isinstance(X, dict) else {f"x{j}": v for j, v in enumerate(np.asarray(X).T)}
-        table = pa.table({name: pa.array(np.asarray(values).tolist()) for name, values in columns.items()})
-    return beside(table, {target: pa.array(np.asarray(y).tolist())})
+    if not isinstance(X, pa.Table):
+        matrix = isinstance(X, np.ndarray)
+        columns = {f"x{j}": values for j, values in enumerate(X.T)} if matrix else {name: X[name] for name in X}
+        cells = {name: np.asarray(values).tolist() for name, values in columns.items()}
+        X = pa.table({name: pa.array(values, from_pandas=True) for name, values in cells.items()})
+    return beside(X, {target: pa.array(np.asarray(y).tolist())})
