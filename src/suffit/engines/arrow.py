@@ -143,16 +143,43 @@ def with_posterior(model: GenerativeEstimator, table: Arrow, keep: Sequence[str]
     -------
     pyarrow.Table
     """
+    return beside(table, posterior_columns(model, table), keep)
+
+
+def posterior_columns(model: GenerativeEstimator, table: Arrow) -> dict[str, Any]:
+    """Return what the model says of each row: ``predicted``, the most probable class, and ``p(class)`` for each class.
+
+    Parameters
+    ----------
+    model : estimator
+    table : pyarrow.Table
+
+    Returns
+    -------
+    dict of arrays of pyarrow
+    """
     import pyarrow as pa
 
+    with placed(table):
+        p = model.predict_proba(columns_of_model(model, table))
+    labels = pa.array(model.classes_.tolist()).take(pa.array(p.argmax(axis=1)))
+    shares = [pa.array(np.ascontiguousarray(p[:, c])) for c in range(p.shape[1])]
+    return dict(zip(posterior_names(model), [labels, *shares], strict=True))
+
+
+def columns_of_model(model: GenerativeEstimator, table: Arrow) -> Arrow:
+    """The columns that the model was fitted on, as far as they are there."""
     known = [name for name in getattr(model, "feature_names_in_", ()) if name in table.column_names]
-    p, classes = model.predict_proba(table.select(known) if known else table), model.classes_
-    names = posterior_names(model)
-    kept = [name for name in (table.column_names if keep is None else keep) if name not in names]
-    check_columns(table.column_names, kept)
-    labels = pa.array(classes.tolist()).take(pa.array(p.argmax(axis=1)))
-    columns = [labels, *(pa.array(np.ascontiguousarray(p[:, c])) for c in range(len(classes)))]
-    return pa.table([*(table[name] for name in kept), *columns], [*kept, *names])
+    return table.select(known) if known else table
+
+
+def beside(table: Arrow, columns: Mapping[str, Any], keep: Sequence[str] | None = None) -> Arrow:
+    """A table with further columns, which replace those of the same names; of its own, some are kept, or all."""
+    import pyarrow as pa
+
+    check_columns(table.column_names, keep or ())
+    kept = [name for name in (table.column_names if keep is None else keep) if name not in columns]
+    return pa.table([*(table[name] for name in kept), *columns.values()], [*kept, *columns])
 
 
 def posterior_names(model: GenerativeEstimator) -> list[str]:

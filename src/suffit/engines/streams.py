@@ -76,7 +76,7 @@ class Input:
             return open(self.path, "rb")
         import pyarrow as pa
 
-        raw = _standard_input().again() if self.path == "-" else pa.OSFile(self.path, "rb")
+        raw = FromTheBeginning(_standard_input()) if self.path == "-" else pa.OSFile(self.path, "rb")
         stream = pa.PythonFile(raw, "r") if self.path == "-" else raw
         if self.compression is not None:
             stream = pa.CompressedInputStream(stream, self.compression)
@@ -116,34 +116,41 @@ class StandardInput:
     """Standard input whose beginning is kept, so that it can be looked at and then read as a whole."""
 
     def __init__(self, stream: IO[bytes]) -> None:
-        self.stream, self.kept, self.place, self.left = stream, b"", 0, True
-        self.closed = False
+        self.stream, self.kept = stream, bytearray()
+        self.read = 0  # bytes taken from the stream: more than are kept, once these are many
 
-    def again(self) -> StandardInput:
-        """From the beginning, which must still be kept."""
-        if not self.left:
+    def more(self, place: int, n: int) -> bytes:
+        """The n bytes from a place on: kept ones, or else the next of the stream."""
+        if place < len(self.kept):
+            return bytes(self.kept[place : place + n])
+        if place != self.read:
             raise InputError("standard input can be read only once; save it as a file first")
-        self.place, self.closed = 0, False
-        return self
+        found = self.stream.read(n)
+        if self.read == len(self.kept) and self.read + len(found) <= HELD:
+            self.kept += found
+        self.read += len(found)
+        return found
 
     def peek(self, n: int = 8) -> bytes:
         """The first bytes."""
-        while len(self.kept) < n and (more := self.stream.read(n - len(self.kept))):
-            self.kept += more
-        return self.kept[:n]
+        while len(self.kept) < n and self.more(len(self.kept), n - len(self.kept)):
+            pass
+        return bytes(self.kept[:n])
+
+
+class FromTheBeginning:
+    """Standard input, read from its beginning, as a file of Python."""
+
+    closed = False
+
+    def __init__(self, source: StandardInput) -> None:
+        self.source, self.place = source, 0
 
     def read(self, n: int = -1) -> bytes:
         """The next bytes."""
-        n = HELD if n < 0 else n
-        out = self.kept[self.place : self.place + n]
-        if len(out) < n and (more := self.stream.read(n - len(out))):
-            if self.left and len(self.kept) + len(more) <= HELD:
-                self.kept += more
-            else:
-                self.left = False
-            out += more
-        self.place += len(out)
-        return out
+        found = self.source.more(self.place, HELD if n < 0 else n)
+        self.place += len(found)
+        return found
 
     def readable(self) -> bool:
         """It is."""
@@ -152,17 +159,16 @@ class StandardInput:
     def close(self) -> None:
         """Stays open, to be read again."""
 
-    def flush(self) -> None:
-        """There is nothing to do."""
-
 
 _stdin: StandardInput | None = None
 
 
 def _standard_input() -> StandardInput:
+    """Unbuffered: a thread that waits for more must not hold a lock when the process ends."""
     global _stdin
-    if _stdin is None or _stdin.stream is not sys.stdin.buffer:
-        _stdin = StandardInput(sys.stdin.buffer)
+    stream = getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
+    if _stdin is None or _stdin.stream is not stream:
+        _stdin = StandardInput(stream)
     return _stdin
 
 

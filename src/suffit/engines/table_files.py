@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import IO, Any, Protocol
 
@@ -195,11 +195,6 @@ def agreed_types(files: Sequence[TableFile]) -> dict[str, Any]:
         for name, kind in file.schema.items():
             found.setdefault(name, set()).add(kind)
     return {name: agreed(kinds) for name, kinds in found.items()}
-
-
-def as_text(files: Sequence[TableFile]) -> list[TableFile]:
-    """Files of text with all columns as they are written, to be written again."""
-    return [replace(f, verbatim=True, types={}) if isinstance(f, TextFile) and not f.json else f for f in files]
 
 
 def _table(batches: list[Any]) -> Arrow:
