@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -488,9 +490,17 @@ def _changed(model: Any, path: str, what: str, json: bool) -> None:
 
 
 def main() -> None:
-    """Run what the command line asks for."""
+    """Run what the command line asks for, and end the process."""
+    code: Any = 0
     try:
         app(prog_name="suffit")
+    except SystemExit as done:
+        code = done.code
     except KeyboardInterrupt:
-        say("interrupted")
-        sys.exit(INTERRUPTED)
+        say("interrupted; nothing was written")
+        code = INTERRUPTED
+    streams = sys.modules.get("suffit.engines.streams")
+    if streams and any(thread.name == streams.READER for thread in threading.enumerate()):  # it waits, or is in Arrow
+        sys.stdout.flush()
+        os._exit(code if isinstance(code, int) else 1)
+    sys.exit(code)
