@@ -254,6 +254,18 @@ def test_a_model_of_text_codes_reads_them_as_text(suffit):
     assert [row["predicted"] for row in read(suffit("predict codes.suffit one.csv").stdout)] == ["b", "a"]
 
 
+def test_json_lines_in_and_out_keep_their_values(suffit):
+    rows = [{"id": 7, "age": 41, "hours": 40, "city": "Bern", "member": True}, {"id": 8, "age": None, "hours": 38.5}]
+    Path("in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = [json.loads(line) for line in suffit("predict income.suffit in.jsonl --json").stdout.splitlines()]
+    assert [{k: v for k, v in row.items() if k in ("id", "age", "hours")} for row in found] == [
+        {"id": 7, "age": 41, "hours": 40.0},
+        {"id": 8, "age": None, "hours": 38.5},
+    ]
+    csv_rows = read(suffit("predict income.suffit in.jsonl").stdout)
+    assert csv_rows[1]["predicted"] == found[1]["predicted"]
+
+
 def test_integer_labels_stay_integers(suffit):
     Path("n.csv").write_text("x,y\n" + "".join(f"{i % 7 + 3 * (i % 2)},{i % 2}\n" for i in range(80)))
     suffit("fit n.csv -t y -o n.suffit")
