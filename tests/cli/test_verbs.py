@@ -186,6 +186,12 @@ BAD = {
     "fit latin.csv -t income": "latin.csv, row 301 (line 302): byte 0xfc is not UTF-8 text; give the encoding",
     "fit changed.csv -t income": "changed.csv, row 301 (line 302), column 'age': expected a number",
     "fit unlabelled.csv -t income": "unlabelled.csv, row 301, column 'income': the label is missing; fill it in",
+    "fit header.csv -t income": "there are no rows with a label",
+    "predict income.suffit header.csv -o c.csv": "header.csv: there are no rows",
+    "fit train.csv -t income -o no/such/folder/m.suffit": "no/such/folder/m.suffit: there is no folder",
+    "predict income.suffit new.csv -o .": ".: unknown kind of file; use an ending such as .csv",
+    "fit train.csv -t income --encoding nonsense": "--encoding nonsense: unknown",
+    "fit train.csv -t income --columns age=gausian": "gausian",
     "predict train.csv new.csv": "train.csv: ",
     "show new.csv": "new.csv: ",
     "show nothing.suffit": "nothing.suffit: No such file or directory",
@@ -200,6 +206,7 @@ BAD = {
 def test_what_is_wrong_is_one_line(suffit, command, said):
     train = Path("train.csv").read_bytes()
     Path("empty.csv").write_bytes(b"")
+    Path("header.csv").write_bytes(train.partition(b"\n")[0] + b"\n")
     Path("ragged.csv").write_bytes(train + b"1,2,3\n")
     Path("latin.csv").write_bytes(train + b"30,40,Z\xfcrich,true,low\n")
     Path("changed.csv").write_bytes(train + b"old,40,Bern,true,low\n")
@@ -217,6 +224,23 @@ def test_what_is_wrong_is_one_line(suffit, command, said):
     assert not Path("model.suffit").exists()
 
 
+def test_other_encodings_line_ends_separators_and_a_mark_of_order(suffit):
+    text = Path("train.csv").read_text(encoding="utf-8").replace("Basel, BS", "Zürich")
+    expected = None
+    for name, raw in {
+        "plain": text.encode(),
+        "windows": text.replace("\n", "\r\n").encode("utf-8-sig"),
+        "wide": text.encode("utf-16"),
+        "latin": text.encode("latin-1"),
+        "semicolons": text.replace(",", ";").encode(),
+    }.items():
+        Path(f"{name}.csv").write_bytes(raw)
+        suffit(f"fit {name}.csv -t income -o {name}.suffit" + (" --encoding latin-1" if name == "latin" else ""))
+        found = json.loads(suffit(f"show {name}.suffit --json").stdout)
+        expected = expected or found
+        assert found == expected, name
+
+
 def test_a_traceback_only_with_debug(suffit):
     done = suffit("show nothing.suffit --debug", code=1)
     assert isinstance(done.exception, OSError)
@@ -228,6 +252,18 @@ def test_a_model_of_text_codes_reads_them_as_text(suffit):
     suffit("fit codes.csv -t y -o codes.suffit --text code")
     Path("one.csv").write_text("code\n1\n2\n")
     assert [row["predicted"] for row in read(suffit("predict codes.suffit one.csv").stdout)] == ["b", "a"]
+
+
+def test_json_lines_in_and_out_keep_their_values(suffit):
+    rows = [{"id": 7, "age": 41, "hours": 40, "city": "Bern", "member": True}, {"id": 8, "age": None, "hours": 38.5}]
+    Path("in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = [json.loads(line) for line in suffit("predict income.suffit in.jsonl --json").stdout.splitlines()]
+    assert [{k: v for k, v in row.items() if k in ("id", "age", "hours")} for row in found] == [
+        {"id": 7, "age": 41, "hours": 40.0},
+        {"id": 8, "age": None, "hours": 38.5},
+    ]
+    csv_rows = read(suffit("predict income.suffit in.jsonl").stdout)
+    assert csv_rows[1]["predicted"] == found[1]["predicted"]
 
 
 def test_integer_labels_stay_integers(suffit):

@@ -137,7 +137,13 @@ def show_table(title: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -
         table.add_column(name, justify="right" if right else "left", overflow="fold")
     for row in rows:
         table.add_row(*(_cell(value) for value in row))
-    Console(width=None if terminal else 200, soft_wrap=not terminal, highlight=False, markup=False).print(table)
+    if terminal:
+        Console(highlight=False, markup=False).print(table)
+        return
+    plain = Console(width=400, highlight=False, markup=False, color_system=None)
+    with plain.capture() as text:
+        plain.print(table)
+    print("\n".join(line.rstrip() for line in text.get().splitlines()))
 
 
 def _cell(value: Any) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -107,12 +109,14 @@ def fit(
       suffit fit train.csv --target income -o income.suffit
     """
     from .learning import fitted, reported, unfitted
+    from .writing import check_folder
 
     reading = _reading(format, encoding, separator, missing, text)
     settings = {"structure": structure.value, "missing_target": missing_target.value}
     if calibrate is not None:
         settings["calibrate"] = calibrate.value
     estimator = unfitted(columns or (), settings) if like is None else _loaded(like)
+    check_folder(output)
     with Progress("fit", quiet or json) as progress:
         model = fitted(reading.files(files), target, weight, estimator, progress)
         model.save(output)
@@ -333,8 +337,15 @@ def merge(
     Example:
       suffit merge income.suffit more.suffit -o both.suffit
     """
+    from ..data.errors import InputError
+    from .writing import check_folder
+
+    check_folder(output)
     first, *others = [_loaded(path) for path in models]
-    merged = first.merge(*others)
+    try:
+        merged = first.merge(*others)
+    except InputError as error:
+        raise InputError(f"{error} (suffit fit … --like {models[0]})") from None
     merged.save(output)
     _changed(merged, output, "merged", json)
 
@@ -453,6 +464,7 @@ def _written(
     how: Any,
 ) -> None:
     """Rows with what ``work`` adds to them, table by table."""
+    from ..data.errors import InputError
     from .writing import output as writing
 
     rows = how.for_model(_loaded(model), files)
@@ -460,6 +472,8 @@ def _written(
     with Progress("rows", quiet or out in (None, "-")) as progress, writing(out or "-", _kind(to, json)) as write:
         for table, typed in rows.both(progress):
             write(work(rows.model, table, typed, kept))
+        if not progress.rows:
+            raise InputError(f"{', '.join(files)}: there are no rows")
     if out not in (None, "-") and not quiet:
         say(f"{progress.rows:,} rows in {progress.seconds:.1f} s → {out}")
 
@@ -469,7 +483,9 @@ def _relearned(
     quiet: bool, reading: Any,
 ) -> None:  # fmt: skip
     from .learning import relearned
+    from .writing import check_folder
 
+    check_folder(out or path)
     model = _loaded(path)
     with Progress(how, quiet or json) as progress:
         relearned(how, reading.for_model(model, files), target, weight, progress)
@@ -488,9 +504,17 @@ def _changed(model: Any, path: str, what: str, json: bool) -> None:
 
 
 def main() -> None:
-    """Run what the command line asks for."""
+    """Run what the command line asks for, and end the process."""
+    code: Any = 0
     try:
         app(prog_name="suffit")
+    except SystemExit as done:
+        code = done.code
     except KeyboardInterrupt:
-        say("interrupted")
-        sys.exit(INTERRUPTED)
+        say("interrupted; nothing was written")
+        code = INTERRUPTED
+    streams = sys.modules.get("suffit.engines.streams")
+    if streams and any(thread.name == streams.READER for thread in threading.enumerate()):  # it waits, or is in Arrow
+        sys.stdout.flush()
+        os._exit(code if isinstance(code, int) else 1)
+    sys.exit(code)

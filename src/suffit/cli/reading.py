@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from ..data.errors import InputError
-from ..engines.arrow import Files, Progress, counted, read_ahead, read_files
+from ..engines.arrow import FILE, ROW, Files, Progress, check_columns, counted, read_ahead, read_files
 from ..engines.text_files import MARKS, Arrow, TextFile, in_words, readable
 
 
@@ -59,10 +59,8 @@ class RowsOfModel:
     ) -> Iterator[tuple[Arrow, Arrow]]:
         """Tables as they are written, and the same with the columns of the model (and ``known``) as their types."""
         types = {**self.types, **(known or {})}
-        files = [replace(f, verbatim=True) if isinstance(f, TextFile) and not f.json else f for f in self.files.files]
-        plain = Files(files, kinds={name: t for name, t in types.items() if any(_is_json(f) for f in files)})
-        source = plain if any(_is_json(f) for f in files) else _AsText(files)
-        for _, table in counted(read_ahead(source.tables()), progress):
+        files = [replace(f, verbatim=True) if isinstance(f, TextFile) else f for f in self.files.files]
+        for _, table in counted(read_ahead(_as_written(files)), progress):
             if table.num_rows:
                 yield table, self._typed(table, types)
 
@@ -79,7 +77,11 @@ class RowsOfModel:
         marks = pa.array(self.missing, pa.string())
         for i, name in enumerate(table.column_names):
             column = table[name]
-            if name not in types or not pa.types.is_string(column.type):
+            if name not in types:
+                continue
+            if not pa.types.is_string(column.type):
+                if pa.types.is_string(types[name]) and pa.types.is_integer(column.type):  # codes of categories
+                    table = table.set_column(i, name, column.cast(pa.string()))
                 continue
             column = compute.if_else(compute.is_in(column, marks), pa.scalar(None, pa.string()), column)
             if not pa.types.is_string(types[name]):
@@ -89,8 +91,6 @@ class RowsOfModel:
 
     def target(self, given: str | None) -> str:
         """The column of the labels: as given, or the only one beside the model's columns that holds its classes."""
-        from ..engines.arrow import check_columns
-
         names = self.files.names
         if given is not None:
             check_columns(names, [given])
@@ -112,32 +112,18 @@ class RowsOfModel:
         return bool(values) and len(values & classes) >= 0.5 * len(values)
 
 
-class _AsText:
-    """Files whose columns of text stay as they are written."""
-
-    def __init__(self, files: Sequence[Any]) -> None:
-        self.files = files
-
-    def tables(self) -> Iterator[Arrow]:
-        """All rows, with where they come from."""
-        from ..engines.arrow import FILE, ROW
-
-        for file in self.files:
-            row = 0
-            for table in file.with_types({}).tables():
-                yield table.replace_schema_metadata({FILE: file.input.name, ROW: str(row)})
-                row += table.num_rows
-
-
-def _is_json(file: Any) -> bool:
-    return isinstance(file, TextFile) and file.json
+def _as_written(files: Sequence[Any]) -> Iterator[Arrow]:
+    """All rows of files, text as it is written, each table with where it comes from."""
+    for file in files:
+        row = 0
+        for table in file.with_types({}).tables():
+            yield table.replace_schema_metadata({FILE: file.input.name, ROW: str(row)})
+            row += table.num_rows
 
 
 def _cast(table: Arrow, name: str, column: Arrow, kind: Any) -> Arrow:
     import pyarrow as pa
     from pyarrow import compute
-
-    from ..engines.arrow import FILE, ROW
 
     trimmed = compute.utf8_trim_whitespace(column)
     try:

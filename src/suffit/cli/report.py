@@ -22,7 +22,7 @@ def described(model: Any) -> dict[str, Any]:
         selection = model.selection_
         if getattr(selection, "pool", None) is not None:
             found["pool"] = [{"structure": s, "settings": str(k), "weight": w} for s, k, w in selection.pool]
-            found["log_loss_expected"] = getattr(selection, "expected", None)
+            found["log_loss_expected"] = selection.loss
             found["outlier_rate"] = selection.outlier_rate
     return found
 
@@ -36,14 +36,13 @@ def show_learned(model: Any, path: str, progress: Progress) -> None:
     if dropped:
         print("dropped: " + "; ".join(f"{c['column']} ({c['reason']})" for c in dropped))
     if "pool" in found:
-        print("structures: " + ", ".join(_structure(s) for s in found["pool"]))
-        if found["log_loss_expected"] is not None:
-            print(f"log-loss expected on new rows: {found['log_loss_expected']:.3f}")
+        print("structures: " + (" + ".join(map(_structure, found["pool"])) or "none (class shares only)"))
+        print(f"log-loss expected on new rows: {found['log_loss_expected']:.3f}")
 
 
 def _structure(pooled: dict[str, Any]) -> str:
     settings = f" ({pooled['settings']})" if pooled["settings"] else ""
-    return f"{pooled['structure']}{settings}, weight {pooled['weight']:.2g}"
+    return f"{pooled['weight']:.2g} × {pooled['structure']}{settings}"
 
 
 def show_model(model: Any) -> None:
@@ -78,7 +77,7 @@ def show_evaluation(found: dict[str, Any]) -> None:
     names = list(found["confusion"])
     confusion = [[true, *row.values()] for true, row in found["confusion"].items()]
     if len(names) <= 12:
-        show_table("Rows by true class (down) and predicted class (across)", ["", *names], confusion)
+        show_table("True class (down), predicted (across)", ["", *names], confusion)
 
 
 def _share(value: float | None) -> str:

@@ -30,6 +30,7 @@ def output(path: str, kind: str | None = None) -> Iterator[Write]:
         with _writer(sys.stdout.buffer, kind, "\t" if kind == "tsv" else ",", None) as write:
             yield write
         return
+    check_folder(path)
     folder = os.path.dirname(os.path.realpath(path))
     handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{os.path.basename(path)[:100]}.", suffix=".tmp")
     try:
@@ -48,6 +49,17 @@ def output(path: str, kind: str | None = None) -> Iterator[Write]:
         if os.path.exists(temporary):
             os.unlink(temporary)
         raise
+
+
+def check_folder(path: str) -> None:
+    """Refuse a file that cannot be written before the work is done."""
+    folder = os.path.dirname(os.path.realpath(path))
+    if not os.path.isdir(folder):
+        raise InputError(f"{path}: there is no folder {folder}; make it first")
+    if os.path.isdir(path):
+        raise InputError(f"{path}: is a directory; give the name of a file")
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{path}: the folder {folder} cannot be written to; choose another")
 
 
 def _mode(path: str) -> int:

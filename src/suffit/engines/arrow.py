@@ -18,6 +18,7 @@ from ..data.similar import nearest
 from ..estimators.base import GenerativeEstimator
 from .parts import collect, plan, recalibrated, sampled, total
 from .sample import RowSample
+from .streams import READER
 from .table_files import BATCH, LOOK, LOOKS, TableFile, agreed_types, open_files, some_rows
 from .text_files import MARKS, Arrow, TextFile
 
@@ -26,6 +27,7 @@ T = TypeVar("T")
 Progress = Callable[[int], None]
 
 PREDICTED = "predicted"
+PATIENCE = 1.0  # seconds to wait for a reader whose rows nobody wants any more; it may itself wait for a pipe
 FILE, ROW = b"suffit.file", b"suffit.row"  # where a table of a file comes from, in its metadata
 NO_LABEL = "fill it in, or drop such rows: missing_target='drop' (--missing-target drop)"
 NEEDS_ARROW = "pyarrow is needed to read tables in batches and files: pip install 'suffit[arrow]'"
@@ -461,7 +463,8 @@ def read_ahead(items: Iterable[T], depth: int = 1) -> Iterator[T]:
         except BaseException as error:
             hand_over((False, error))
 
-    threading.Thread(target=work, daemon=True, name="suffit-read-ahead").start()
+    reader = threading.Thread(target=work, daemon=True, name=READER)
+    reader.start()
     try:
         while True:
             more, item = made.get()
@@ -473,3 +476,4 @@ def read_ahead(items: Iterable[T], depth: int = 1) -> Iterator[T]:
                 raise item
     finally:
         stop.set()
+        reader.join(PATIENCE)

@@ -190,7 +190,7 @@ def sampled(parts: Iterable[tuple[Any, ...]]) -> RowSample:
         here = RowSample.of(*part)
         found = here if found is None else found + here
     if found is None or found.X is None:
-        raise InputError("the parts have no rows with a label; a fit needs at least one")
+        raise InputError("there are no rows with a label; a fit needs at least one")
     return found
 
 

@@ -14,6 +14,7 @@ from typing import IO, Any
 
 from ..data.errors import InputError
 
+READER = "suffit-read-ahead"  # the thread that reads while rows are used
 HELD = 1 << 26  # bytes of standard input that are kept, to be read again
 MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\x04\x22\x4d\x18": "lz4"}
 ENDINGS = (".gz", ".zst", ".zstd", ".bz2", ".lz4")

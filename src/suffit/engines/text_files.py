@@ -31,7 +31,7 @@ class TextFile:
     separator: str | None = None  # None: found in the header
     missing: Sequence[str] = MARKS
     types: Mapping[str, Any] = field(default_factory=dict)
-    verbatim: bool = False  # text as it is, signs for missing values too
+    verbatim: bool = False  # text as it is, signs for missing values too; JSON by its own types
 
     @cached_property
     def header(self) -> tuple[list[str], str]:
@@ -91,8 +91,9 @@ class TextFile:
 
     def tables(self) -> Iterator[Arrow]:
         """All rows, in tables of some megabytes."""
+        types = None if self.json and self.verbatim else self.types
         for piece, row in self._pieces(PIECE):
-            yield self._parsed(piece, row, self.types)
+            yield self._parsed(piece, row, types)
 
     def sample(self) -> Iterator[Arrow]:
         """The rows at the places that are looked at."""
