@@ -174,6 +174,21 @@ def test_a_nan_is_a_missing_value_and_labels_may_be_of_any_type():
         assert model.classes_.tolist() == sorted(set(labels))
 
 
+def test_a_sample_chooses_and_all_rows_are_learned():
+    """A class that a small sample has no row of is there all the same, with a prior of its own."""
+    table = mixed(3000)
+    X, y, query = of(table)
+    names = ["a", "b'b", "rare", "rarest"]
+    labels = [names[3] if i == 1234 else c for i, c in enumerate(y)]
+    db = database(table.set_column(table.column_names.index("class"), "class", pa.array(labels)))
+    estimator = suffit.GenerativeClassifier(structure="naive", priors=dict.fromkeys(names, 0.25))
+    model = fit_sql(db, query, target="class", estimator=estimator, sample_rows=200, seed=3)
+    assert model.class_count_.tolist() == [labels.count(c) for c in names]
+    the_same(clone(estimator).set_params(columns=model.schema_).fit(X, labels), model, X)
+    again = fit_sql(db, query, target="class", estimator=estimator, sample_rows=200, seed=3)
+    assert str(again.schema_) == str(model.schema_)
+
+
 class Listening:
     """A connection that remembers what came back."""
 

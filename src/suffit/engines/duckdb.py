@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..data.column import as_objects
 from ..data.errors import InputError
+from ..data.rows import is_missing
 from ..data.validate import read_labels
 from ..estimators.base import GenerativeEstimator
 from ..estimators.categorical import CategoricalNB
@@ -14,8 +16,8 @@ from ..estimators.tables import GenerativeClassifier
 from ..tables.schema import BlockSpec, Schema
 from .arrow import check_columns, posterior_names
 from .parts import _holding, plan, recalibrated, total
-from .sample import SAMPLE_ROWS, RowSample
-from .sql import Source, identifier
+from .sample import LEAST_OF_CLASS, SAMPLE_ROWS, RowSample
+from .sql import Source, identifier, literal
 from .sql_posterior import SqlScores, posterior_text
 from .sql_sums import SqlSums
 from .without_rows import without_rows
@@ -144,15 +146,24 @@ def _names(connection: Any, query: str, target: str, weight: str | None, estimat
 def _sampled(
     connection: Any, query: str, target: str, weight: str | None, names: Sequence[str], most: int, seed: int
 ) -> RowSample:
-    """Some rows that leave the database."""
+    """Some rows that leave the database: a sample of all, and a few of every class that it has none of."""
     wanted = ", ".join(identifier(name) for name in (target, *names, *([] if weight is None else [weight])))
-    rows = f"SELECT {wanted} FROM ({query}) AS source WHERE {identifier(target)} IS NOT NULL"
-    how = f"USING SAMPLE reservoir({int(most)} ROWS) REPEATABLE ({int(seed)})"
-    table = connection.sql(f"SELECT * FROM ({rows}) AS labelled {how}").to_arrow_table()
-    if not table.num_rows:
+    y, w = identifier(target), "COUNT(*)" if weight is None else f"SUM({identifier(weight)})"
+    rows = f"(SELECT {wanted} FROM ({query}) AS source WHERE {y} IS NOT NULL) AS labelled"
+
+    def taken(which: str) -> RowSample:
+        table = connection.sql(f"SELECT * FROM {rows} {which}").to_arrow_table()
+        weights = None if weight is None else table[weight].to_numpy()
+        return RowSample.of(table.select(list(names)), table[target], weights, most)
+
+    sample = taken(f"USING SAMPLE reservoir({int(most)} ROWS) REPEATABLE ({int(seed)})")
+    if sample.X is None:
         raise InputError("the query has no rows with a label; a fit needs at least one")
-    weights = None if weight is None else table[weight].to_numpy()
-    return RowSample.of(table.select(list(names)), table[target], weights, most)
+    classes = dict(connection.execute(f"SELECT {y}, {w} FROM {rows} GROUP BY {y}").fetchall())
+    for label in classes.keys() - sample.classes.keys():
+        if not is_missing(label):
+            sample = sample + taken(f"WHERE {y} = {literal(label)} LIMIT {LEAST_OF_CLASS}")
+    return replace(sample, classes={label: float(classes.get(label, n)) for label, n in sample.classes.items()})
 
 
 def _schema(planned: GenerativeEstimator, names: Sequence[str]) -> Schema:
