@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 import suffit
 from suffit.data.errors import InputError
+from suffit.engines import parts
 from suffit.engines.duckdb import fit_sql, posterior_sql, sql_of
 
 duckdb = pytest.importorskip("duckdb")
@@ -189,6 +190,18 @@ def test_a_sample_chooses_and_all_rows_are_learned():
     assert str(again.schema_) == str(model.schema_)
 
 
+def test_numbers_that_are_categories_are_missing_where_they_are_nan():
+    x = np.array([1.5, 2.0, np.nan, 1.5, 2.0, 2.0, np.nan, 1.5] * 10)
+    X, y = pa.table({"x": x, "z": np.arange(80.0) % 7}), ["a", "a", "a", "b"] * 20
+    db = database(X.append_column("class", pa.array(y)))
+    for columns in ({"x": "categorical"}, {"x": "categorical", "z": "poisson"}):
+        estimator = suffit.GenerativeClassifier(columns, missing="informative")
+        here = clone(estimator).fit(X, y)
+        the_same(here, fit_sql(db, "SELECT * FROM t", target="class", estimator=estimator), X)
+        found = db.execute(posterior_sql(here, "SELECT * FROM t")).fetchall()
+        assert np.abs(np.array(found) - here.predict_proba(X)).max() < 1e-9
+
+
 class Listening:
     """A connection that remembers what came back."""
 
@@ -360,3 +373,16 @@ def test_values_that_a_column_cannot_have_are_missing_and_it_is_said():
         in_database = fit_sql(db, "SELECT * FROM t", target="class", estimator=model)
     assert in_database._model.sums.parts[0]["n"].tolist() == [[150.0], [150.0]]
     assert in_database.class_count_.tolist() == [151.0, 150.0]
+
+
+def test_a_value_that_a_column_cannot_have_is_missing_where_missing_values_are_evidence():
+    X = pa.table({"x": np.random.default_rng(0).poisson(2.0, 200)})
+    y = ["a", "b"] * 100
+    model = suffit.GenerativeClassifier(structure="naive", missing="informative").fit(
+        X.append_column("z", pa.array([None if i % 5 else 1.0 * i for i in range(200)])), y
+    )
+    assert model.schema_.keys()["x"] == "poisson"
+    odd = pa.table({"x": [-1, -1, 3], "z": [1.0, None, 2.0]})
+    db = database(odd.append_column("class", pa.array(["a", "b", "a"])))
+    in_database = fit_sql(db, "SELECT * FROM t", target="class", estimator=model)
+    the_same(parts.total([parts.collect(parts.plan(model), odd, ["a", "b", "a"])]), in_database, odd)

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from ..core.family import Family
-from ..data.column import BOOLEAN
+from ..data.column import BOOLEAN, NUMBER
 from ..data.errors import InputError
 from ..families.counts.binned import Binned
 from ..families.elementwise.bernoulli import Bernoulli
@@ -164,6 +164,7 @@ class Columns:
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
         self.booleans = {choice.column for choice in schema.choices if choice.kind == BOOLEAN}
+        self.fractions = {choice.column for choice in schema.choices if choice.kind == NUMBER}
         self.supports = {name: p.family for p in schema._bounded for name in p.columns}
         self.asked: dict[tuple[str, bool], str] = {}  # (name, as a number) → c0, c1, …
 
@@ -172,7 +173,9 @@ class Columns:
         return self.asked.setdefault((name, True), f"c{len(self.asked)}")
 
     def category(self, name: str) -> str:
-        """A column as it is."""
+        """A column as it is; of numbers that may be NaN, these are NULL."""
+        if name in self.fractions:
+            return self.number(name)
         return self.asked.setdefault((name, False), f"c{len(self.asked)}")
 
     def raw(self, name: str, as_number: bool) -> str:
@@ -196,17 +199,13 @@ class Columns:
             return [cell for name, coding in each for cell in self._coded(name, coding)]
         if spec.reads == "categories":
             return [self.category(name) for name in spec.columns]
-        numbers = [self.number(name) for name in spec.columns]
         if spec.reads == "missing":
-            return [f"CASE WHEN {self._as_read(name)} IS NULL THEN 1 ELSE 0 END" for name in spec.columns]
+            read = (self.number(name) if name in self.supports else self.category(name) for name in spec.columns)
+            return [f"CASE WHEN {c} IS NULL THEN 1 ELSE 0 END" for c in read]
+        numbers = [self.number(name) for name in spec.columns]
         if isinstance(spec.family, Binned):
             return [bin_of(x, e) for x, e in zip(numbers, spec.family.column_edges(spec.columns), strict=True)]
         return [when(f"{x} > 0", f"LN({x})") for x in numbers] if spec.family.key == "lognormal" else numbers
-
-    def _as_read(self, name: str) -> str:
-        """The column as some other block reads it, so that what counts as missing is the same."""
-        numeric = any(name in p.columns for p in self.schema.specs if p.reads == "numbers")
-        return self.number(name) if numeric else self.category(name)
 
     def _coded(self, name: str, coding: Coding) -> list[str]:
         """0 and 1 for each category or bin, divided by their scales; or the number itself."""
