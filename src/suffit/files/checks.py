@@ -30,6 +30,7 @@ from .container import refuse
 
 READS = {"numbers", "categories", "missing", "codings"}
 METHODS = ("temperature", "isotonic")
+TRIED = 3  # classes whose means are predicted
 NO_ROWS = Rows(Index(()), np.empty(0, np.int32))
 
 
@@ -59,6 +60,14 @@ def check_model(estimator: Any, fitted: Fitted) -> None:
         _check_calibration(fitted.calibration, len(classes))
     if fitted.classes.tolist() != list(classes.labels) and fitted.labels is not None and fitted.labels.kind not in "mM":
         refuse("it has labels that are not of their own type")
+
+
+def try_out(estimator: Any) -> None:
+    """Refuse sums that have no finite parameters: the typical rows of some classes are predicted."""
+    fitted: Fitted = estimator._fitted
+    posterior = fitted.posterior(estimator._typical_rows(min(TRIED, len(fitted.model.classes))))
+    if not (np.isfinite(posterior).all() and np.allclose(posterior.sum(axis=1), 1.0)):
+        refuse("its sums give no probabilities")
 
 
 def _blocks(model: Model, schema: Schema | None) -> Iterator[tuple[Family, Sequence[str], Matrix, Stats]]:
