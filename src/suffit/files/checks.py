@@ -6,7 +6,9 @@ and numbers with the range that they can have.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from ..data.frame import Frame
 from ..data.labels import Index
 from ..data.matrices import Matrix
 from ..data.rows import Rows
+from ..data.warn import no_warnings
 from ..estimators.fitted import ClassPrior, Fitted
 from ..families.counts.binned import Binned
 from ..families.counts.categorical import Categorical
@@ -62,9 +65,28 @@ def check_model(estimator: Any, fitted: Fitted) -> None:
         refuse("it has labels that are not of their own type")
 
 
-def try_out(estimator: Any) -> None:
-    """Refuse sums that have no finite parameters: the typical rows of some classes are predicted."""
-    fitted: Fitted = estimator._fitted
+def check_read(estimator: Any) -> None:
+    """Refuse a loaded estimator that cannot predict; what is to be said of its sums is said when they are used."""
+    with no_warnings() as unsaid:
+        _predict_typical(estimator)
+    if unsaid:
+        estimator._fit = replace(estimator._fit)  # to be solved anew, and say it
+
+
+def check_written(estimator: Any) -> None:
+    """Refuse to write an estimator that could not be read, for it cannot predict."""
+    if "solution" in estimator._fit.__dict__:
+        _predict_typical(estimator)
+        return
+    trial = copy.copy(estimator)
+    trial._fit = replace(trial._fit)
+    with no_warnings():
+        _predict_typical(trial)
+
+
+def _predict_typical(estimator: Any) -> None:
+    """The posteriors of the means of some classes must be probabilities."""
+    fitted: Fitted = estimator._fit
     posterior = fitted.posterior(estimator._typical_rows(min(TRIED, len(fitted.model.classes))))
     if not (np.isfinite(posterior).all() and np.allclose(posterior.sum(axis=1), 1.0)):
         refuse("its sums give no probabilities")
@@ -207,7 +229,7 @@ def _check_calibration(calibration: Calibration, n: int) -> None:
     if maps and len(maps) != {1: 0, 2: 1}.get(n, n):
         refuse("its calibration is for other classes")
     for x, y in maps:
-        if not (x.ndim == 1 and 0 < len(x) and x.shape == y.shape and (np.diff(x) > 0).all()):
+        if not (x.ndim == 1 and len(x) > 0 and x.shape == y.shape and (np.diff(x) > 0).all()):
             refuse("its calibration maps no probabilities")
-        if not (np.isfinite(x).all() and (0 <= y).all() and (y <= 1).all() and (np.diff(y) >= 0).all() and y[-1] > 0):
+        if not (np.isfinite(x).all() and (y >= 0).all() and (y <= 1).all() and (np.diff(y) >= 0).all() and y[-1] > 0):
             refuse("its calibration maps no probabilities")

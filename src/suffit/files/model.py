@@ -25,7 +25,7 @@ from ..families.tuning import Tuning
 from ..posterior.calibrate import Calibration
 from ..tables.schema import Schema
 from ..tables.structures import Selection
-from .checks import check_model, try_out
+from .checks import check_model, check_read, check_written
 from .column_types import FORMS, read_types, written_types
 from .container import refuse
 from .reading import Reader, listed, only
@@ -88,7 +88,7 @@ def _written_others(given: dict[str, Any], estimator: Any, write: Writer) -> dic
 
 
 def _written_state(estimator: GenerativeEstimator, write: Writer) -> dict[str, Any]:
-    try_out(estimator)
+    check_written(estimator)
     state, fitted = estimator.__dict__, estimator._fit.alone
     names = state.get("feature_names_in_")
     table = _written_table(estimator, write) if "_seen" in state else None
@@ -235,7 +235,7 @@ def _read_state(estimator: Any, entry: Any, reader: Reader) -> None:
     )
     check_model(estimator, fitted)
     estimator._fit = fitted
-    try_out(estimator)
+    check_read(estimator)
 
 
 def _read_labels(name: Any) -> np.dtype[Any] | None:
