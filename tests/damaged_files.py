@@ -6,6 +6,7 @@ import copy
 import hashlib
 import json
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from random import Random
 from typing import Any
@@ -253,8 +254,11 @@ def hostile_files(n: int, seed: int, names: Any = MODELS) -> Iterator[tuple[str,
         yield name, joined(metadata, document, arrays)
 
 
-def outcome(name: str, data: bytes) -> str:
-    """What comes of a file: "refused", "predicts", or "says so" (no finite score for some row, by class and column)."""
+def outcome(name: str, data: bytes, thorough: bool = False) -> str:
+    """What comes of a file: "refused", "predicts", or "says so" (no finite score for some row, by class and column).
+
+    ``thorough``: a model that predicts is asked for everything else, too; it may refuse.
+    """
     try:
         model = from_bytes(data, "hostile.suffit")
     except suffit.ModelFileError:
@@ -265,4 +269,19 @@ def outcome(name: str, data: bytes) -> str:
         return "says so"
     assert np.isfinite(posterior).all()
     np.testing.assert_allclose(posterior.sum(axis=1), 1.0)
+    for ask in ASKED if thorough else ():
+        with suppress(ValueError, ArithmeticError, AttributeError, NotImplementedError):
+            ask(copy.copy(model), *MODELS[name][1:])
     return "predicts"
+
+
+ASKED: tuple[Callable[[Any, Any, Any], Any], ...] = (
+    lambda m, X, y: m.score_samples(X),
+    lambda m, X, y: m.loo_predict_proba(X, y),
+    lambda m, X, y: m.sample(3, random_state=0),
+    lambda m, X, y: repr(m.explain(X)),
+    lambda m, X, y: repr(m.summary(X, y)),
+    lambda m, X, y: m.partial_fit(X, y).forget(X, y).predict_proba(X),
+    lambda m, X, y: m.merge(m).predict_proba(X),
+    lambda m, X, y: to_bytes(m.partial_fit(X, np.repeat(["other"], len(y)))),
+)

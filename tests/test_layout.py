@@ -77,6 +77,7 @@ PAGES = [
     ("README.md", 10),
     ("docs/deciding.md", 25),
     ("docs/explaining.md", 12),
+    ("docs/files.md", 12),
     ("docs/first-steps.md", 12),
     ("docs/tables.md", 7),
     ("docs/tuning.md", 20),

@@ -165,8 +165,10 @@ def read(entry: Any, reader: Reader) -> Any:
     """The estimator again."""
     key, settings, state = only(entry, "key", "settings", "state")
     cls = estimator_class(key)
-    if type(settings) is not dict or set(settings) != set(setting_names(cls)):
-        refuse(f"it has other settings than those of {key}")
+    if type(settings) is not dict:
+        refuse(f"it has no settings of {key}")
+    if not settings.keys() <= set(setting_names(cls)):  # those that came later are as by default
+        refuse(f"it has settings that {key} does not have here; a newer suffit may")
     if key == "Decision":
         return _read_decision(cls, settings, state, reader)
     estimator = cls(**{name: reader.value(v) for name, v in settings.items()})
@@ -178,7 +180,7 @@ def read(entry: Any, reader: Reader) -> Any:
 
 def _read_decision(cls: type[Any], settings: dict[str, Any], state: Any, reader: Reader) -> Any:
     plain = {name: reader.value(v) for name, v in settings.items() if name != "estimator"}
-    decision = cls(read(settings["estimator"], reader), **plain)
+    decision = cls(read(settings.get("estimator"), reader), **plain)
     if state is not None:
         estimator, share = only(state, "estimator", "share")
         decision.estimator_, decision.class_share_ = read(estimator, reader), reader.array(share).copy()
