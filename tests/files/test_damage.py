@@ -164,7 +164,25 @@ def wide_bins(document: Any, arrays: Any) -> None:
     ]
 
 
+def unnamed_categories(document: Any, arrays: Any) -> None:
+    """Columns that neither names nor sums show."""
+    state = document["estimator"]["state"]
+    state["n_features"], state["model"]["columns"] = 1 << 45, {"prefix": "x", "n": 1 << 45}
+
+
+def labels_of_nothing(document: Any, arrays: Any) -> None:
+    document["axes"].append({"bytes": "labels/x"})
+    arrays["labels/x"] = np.zeros((1 << 45, 0), np.uint8)
+
+
+def many_categories(document: Any, arrays: Any) -> None:
+    document["families"][0]["settings"]["least_categories"] = 1 << 45
+
+
 BOMBS = {
+    "columns without names or sums": ("categories", unnamed_categories, "columns without names"),
+    "labels without letters": ("moments", labels_of_nothing, "without labels"),
+    "categories that nobody has": ("categories", many_categories, "categories"),
     "deflated zeros": ("moments", deflated_bomb, "cannot be"),
     "more than declared": ("moments", longer_than_declared, "another length"),
     "columns that take no room": ("moments", many_columns, "far more room"),

@@ -26,6 +26,7 @@ from ..estimators.fitted import ClassPrior, Fitted
 from ..families.counts.binned import Binned
 from ..families.counts.categorical import Categorical
 from ..families.counts.multinomial import GAP
+from ..families.counts.scores import DENSE_LIMIT
 from ..families.gaussian.few_rows.kept import LARGEST, ROW
 from ..posterior.calibrate import Calibration
 from ..tables.schema import BlockSpec, Schema
@@ -33,6 +34,7 @@ from .container import refuse
 
 READS = {"numbers", "categories", "missing", "codings"}
 METHODS = ("temperature", "isotonic")
+MOST_CATEGORIES = 1 << 25  # of all columns, those that no row has among them
 TRIED = 3  # classes whose means are predicted
 NO_ROWS = Rows(Index(()), np.empty(0, np.int32))
 
@@ -106,6 +108,12 @@ def _blocks(model: Model, schema: Schema | None) -> Iterator[tuple[Family, Seque
         yield block.family, spec.names, spec.matrix(nothing), stats
 
 
+def shows_columns(stats: Stats) -> bool:
+    """Whether sums tell how many columns there are: names that take no room could be any number of them."""
+    by_feature = any(FEATURE in dims for dims in stats.layout.dims.values())
+    return by_feature or (ROW in stats.axes and len(stats.axes[ROW]) > 0)
+
+
 def _check_block(family: Family, columns: Sequence[str], X: Matrix, stats: Stats) -> None:
     """Refuse sums that this family would not collect of such columns."""
     p = len(columns)
@@ -159,8 +167,21 @@ def _check_categories(family: Family, labels: Index, p: int, columns: Sequence[s
             refuse("it has more bins than edges between them")
     if isinstance(family, Categorical):
         least = family.least_categories
-        if isinstance(least, tuple) and len(least) != p:
-            refuse(f"it has numbers of categories for {len(least)} columns, and {p} columns")
+        each = least if isinstance(least, tuple) else (least or 0,) * min(p, MOST_CATEGORIES)
+        if len(each) != p or min(each, default=0) < 0:
+            refuse(f"it has numbers of categories for {len(each)} columns, and {p} columns")
+        tops = _tops(pairs)
+        if sum(each) + sum(tops.values()) + len(pairs) > MOST_CATEGORIES:
+            refuse(f"its columns have more than {MOST_CATEGORIES} categories")
+
+
+def _tops(pairs: list[tuple[int, Any]]) -> dict[int, int]:
+    """The largest integer category of each column that makes all integers below it categories, too."""
+    found: dict[int, int] = {}
+    for j, v in pairs:
+        if type(v) is int and v < DENSE_LIMIT:
+            found[j] = max(found.get(j, 0), v)
+    return found
 
 
 LABELS: dict[str, Callable[[Family, Index, int, Sequence[str]], None]] = {
