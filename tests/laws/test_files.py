@@ -169,7 +169,9 @@ TABLES = {
     "columns that help": (lambda: suffit.GenerativeClassifier(select="loo", structure="naive"), lambda t: t),
     "both": (lambda: suffit.GenerativeClassifier(select="loo"), lambda t: t),
     "by name": (
-        lambda: suffit.GenerativeClassifier({("a", "e"): suffit.MultivariateGaussian(tie=0.5), "b": "drop"}),
+        lambda: suffit.GenerativeClassifier(
+            {("a", "e"): suffit.MultivariateGaussian(tie=0.5, missing="pairs"), "b": "drop"}
+        ),
         lambda t: t,
     ),
     "pairs": (lambda: suffit.GenerativeClassifier([("a", "gaussian"), ("b", suffit.Poisson(alpha=0.5))]), lambda t: t),
@@ -212,7 +214,6 @@ OTHERS: dict[str, tuple[Any, Any, Any]] = {
     ),
     "names": (suffit.LDA(), pd.DataFrame(X, columns=list("abcd")), Y),
     "few rows of many columns": (suffit.GDA(), rather_wide(RNG, 20), np.arange(20) % 2),
-    "few rows with missing values": (suffit.LDA(), with_holes(rather_wide(RNG, 20), 1), np.arange(20) % 2),
 }
 
 
@@ -232,6 +233,15 @@ def test_a_loaded_model_is_written_as_the_same_bytes(name: str, tmp_path: Path):
     again = loaded(model, tmp_path)
     again.save(tmp_path / "again.suffit")
     assert (tmp_path / "again.suffit").read_bytes() == (tmp_path / "model.suffit").read_bytes()
+
+
+def test_few_rows_with_missing_values_come_back(tmp_path: Path):
+    """Which are kept as they are."""
+    X, y = with_holes(rather_wide(RNG, 20), 1), np.arange(20) % 2
+    model = suffit.LDA().fit(X, y)
+    again = loaded(model, tmp_path)
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert_identical(again.partial_fit(X + 1, y).forget(X[:3], y[:3]), model.partial_fit(X + 1, y).forget(X[:3], y[:3]))
 
 
 def test_a_decision_rule_comes_back_with_its_estimator(tmp_path: Path):
