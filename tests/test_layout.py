@@ -91,6 +91,7 @@ PAGES = [
     ("README.md", 10),
     ("docs/deciding.md", 25),
     ("docs/explaining.md", 12),
+    ("docs/files.md", 12),
     ("docs/first-steps.md", 12),
     ("docs/large-tables.md", 15),
     ("docs/tables.md", 7),
