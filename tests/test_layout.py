@@ -90,6 +90,7 @@ def test_only_estimators_use_the_base_classes_of_scikit_learn():
 PAGES = [
     ("README.md", 10),
     ("docs/deciding.md", 25),
+    ("docs/engines.md", 15),
     ("docs/explaining.md", 12),
     ("docs/files.md", 12),
     ("docs/first-steps.md", 12),

@@ -87,7 +87,7 @@ def predict_dask(model: GenerativeEstimator, X: Collection, keep: Sequence[str] 
     --------
     >>> import dask.array as da, numpy as np, suffit
     >>> model = suffit.GaussianNB().fit(np.array([[0.0], [2.0], [7.0], [9.0]]), ["a", "a", "b", "b"])
-    >>> predict_dask(model, da.from_array(np.array([[4.5], [-50.0]]), chunks=1)).compute().tolist()
+    >>> predict_dask(model, da.from_array(np.array([[4.5], [-50.0]]), chunks=1)).compute().round(3).tolist()
     [[0.5, 0.5], [1.0, 0.0]]
     """
     if not hasattr(X, "map_partitions"):

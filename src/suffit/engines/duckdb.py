@@ -109,8 +109,8 @@ def sql_of(
 
     Examples
     --------
-    >>> import suffit
-    >>> model = suffit.PoissonNB().fit({"clicks": [0, 3, 1]}, ["a", "b", "a"])
+    >>> import pandas as pd, suffit
+    >>> model = suffit.PoissonNB().fit(pd.DataFrame({"clicks": [0, 3, 1]}), ["a", "b", "a"])
     >>> list(sql_of(model, "SELECT * FROM visits", target="class"))
     ['classes', 'elementwise']
     """
@@ -188,8 +188,8 @@ def posterior_sql(model: GenerativeEstimator, query: str, keep: Sequence[str] = 
 
     Examples
     --------
-    >>> import duckdb, suffit
-    >>> model = suffit.GaussianNB().fit({"x": [0.0, 2.0, 3.0, 5.0]}, ["a", "a", "b", "b"])
+    >>> import duckdb, pandas as pd, suffit
+    >>> model = suffit.GaussianNB().fit(pd.DataFrame({"x": [0.0, 2.0, 3.0, 5.0]}), ["a", "a", "b", "b"])
     >>> rows = "SELECT 2.5 AS x UNION ALL SELECT NULL"
     >>> duckdb.connect().execute(posterior_sql(model, rows)).fetchall()
     [(0.5, 0.5), (0.5, 0.5)]
