@@ -120,6 +120,14 @@ class RowSample:
             w = w * factor[codes]
         return None if (w == 1).all() else w
 
+    def rows(self) -> tuple[Any, NDArray[Any], Array | None]:
+        """X, y and weights for a fit; where they are all rows that were seen, equal ones as often as they were."""
+        times = self.copies.astype(np.int64)
+        if not self.whole or times.sum() > self.most or (times != self.copies).any():
+            return self.X, self.y, self.weight
+        each = np.repeat(np.arange(len(times)), times)
+        return rows_of(self.X, each), self.y[each], None
+
     @property
     def whole(self) -> bool:
         """Whether all rows that were seen are in it."""
