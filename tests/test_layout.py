@@ -92,6 +92,7 @@ PAGES = [
     ("docs/deciding.md", 25),
     ("docs/engines.md", 15),
     ("docs/explaining.md", 12),
+    ("docs/files.md", 12),
     ("docs/first-steps.md", 12),
     ("docs/large-tables.md", 15),
     ("docs/tables.md", 7),

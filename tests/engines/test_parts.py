@@ -140,6 +140,17 @@ def test_parts_without_rows_weight_or_labels_add_nothing():
         total([])
 
 
+@pytest.mark.filterwarnings("ignore::suffit.DataWarning")  # no column tells anything
+def test_rows_that_are_all_equal_are_no_single_row():
+    table = {"x": np.full(6, 2.0), "city": np.full(6, "Bern", object)}
+    model = fit_parts(
+        suffit.GenerativeClassifier(), [({k: v[i : i + 2] for k, v in table.items()}, ["a", "a"]) for i in (0, 2, 4)]
+    )
+    whole = suffit.GenerativeClassifier().fit(table, ["a"] * 6)
+    assert repr(model.schema_) == repr(whole.schema_)
+    assert model.class_count_.tolist() == [6.0]
+
+
 def test_a_prior_and_a_calibration_wait_for_all_classes():
     rng = np.random.default_rng(3)
     y = np.repeat(["a", "b"], 100)

@@ -56,7 +56,7 @@ def plan(estimator: E, X: Any = None, y: Any = None, sample_weight: Any = None) 
     [3.0]
     """
     if isinstance(X, RowSample):
-        X, y, sample_weight = X.X, X.y, X.weight
+        X, y, sample_weight = X.rows()
     if X is not None:
         estimator = copy.copy(estimator).fit(X, as_objects(list(y)), sample_weight)
     fitted = estimator._fitted

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..data.arrays import Array
-from ..data.column import BOOLEAN, EMPTY, INTEGER, NUMBER, ArrayColumn, Column, as_objects
+from ..data.column import BOOLEAN, EMPTY, INTEGER, NUMBER, ArrayColumn, Column, SeriesColumn, as_objects
 from ..data.frame import is_frame, read_frame, table_form
 from ..data.matrices import is_sparse
+from ..data.rows import Rows
 
 Keys = NDArray[np.uint64]
 
@@ -68,17 +69,19 @@ class RowSample:
     @classmethod
     def of(cls, X: Any, y: Any, sample_weight: Any = None, most: int = SAMPLE_ROWS) -> RowSample:
         """The sample of one part; rows without a label or without weight are in none."""
-        labels = _labels(y)
-        weights = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, np.float64)
-        kept = np.flatnonzero(~ArrayColumn(labels).missing() & (weights > 0))
+        names, codes = _coded(y)
+        weights = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+        kept = np.flatnonzero((codes >= 0) & (weights > 0))
         if not len(kept):
-            return cls(None, labels[:0], np.empty(0), np.empty(0, np.uint64), {}, most)
-        if len(kept) < len(labels):
-            X, labels, weights = rows_of(X, kept), labels[kept], weights[kept]
-        names, codes = ArrayColumn(labels).categories()
-        classes = dict(zip(names, np.bincount(codes, weights, len(names)).tolist(), strict=True))
+            return cls(None, np.empty(0, object), np.empty(0), np.empty(0, np.uint64), {}, most)
+        if len(kept) < len(codes):
+            X, codes, weights = rows_of(X, kept), codes[kept], weights[kept]
+        count = np.bincount(codes, weights, len(names)).tolist()
+        classes = {name: n for name, n in zip(names, count, strict=True) if n}
         keys = _mixed(row_keys(X) + _of_labels(names)[codes] * GOLDEN)
-        return cls(X, labels, weights, keys, classes, most)._least()
+        labels = np.empty(len(names), object)
+        labels[:] = names
+        return cls(X, labels[codes], weights, keys, classes, most)._least()
 
     def __add__(self, other: RowSample) -> RowSample:
         if self.X is None or other.X is None:
@@ -116,6 +119,14 @@ class RowSample:
                 factor = np.where(here > 0, there / here, 0.0) * (here.sum() / there.sum())
             w = w * factor[codes]
         return None if (w == 1).all() else w
+
+    def rows(self) -> tuple[Any, NDArray[Any], Array | None]:
+        """X, y and weights for a fit; where they are all rows that were seen, equal ones as often as they were."""
+        times = self.copies.astype(np.int64)
+        if not self.whole or times.sum() > self.most or (times != self.copies).any():
+            return self.X, self.y, self.weight
+        each = np.repeat(np.arange(len(times)), times)
+        return rows_of(self.X, each), self.y[each], None
 
     @property
     def whole(self) -> bool:
@@ -167,9 +178,14 @@ def _mixed(bits: Keys) -> Keys:
     return np.asarray(bits ^ (bits >> np.uint64(31)))
 
 
-def _labels(y: Any) -> NDArray[Any]:
-    cells = y.to_pylist() if hasattr(y, "to_pylist") else y.to_list() if hasattr(y, "to_list") else y
-    return as_objects(cells.tolist() if isinstance(cells, np.ndarray) else list(cells)).astype(object)
+def _coded(y: Any) -> tuple[list[Hashable], NDArray[np.int32]]:
+    """Labels as codes; −1 is none."""
+    if isinstance(y, np.ndarray) and y.dtype.kind in "iubU":  # none of them is missing
+        rows = Rows.of(y)
+        return list(rows.classes.labels), rows.codes
+    if table_form(y) != "array":
+        return SeriesColumn(y).categories()
+    return ArrayColumn(as_objects(y.tolist() if isinstance(y, np.ndarray) else list(y))).categories()
 
 
 def n_rows(X: Any) -> int:

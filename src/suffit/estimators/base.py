@@ -1158,6 +1158,10 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         solution, rng = self._density_solution(), generator(0)
         return solution.sample(solution.draw_classes(n, rng), rng)
 
+    def _typical_rows(self, n: int) -> Matrix:
+        """The means of the first n classes, as rows that the model reads."""
+        return self._density_solution().scorer.centres[:n]
+
     def _units(self, solution: Solution, drawn: Any) -> list[Unit]:
         """The columns of these draws that are scored together."""
         alone = Solution(solution.classes, np.zeros(len(solution.classes)), solution.scorer, solution.columns)

@@ -174,6 +174,10 @@ class CategoricalNB(SmoothedNB):
     def _read_X_more(self, X: Any) -> Matrix:
         return super()._read_X_known(X)
 
+    def _typical_rows(self, n: int) -> Matrix:
+        missing = np.full((n, len(self._model.columns)), None, dtype=object)
+        return self._solved.scorer.filled(missing, np.eye(n, len(self._model.classes)))
+
     @property
     def categories_(self) -> list[NDArray[Any]]:
         """The categories of each column."""

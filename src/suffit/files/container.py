@@ -75,9 +75,9 @@ def taken_apart(data: bytes) -> tuple[dict[str, str], dict[str, NDArray[Any]]]:
     return metadata, dict(_arrays(header, data, 8 + length))
 
 
-def parsed(text: bytes | str) -> dict[str, Any]:
+def parsed(text: bytes) -> dict[str, Any]:
     """JSON as objects: no key twice, no NaN, not too deep."""
-    _check_depth(text.encode() if isinstance(text, str) else text)
+    _check_depth(text)
     try:
         found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:

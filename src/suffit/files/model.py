@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from ..families.tuning import Tuning
 from ..posterior.calibrate import Calibration
 from ..tables.schema import Schema
 from ..tables.structures import Selection
-from .checks import check_model
+from .checks import check_model, check_read, check_written, shows_columns
 from .column_types import FORMS, read_types, written_types
 from .container import refuse
 from .reading import Reader, listed, only
@@ -89,6 +89,8 @@ def _written_others(given: dict[str, Any], estimator: Any, write: Writer) -> dic
 
 def _written_state(estimator: GenerativeEstimator, write: Writer) -> dict[str, Any]:
     state, fitted = estimator.__dict__, estimator._fit.alone
+    check_model(estimator, fitted)  # so that what is written can be read
+    check_written(estimator)
     names = state.get("feature_names_in_")
     table = _written_table(estimator, write) if "_seen" in state else None
     return {
@@ -114,14 +116,15 @@ def _written_labels(dtype: np.dtype[Any]) -> str:
 
 def _written_model(model: Model, whole: bool, write: Writer) -> dict[str, Any]:
     """Sums; of a table, whose family and columns follow from its schema, the families as they were tuned."""
-    columns = model.columns
-    named = {"prefix": columns.prefix, "n": columns.n} if isinstance(columns, ColumnNames) else list(columns)
-    family: Any = model.family
+    columns, family = model.columns, cast(Any, model.family)
+    named: Any = list(columns) if whole else None
+    if whole and isinstance(columns, ColumnNames) and shows_columns(model.sums):
+        named = {"prefix": columns.prefix, "n": columns.n}
     families = [family] if whole else [block.family for block in family.blocks]
     parts = model.sums.parts if isinstance(model.sums, BlockSums) else (model.sums,)
     return {
         "families": [write.family(f) for f in families],
-        "columns": named if whole else None,
+        "columns": named,
         "counts": write.stats(model.counts),
         "sums": [write.stats(part) for part in parts],
         "pinned": [encoded(c) for c in model.classes if c in model.pinned],
@@ -164,8 +167,10 @@ def read(entry: Any, reader: Reader) -> Any:
     """The estimator again."""
     key, settings, state = only(entry, "key", "settings", "state")
     cls = estimator_class(key)
-    if type(settings) is not dict or set(settings) != set(setting_names(cls)):
-        refuse(f"it has other settings than those of {key}")
+    if type(settings) is not dict:
+        refuse(f"it has no settings of {key}")
+    if not settings.keys() <= set(setting_names(cls)):  # those that came later are as by default
+        refuse(f"it has settings that {key} does not have here; a newer suffit may")
     if key == "Decision":
         return _read_decision(cls, settings, state, reader)
     estimator = cls(**{name: reader.value(v) for name, v in settings.items()})
@@ -177,7 +182,7 @@ def read(entry: Any, reader: Reader) -> Any:
 
 def _read_decision(cls: type[Any], settings: dict[str, Any], state: Any, reader: Reader) -> Any:
     plain = {name: reader.value(v) for name, v in settings.items() if name != "estimator"}
-    decision = cls(read(settings["estimator"], reader), **plain)
+    decision = cls(read(settings.get("estimator"), reader), **plain)
     if state is not None:
         estimator, share = only(state, "estimator", "share")
         decision.estimator_, decision.class_share_ = read(estimator, reader), reader.array(share).copy()
@@ -186,6 +191,8 @@ def _read_decision(cls: type[Any], settings: dict[str, Any], state: Any, reader:
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(decision.estimator_, name):
                 setattr(decision, name, getattr(decision.estimator_, name))
+    decision._validate_params()
+    if decision.__sklearn_is_fitted__():
         decision._rule()
         decision._under_prior()
     return decision
@@ -232,6 +239,7 @@ def _read_state(estimator: Any, entry: Any, reader: Reader) -> None:
     )
     check_model(estimator, fitted)
     estimator._fit = fitted
+    check_read(estimator)
 
 
 def _read_labels(name: Any) -> np.dtype[Any] | None:
@@ -265,6 +273,8 @@ def _read_model(estimator: Any, entry: Any, reader: Reader) -> Model:
         return Model(family, schema.columns, reader.stats(counts), BlockSums(parts), kept)
     if len(each) != 1 or len(parts) != 1:
         refuse("it has several blocks of columns where there can be one")
+    if type(columns) is dict and not shows_columns(parts[0]):
+        refuse("it has columns without names, and no sums of them")
     return Model(each[0], _read_columns(columns), reader.stats(counts), parts[0], kept)
 
 

@@ -27,6 +27,7 @@ from .writing import hints_of, without_none
 
 MOST_DEFLATED = 1100  # times that deflated bytes can grow: no more than 1032 can be
 PACKED = ("<f8", "|u1", "<u2", "<u4")
+LARGEST = 1 << 1023  # integers below this are floats
 ROOM = 1024  # numbers that sums may have however few are stored
 
 
@@ -149,7 +150,7 @@ class Reader:
             return Index.range(content)
         if how == "bytes":
             grid = self._stored(content)
-            if grid.dtype != np.uint8 or grid.ndim != 2:
+            if grid.dtype != np.uint8 or grid.ndim != 2 or not grid.size:
                 refuse("it has an axis without labels")
             labels: tuple[Hashable, ...] = tuple([row.tobytes() for row in grid])
         elif how == "columns":
@@ -288,5 +289,5 @@ def matches(value: Any, hint: Any) -> bool:
         kinds = inside[:1] * len(value) if inside[1:] == (...,) else inside
         return len(kinds) == len(value) and all(map(matches, value, kinds))
     if hint is float:
-        return type(value) in (int, float)
+        return type(value) is float or (type(value) is int and abs(value) < LARGEST)
     return value is None if hint in (None, NoneType) else type(value) is hint

@@ -8,6 +8,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
@@ -19,6 +20,7 @@ from .reading import Reader, only
 from .writing import Writer
 
 FORMAT = "suffit model"
+DOCUMENT = "document"  # the array that holds JSON: what the others are
 VERSION = 1  # of the format; a reader takes this one and all before it
 
 
@@ -30,9 +32,9 @@ def to_bytes(estimator: Any) -> bytes:
         model = written(estimator, write)
         document = {"estimator": model, "axes": write.axes, "families": write.families}
         metadata = {"format": FORMAT, "version": str(VERSION), "suffit": __version__}
-        text = json.dumps(document, separators=(",", ":"), allow_nan=False)
-        return assembled({**metadata, "document": text}, write.arrays)
-    except RefusedError as error:
+        text = json.dumps(document, separators=(",", ":"), allow_nan=False).encode()
+        return assembled(metadata, {**write.arrays, DOCUMENT: np.frombuffer(text, np.uint8)})
+    except (RefusedError, ArithmeticError, np.linalg.LinAlgError) as error:
         raise InputError(f"{type(estimator).__name__}.save: {error}") from None
 
 
@@ -58,9 +60,10 @@ def _read(data: bytes) -> Any:
             f"it has format version {version}, and this suffit ({__version__}) reads versions up to {VERSION}; it was "
             f"written by suffit {metadata.get('suffit', '?')[:20]}, upgrade to that or a later one"
         )
-    if metadata.keys() != {"format", "version", "suffit", "document"}:
-        refuse("its metadata are not those of a model")
-    estimator, axes, families = only(parsed(metadata["document"]), "estimator", "axes", "families")
+    text = arrays.pop(DOCUMENT, None)
+    if metadata.keys() != {"format", "version", "suffit"} or text is None or text.dtype != np.uint8:
+        refuse("it has no document that says what its arrays are")
+    estimator, axes, families = only(parsed(text.tobytes()), "estimator", "axes", "families")
     reader = Reader(arrays, axes, families)
     found = read(estimator, reader)
     reader.check_all_read()

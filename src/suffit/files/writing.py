@@ -66,7 +66,8 @@ class Writer:
             cells = [encoded(v) for v in value.ravel().tolist()]
             kind = value.dtype.str if value.dtype.kind != "O" else "O"
             return {"cells": {"dtype": kind, "shape": list(value.shape), "values": cells}}
-        what = "a function" if callable(value) else f"{value!r:.100}, of type {type(value).__name__},"
+        shown = " ".join(repr(value)[:100].split())
+        what = "a function" if callable(value) else f"{shown}, of type {type(value).__name__},"
         return refuse(f"{what} cannot be written")
 
     # --- records
