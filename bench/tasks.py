@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import shutil
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -359,4 +362,122 @@ def left_out_task(name: str, ours: Any, peer: Any, X: np.ndarray, y: np.ndarray,
     )
 
 
-GROUPS = (dense, wide, counts, small, rows, batches, stream, missing, tables, leave_one_out)
+def databases(scale: float) -> Iterator[Task]:
+    """Sums computed inside DuckDB, against reading the table out of it and fitting in memory."""
+    if importlib.util.find_spec("duckdb") is None:
+        return
+    from suffit.engines import fit_sql
+
+    n = int(2_000_000 * scale)
+
+    def read_out(estimator: Any, table: str) -> Any:
+        found = database(n).sql(f"SELECT * FROM {table}").to_arrow_table()
+        return estimator.fit(found.drop_columns(["y"]), found["y"])
+
+    def pushed_down(estimator: Any, table: str) -> Any:
+        return fit_sql(database(n), f"SELECT * FROM {table}", target="y", estimator=estimator)
+
+    naive = suffit.GenerativeClassifier(structure="naive")
+    for name, estimator, table, floor in (
+        ("GaussianNB 2,000,000×10", suffit.GaussianNB(), "numbers", 1.2),
+        ("LDA 2,000,000×10", suffit.LDA(), "numbers", 1.0),
+        ("GenerativeClassifier, naive, 2,000,000×10 with 10 % nulls", naive, "mixed", 1.5),
+    ):
+        yield Task(
+            f"{name} fit in DuckDB, against reading it out",
+            lambda e=estimator, t=table: pushed_down(clone(e), t),
+            lambda e=estimator, t=table: read_out(clone(e), t),
+            floor,
+        )
+
+
+@cache
+def database(n: int) -> Any:
+    import duckdb
+
+    db = duckdb.connect()
+    label = "CASE WHEN random() < 0.5 THEN 'a' WHEN random() < 0.5 THEN 'b' ELSE 'c' END AS y"
+    numbers = ", ".join(f"random() * {j + 1} AS x{j}" for j in range(10))
+    gaps = [f"CASE WHEN random() < 0.9 THEN random() * {j + 1} END AS x{j}" for j in range(5)]
+    words = [
+        f"CASE WHEN random() < 0.9 THEN 'category ' || CAST(random() * 20 AS INTEGER) END AS s{j}" for j in range(5)
+    ]
+    db.execute("SELECT setseed(0.5)")
+    db.execute(f"CREATE TABLE numbers AS SELECT {label}, {numbers} FROM range({n})")
+    db.execute(f"CREATE TABLE mixed AS SELECT {label}, {', '.join([*gaps, *words])} FROM range({n})")
+    return db
+
+
+def dask_arrays(scale: float) -> Iterator[Task]:
+    """A Dask array in 20 chunks, against dask-ml's GaussianNB on the same scheduler."""
+    if importlib.util.find_spec("dask_ml") is None:
+        return
+    import dask
+    import dask.array as da
+    from dask_ml.naive_bayes import GaussianNB
+
+    from suffit.engines import fit_dask
+
+    X, y = gaussian(int(1_000_000 * scale), 50, 2)
+    rows, labels = da.from_array(X, chunks=(len(X) // 20, 50)), da.from_array(y, chunks=len(X) // 20)
+    ours = suffit.GaussianNB(var_smoothing=0.0)
+
+    def peer() -> Any:
+        model = GaussianNB().fit(rows, labels)
+        return dask.compute(model.theta_, model.sigma_)
+
+    def same() -> float:
+        model = fit_dask(ours, rows, labels)
+        return max(float(np.abs(a - b).max()) for a, b in zip((model.theta_, model.var_), peer(), strict=True))
+
+    name = "GaussianNB 1,000,000×50 fit in Dask, against dask-ml's"
+    yield Task(name, lambda: fit_dask(ours, rows, labels), peer, 4, same=same)
+
+
+def spark_frames(scale: float) -> Iterator[Task]:
+    """A cached Spark frame, against MLlib's NaiveBayes in the same local session."""
+    java = os.environ.get("JAVA_HOME") or shutil.which("java")
+    if importlib.util.find_spec("pyspark") is None or java is None:
+        return
+    from suffit.engines import fit_spark
+
+    frame = partial(spark_frame, int(1_000_000 * scale), 20)
+    ours = suffit.GaussianNB(var_smoothing=0.0)
+
+    def peer() -> Any:
+        from pyspark.ml.classification import NaiveBayes
+        from pyspark.ml.feature import VectorAssembler
+
+        columns = [name for name in frame().columns if name != "y"]
+        vectors = VectorAssembler(inputCols=columns, outputCol="features").transform(frame())
+        return NaiveBayes(modelType="gaussian", labelCol="y", featuresCol="features").fit(vectors)
+
+    def same() -> float:
+        model, other = fit_spark(ours, frame(), "y"), peer()
+        each = zip((model.theta_, model.var_), (other.theta, other.sigma), strict=True)
+        return max(float(np.abs(a - b.toArray()).max()) for a, b in each)
+
+    name = "GaussianNB 1,000,000×20 fit in Spark, against MLlib's"
+    yield Task(name, lambda: fit_spark(ours, frame(), "y"), peer, 1, same=same)
+
+
+@cache
+def spark_frame(n: int, p: int) -> Any:
+    from pyspark.sql import SparkSession, functions
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    quiet = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.driver.memory": "3g"}
+    builder = SparkSession.builder.master("local[2]").config("spark.driver.host", "127.0.0.1")
+    session = builder.config(map=quiet).getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    y = functions.col("id") % 3
+    columns = [(functions.randn(j) + y * 0.3).alias(f"x{j}") for j in range(p)]
+    frame = session.range(n, numPartitions=4).select(y.cast("double").alias("y"), *columns).cache()
+    frame.count()
+    return frame
+
+
+GROUPS = (
+    *(dense, wide, counts, small, rows, batches, stream, missing, tables, leave_one_out),
+    *(databases, dask_arrays, spark_frames),
+)

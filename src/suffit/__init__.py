@@ -55,6 +55,8 @@ _HOME = {
     "Stats": "core.stats",
     "Model": "core.model",
     "InputError": "data.errors",
+    "ModelFileError": "data.errors",
+    "load": "files.store",
     "normal_logpdf": "explain.density",
     "LogisticForm": "core.logistic",
     "set_threads": "kernels.runtime.threads",
@@ -98,6 +100,7 @@ __all__ = [
     "LogisticForm",
     "MissingValuesWarning",
     "Model",
+    "ModelFileError",
     "Multinomial",
     "MultinomialNB",
     "MultivariateGaussian",
@@ -113,6 +116,7 @@ __all__ = [
     "VonMises",
     "check_assumptions",
     "check_family",
+    "load",
     "mean_cost",
     "normal_logpdf",
     "register",
@@ -125,7 +129,7 @@ if TYPE_CHECKING:
     from .core.logistic import LogisticForm
     from .core.model import Model
     from .core.stats import Stats
-    from .data.errors import InputError
+    from .data.errors import InputError, ModelFileError
     from .data.labels import Index
     from .data.warn import (
         DataWarning,
@@ -163,6 +167,7 @@ if TYPE_CHECKING:
         VonMises,
     )
     from .families.check import check_family
+    from .files.store import load
     from .kernels.runtime.threads import set_threads
     from .posterior.decide import Decisions, mean_cost
     from .warm import warm_up

@@ -48,7 +48,7 @@ ESTIMATORS = {
 }
 LEARNING = {"fit", "partial_fit", "fit_transform", "cross_val"}
 SETTINGS = {"get_params", "set_params", "set_output", "get_metadata_routing"}
-ARGUMENTS = {"X": X4, "y": Y4, "factor": 0.5, "prior": "uniform"}
+ARGUMENTS = {"X": X4, "y": Y4, "factor": 0.5, "prior": "uniform", "path": "never-written.suffit"}
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

@@ -34,6 +34,36 @@ class InputError(ValueError):
     __module__ = "suffit"
 
 
+class ModelFileError(ValueError):
+    """A file that is not a whole model: damaged, of another kind, or of a newer format.  A ``ValueError``.
+
+    See Also
+    --------
+    load : Loads a model from a file.
+
+    Examples
+    --------
+    >>> import pathlib
+    >>> import tempfile
+    >>> import suffit
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "notes.txt"
+    >>> path.write_text("not a model at all, but a text of some length")
+    45
+    >>> suffit.load(path)
+    Traceback (most recent call last):
+    suffit.ModelFileError: .../notes.txt: its content does not have the SHA-256 at its end: it is damaged, or no ...
+    """
+
+    __module__ = "suffit"
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path, self.reason = path, reason
+
+    def __reduce__(self) -> tuple[type[ModelFileError], tuple[str, str]]:
+        return ModelFileError, (self.path, self.reason)
+
+
 class CellError(InputError):
     """What is wrong with one cell, by the number of its row."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
@@ -209,11 +209,12 @@ def warn_absent(n: Array, classes: Sequence[Hashable], columns: Sequence[str], r
 
 
 @contextmanager
-def no_warnings() -> Iterator[None]:
-    """WarningCollector made inside are not said: something is tried, or has been said of the same columns."""
-    token = _current.set((WarningCollector(), {}))
+def no_warnings() -> Iterator[Mapping[Key, object]]:
+    """What is remarked inside is not said, and given: something is tried, or has been said of the same columns."""
+    found: dict[Key, dict[str, None]] = {}
+    token = _current.set((WarningCollector(), found))
     try:
-        yield
+        yield found
     finally:
         _current.reset(token)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import math
+import os
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -907,6 +908,45 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
                 f"{who}: the class prior takes no part in the predictions of {type(self).__name__}; use MultinomialNB"
             )
 
+    # --- keep
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file, from which ``suffit.load`` makes the same model again, to the last bit.
+
+        The file holds sums and settings, and nothing that could be run.  It is there whole or not at all: an error, or
+        a crash at any moment, leaves the file that was there before.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, which is replaced if it is there.
+
+        Returns
+        -------
+        None
+
+        Raises
+        ------
+        InputError
+            Where a setting cannot be written (a function, an estimator of another library).
+        OSError
+            Where the file cannot be written.
+
+        Examples
+        --------
+        >>> import pathlib
+        >>> import tempfile
+        >>> import suffit
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.suffit"
+        >>> suffit.GaussianNB().fit([[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"]).save(path)
+        >>> suffit.load(path).predict([[4.5]]).tolist()
+        ['b']
+
+        """
+        from ..files.store import save
+
+        save(self, path)
+
     # --- fitted attributes
 
     @property
@@ -1131,6 +1171,10 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         """Rows drawn from the model, as it reads them."""
         solution, rng = self._density_solution(), generator(0)
         return solution.sample(solution.draw_classes(n, rng), rng)
+
+    def _typical_rows(self, n: int) -> Matrix:
+        """The means of the first n classes, as rows that the model reads."""
+        return self._density_solution().scorer.centres[:n]
 
     def _units(self, solution: Solution, drawn: Matrix) -> list[Unit]:
         """The columns of these draws that are scored together."""

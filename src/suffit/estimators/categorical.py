@@ -180,6 +180,10 @@ class CategoricalNB(SmoothedNB):
     def _scorer(self) -> CategoricalScorer:
         return cast(CategoricalScorer, self._solved.scorer)
 
+    def _typical_rows(self, n: int) -> Matrix:
+        missing = np.full((n, len(self._model.columns)), None, dtype=object)
+        return self._scorer().filled(missing, np.eye(n, len(self._model.classes)))
+
     @property
     def categories_(self) -> list[Cells]:
         """The categories of each column."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Hashable, Mapping
 from typing import ClassVar, Self
 
@@ -204,6 +205,22 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 f"Decision(prior=…): fit was given no rows of class {c!r}, so its posteriors cannot be reweighted"
             )
         return estimator, prior
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the settings and the fitted estimator, one of suffit, to a file, for ``suffit.load``.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, which is replaced if it is there: as a whole, or not at all.
+
+        Returns
+        -------
+        None
+        """
+        from ..files.store import save
+
+        save(self, path)
 
     # --- predicting
 

@@ -710,6 +710,16 @@ class GenerativeClassifier(GenerativeEstimator):
         types = {k: v for k, v in self._template.types.items() if k != name}
         return replace(self._template, form=form, types=types).make(columns)
 
+    def _typical_rows(self, n: int) -> TableRows:
+        one_each = np.eye(n, len(self._model.classes))
+        blocks = zip(self._plain.specs, cast(ProductScorer, self._density_solution().scorer).scorers, strict=True)
+        typical = [
+            scorer.filled(_all_missing(spec, n), one_each) if spec.reads == "categories" else scorer.centres[:n]
+            for spec, scorer in blocks
+        ]
+        columns = self._columns(BlockRows(tuple(typical)))
+        return self._seen.rows(Frame({k: ArrayColumn(v) for k, v in columns.items()}, n, self._template))
+
     def scorer(self) -> OneRow:  # type: ignore[override]
         """Return a handle for one row at a time: ``scorer()(row)`` gives p(class | row) under the model as it is now.
 

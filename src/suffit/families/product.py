@@ -44,7 +44,7 @@ class Block:
     scales: tuple[float, ...] = ()
     quiet: bool = False
 
-    def remarks(self) -> AbstractContextManager[None]:
+    def remarks(self) -> AbstractContextManager[object]:
         """What its family remarks inside is said, or not."""
         return no_warnings() if self.quiet else nullcontext()
 

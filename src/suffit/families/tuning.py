@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
 from ..core.family import EMPTIED, Data, Family, least
@@ -156,6 +155,8 @@ def some_rows(X: Data, rows: Rows) -> tuple[Data, Rows]:
 
 def least_at(loss: Callable[[float], float]) -> tuple[float, list[tuple[float, float]]]:
     """The α with the least loss, and all that were tried: first half decade by half decade, then about the best."""
+    from scipy.optimize import minimize_scalar  # which takes long to import
+
     tried = [(float(a), loss(float(a))) for a in np.geomspace(SMALLEST, LARGEST, 13)]
     best = int(np.argmin([value for _, value in tried]))
     low, high = tried[max(best - 1, 0)][0], tried[min(best + 1, len(tried) - 1)][0]

@@ -20,7 +20,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 from scipy.special import softmax
 
 from ..core.leave_one_out import LooRows
@@ -76,13 +75,14 @@ def reliability(P: Array, c: Codes, weights: Array | None = None) -> Reliability
     """How often the most probable class is right, beside how sure it was."""
     confidence, right = P.max(1), P.argmax(1) == c
     w = np.ones(len(c)) if weights is None else weights
-    sums = [np.bincount(_bins(confidence), weights=w * a, minlength=BINS) for a in (1.0, confidence, right)]
+    sums = [np.bincount(bins_of(confidence), weights=w * a, minlength=BINS) for a in (1.0, confidence, right)]
     some = sums[0] > 0
     weight = np.asarray(sums[0][some], np.float64)
     return Reliability(sums[1][some] / weight, sums[2][some] / weight, weight)
 
 
-def _bins(confidence: Array) -> NDArray[np.int64]:
+def bins_of(confidence: Array) -> NDArray[np.int64]:
+    """The bin (lo, hi] of each confidence."""
     return np.clip(np.ceil(confidence * BINS).astype(np.int64) - 1, 0, BINS - 1)
 
 
@@ -266,6 +266,8 @@ def calibrated(method: str, without: LooRows, prior: Array) -> Calibration:
 
 def _maps(P: Array, codes: Codes, weights: Array) -> Maps:
     """A monotone map for each class, from rows that weigh anything."""
+    from scipy.optimize import isotonic_regression  # which takes long to import
+
     some = weights > 0
     P, codes, weights = P[some], codes[some], weights[some]
     least = 1 / (2 * max(weights.sum(), 1.0))  # no share of so few rows is nearer to 0 or 1

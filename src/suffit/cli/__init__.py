@@ -1,0 +1,1 @@
+"""The command line: ``suffit``, or ``python -m suffit``; the only room that prints."""

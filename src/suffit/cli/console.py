@@ -1,0 +1,192 @@
+"""What is said, where, and how a run ends: results on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import wraps
+from typing import Any, ParamSpec
+
+import typer
+
+from .lean import import_arrow, import_scikit_learn
+
+P = ParamSpec("P")
+
+WRONG, INTERRUPTED, CLOSED = 1, 130, 141  # exit codes; 0 is done, 2 wrong usage
+EXIT_CODES = (
+    "Exit codes: 0 done; 1 something is wrong with the data, a file or a model; 2 wrong usage; 130 interrupted."
+)
+
+
+def say(text: str) -> None:
+    """One line for people, on standard error."""
+    print(f"suffit: {' '.join(text.split())}", file=sys.stderr, flush=True)
+
+
+def verb(work: Callable[P, None]) -> Callable[P, None]:
+    """A verb whose errors are one line, and a traceback only with ``--debug``; warnings are notes of one line."""
+
+    @wraps(work)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            import_scikit_learn()
+            if "files" in kwargs or "output" in kwargs:
+                import_arrow()
+            with notes(quiet=bool(kwargs.get("quiet"))), terminable(), compiling_said():
+                work(*args, **kwargs)
+                sys.stdout.flush()
+        except typer.Exit:
+            raise
+        except KeyboardInterrupt:
+            say("interrupted; nothing was written")
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on: nothing more to say
+            raise typer.Exit(CLOSED) from None
+        except Exception as error:
+            if kwargs.get("debug"):
+                raise
+            say(f"error: {in_one_line(error)}")
+            raise typer.Exit(WRONG) from None
+
+    return run
+
+
+def in_one_line(error: Exception) -> str:
+    """What went wrong, for people."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {(error.strerror or str(error))}"
+    if isinstance(error, ValueError | TypeError | ImportError | OSError):
+        return str(error)
+    return f"{type(error).__name__}: {error} (a bug: please report it with what --debug prints)"
+
+
+@contextmanager
+def notes(quiet: bool) -> Iterator[None]:
+    """Warnings of suffit as notes; those of others are not for users of a command."""
+
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        if issubclass(category, _data_warning()) and not quiet:
+            say(f"note: {message}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = show
+        yield
+
+
+def _data_warning() -> type[Warning]:
+    from ..data.warn import DataWarning
+
+    return DataWarning
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """A request to end (SIGTERM) is an interruption: nothing half-written stays."""
+
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGTERM, interrupt)
+    except ValueError:  # not the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def compiling_said() -> Iterator[None]:
+    """Say when kernels are compiled, and how long it took."""
+    from ..kernels.runtime.notice import saying_when_compiling
+
+    with saying_when_compiling(lambda line: print(line, file=sys.stderr, flush=True)):
+        yield
+
+
+def show_json(value: Any) -> None:
+    """For machines: one JSON document on standard output."""
+    print(json.dumps(value, ensure_ascii=False, indent=2, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+def show_table(title: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """For people: a table on standard output, without lines and colours in a pipe."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    terminal = sys.stdout.isatty()
+    numbers = [all(isinstance(row[j], int | float) for row in rows) for j in range(len(head))]
+    table = Table(title=title or None, title_justify="left", title_style="bold", box=box.ROUNDED if terminal else None)
+    for name, right in zip(head, numbers, strict=True):
+        table.add_column(name, justify="right" if right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(_cell(value) for value in row))
+    if terminal:
+        Console(highlight=False, markup=False).print(table)
+        return
+    plain = Console(width=400, highlight=False, markup=False, color_system=None)
+    with plain.capture() as text:
+        plain.print(table)
+    print("\n".join(line.rstrip() for line in text.get().splitlines()))
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:,.0f}" if value == round(value) and abs(value) >= 10 else f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+class Progress:
+    """Rows so far and rows per second: a line on the terminal that is written over, and nothing in a pipe."""
+
+    def __init__(self, what: str, quiet: bool = False) -> None:
+        self.rows, self.start = 0, time.perf_counter()
+        self._bar: Any = nullcontext()
+        self._task: Any = None
+        if sys.stderr.isatty() and not quiet:
+            from rich import progress
+            from rich.console import Console
+
+            columns = (progress.SpinnerColumn(), "{task.description}", progress.TimeElapsedColumn())
+            self._bar = progress.Progress(*columns, console=Console(stderr=True), transient=True)
+            self._task = self._bar.add_task(what, total=None)
+        self.what = what
+
+    def __enter__(self) -> Progress:
+        self._bar.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._bar.__exit__(*error)
+
+    def __call__(self, rows: int) -> None:
+        """So many rows have been read."""
+        self.rows = rows
+        if self._task is not None:
+            self._bar.update(self._task, description=f"{self.what}: {rows:,} rows, {self.rate:,.0f} rows/s")
+
+    @property
+    def seconds(self) -> float:
+        """Since it began."""
+        return time.perf_counter() - self.start
+
+    @property
+    def rate(self) -> float:
+        """Rows per second."""
+        return self.rows / max(self.seconds, 1e-9)

@@ -1,0 +1,59 @@
+"""Verbs that change what a model has learned: fit, update, forget."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from ..data.errors import InputError
+from ..engines.arrow import Files, fit_arrow, placed
+from .console import Progress, show_json
+from .reading import RowsOfModel
+
+
+def unfitted(columns: Sequence[str], settings: dict[str, Any]) -> Any:
+    """The estimator that the options describe."""
+    from ..estimators.tables import GenerativeClassifier
+
+    return GenerativeClassifier(_wishes(columns), **settings)
+
+
+def fitted(files: Files, target: str, weight: str | None, estimator: Any, progress: Progress) -> Any:
+    """A model of all rows; a fitted one gives its families and structure, and its rows do not count."""
+    return fit_arrow(estimator, files, target, weight, progress)
+
+
+def _wishes(columns: Sequence[str]) -> Any:
+    """``name=family`` as ``columns`` of a GenerativeClassifier."""
+    wishes: dict[str, str] = {}
+    for wish in columns:
+        name, sign, family = wish.rpartition("=")
+        if not sign or not name:
+            raise InputError(f"--columns {wish}: expected name=family, such as age=gaussian, or name=drop")
+        wishes[name] = family
+    return wishes or "auto"
+
+
+def reported(model: Any, path: str, progress: Progress, json: bool) -> None:
+    """What was learned, in a few lines or as JSON."""
+    from .report import described, show_learned
+
+    found = {"model": path, "seconds": round(time.perf_counter() - progress.start, 3), **described(model)}
+    show_json(found) if json else show_learned(model, path, progress)
+
+
+def relearned(how: str, rows: RowsOfModel, target: str | None, weight: str | None, progress: Progress) -> None:
+    """The rows of files learned by a model, or taken out of it, in place."""
+    from ..engines.arrow import check_columns, labels_of
+
+    name = rows.target(target)
+    if weight is not None:
+        check_columns(rows.files.names, [weight])
+    for table, labels in rows.labelled(name, progress):
+        out = [name, *([weight] if weight else [])]
+        weights = None if weight is None else table[weight].cast("float64").to_numpy()
+        X = table.drop_columns(out)
+        work = rows.model.partial_fit if how == "update" else rows.model.forget
+        with placed(table):
+            work(X, labels_of(labels), sample_weight=weights)

@@ -1,0 +1,161 @@
+"""Files of rows as a model reads them, and the column of the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from ..data.errors import InputError
+from ..engines.arrow import FILE, ROW, Files, Progress, check_columns, counted, read_ahead, read_files
+from ..engines.text_files import MARKS, Arrow, TextFile, in_words, readable
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files are to be read: the options of the command line."""
+
+    kind: str | None = None
+    encoding: str | None = None
+    separator: str | None = None
+    missing: Sequence[str] = ()
+    text: Sequence[str] = ()
+
+    def files(self, paths: Sequence[str]) -> Files:
+        """The files, each column by what it looks like."""
+        if not paths:
+            raise InputError("no files are given; give paths, globs, or - for standard input")
+        separator = {"tab": "\t", "\\t": "\t"}.get(self.separator or "", self.separator)
+        return read_files(
+            list(paths),
+            kind=self.kind,
+            encoding=self.encoding,
+            separator=separator,
+            missing=self.missing,
+            text=self.text,
+        )
+
+    def for_model(self, model: Any, paths: Sequence[str]) -> RowsOfModel:
+        """The files, the columns of the model as it was fitted on them."""
+        return RowsOfModel(self.files(paths), model, (*MARKS, *self.missing))
+
+
+@dataclass(frozen=True)
+class RowsOfModel:
+    """Rows for a model: as they are written, to be written again, and as the model takes them."""
+
+    files: Files
+    model: Any
+    missing: Sequence[str]
+
+    @cached_property
+    def types(self) -> dict[str, Any]:
+        """The types of the model's columns in files of text."""
+        return column_types(self.model)
+
+    def both(
+        self, progress: Progress | None = None, known: Mapping[str, Any] | None = None
+    ) -> Iterator[tuple[Arrow, Arrow]]:
+        """Tables as they are written, and the same with the columns of the model (and ``known``) as their types."""
+        types = {**self.types, **(known or {})}
+        files = [replace(f, verbatim=True) if isinstance(f, TextFile) else f for f in self.files.files]
+        for _, table in counted(read_ahead(_as_written(files)), progress):
+            if table.num_rows:
+                yield table, self._typed(table, types)
+
+    def labelled(self, target: str, progress: Progress | None = None) -> Iterator[tuple[Arrow, Arrow]]:
+        """The rows as the model takes them, and their labels."""
+        kind = label_type(self.model.classes_)
+        for _, table in self.both(progress, None if kind is None else {target: kind}):
+            yield table, table[target]
+
+    def _typed(self, table: Arrow, types: Mapping[str, Any]) -> Arrow:
+        import pyarrow as pa
+        from pyarrow import compute
+
+        marks = pa.array(self.missing, pa.string())
+        for i, name in enumerate(table.column_names):
+            column = table[name]
+            if name not in types:
+                continue
+            if not pa.types.is_string(column.type):
+                if pa.types.is_string(types[name]) and pa.types.is_integer(column.type):  # codes of categories
+                    table = table.set_column(i, name, column.cast(pa.string()))
+                continue
+            column = compute.if_else(compute.is_in(column, marks), pa.scalar(None, pa.string()), column)
+            if not pa.types.is_string(types[name]):
+                column = _cast(table, name, column, types[name])
+            table = table.set_column(i, name, column)
+        return table
+
+    def target(self, given: str | None) -> str:
+        """The column of the labels: as given, or the only one beside the model's columns that holds its classes."""
+        names = self.files.names
+        if given is not None:
+            check_columns(names, [given])
+            return given
+        mine = set(getattr(self.model, "feature_names_in_", ()))
+        others = [name for name in names if name not in mine]
+        classes = {str(c) for c in self.model.classes_.tolist()}
+        found = [name for name in others if self._holds(name, classes)]
+        if len(found) == 1:
+            return found[0]
+        which = f"which of {', '.join(map(repr, others[:8]))} it is" if others else "it: no column is left for it"
+        raise InputError(f"the column of the labels is not clear; say {which} with --target")
+
+    def _holds(self, name: str, classes: set[str]) -> bool:
+        sample = next(iter(self.files.files[0].with_types({}).sample()))
+        if name not in sample.column_names:
+            return False
+        values = {str(v) for v in sample[name].unique().to_pylist() if v is not None}
+        return bool(values) and len(values & classes) >= 0.5 * len(values)
+
+
+def _as_written(files: Sequence[Any]) -> Iterator[Arrow]:
+    """All rows of files, text as it is written, each table with where it comes from."""
+    for file in files:
+        row = 0
+        for table in file.with_types({}).tables():
+            yield table.replace_schema_metadata({FILE: file.input.name, ROW: str(row)})
+            row += table.num_rows
+
+
+def _cast(table: Arrow, name: str, column: Arrow, kind: Any) -> Arrow:
+    import pyarrow as pa
+    from pyarrow import compute
+
+    trimmed = compute.utf8_trim_whitespace(column)
+    try:
+        return trimmed.cast(kind)
+    except pa.ArrowInvalid:
+        known = table.schema.metadata or {}
+        for i, cell in enumerate(trimmed.to_pylist()):
+            if cell is not None and not readable(cell, kind):
+                place = f"{known[FILE].decode()}, row {i + int(known[ROW]) + 1}" if FILE in known else f"row {i + 1}"
+                raise InputError(
+                    f"{place}, column {name!r}: expected {in_words(kind)}, as at fit, found {cell!r}; mend the cell, "
+                    f"or take it for a missing value: --missing {cell!r}"
+                ) from None
+        raise
+
+
+def column_types(model: Any) -> dict[str, Any]:
+    """The Arrow types of a model's columns in files of text."""
+    import pyarrow as pa
+
+    from ..data.column import BOOLEAN, INTEGER, NUMBER
+
+    if not hasattr(model, "schema_"):
+        return dict.fromkeys(getattr(model, "feature_names_in_", ()), pa.float64())
+    of_kind = {NUMBER: pa.float64(), INTEGER: pa.float64(), BOOLEAN: pa.bool_()}
+    return {c.column: of_kind.get(c.kind, pa.string()) for c in model.schema_.choices}
+
+
+def label_type(classes: Any) -> Any:
+    """The Arrow type of labels; None where they are of several kinds."""
+    import pyarrow as pa
+
+    of_kind = {"U": pa.string(), "i": pa.int64(), "u": pa.int64(), "b": pa.bool_(), "f": pa.float64()}
+    kinds = {type(c) for c in classes.tolist()}
+    return pa.string() if kinds == {str} else of_kind.get(classes.dtype.kind)

@@ -1,0 +1,140 @@
+"""Verbs that say something of each row: predict, decide, impute, explain; and rows that are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..data.errors import InputError
+from ..engines.arrow import beside, columns_of_model, placed, posterior_columns
+from ..engines.text_files import Arrow
+from .reading import RowsOfModel
+
+DECISION, EXPECTED = "decision", "expected_cost"
+
+
+def predicted(model: Any, table: Arrow, typed: Arrow, keep: Sequence[str] | None) -> Arrow:
+    """Rows with the most probable class and the probability of each."""
+    return beside(table, posterior_columns(model, typed), keep)
+
+
+@dataclass(frozen=True)
+class Deciding:
+    """Rows with the decision of least expected cost."""
+
+    cost: Sequence[str]
+    reject: float | None
+    threshold: float | None
+
+    def __call__(self, model: Any, table: Arrow, typed: Arrow, keep: Sequence[str] | None) -> Arrow:
+        """The table with two more columns; a rejected row has no decision."""
+        import pyarrow as pa
+
+        cost = costs(self.cost, model.classes_.tolist())
+        with placed(typed):
+            decided = model.decide(columns_of_model(model, typed), cost, reject=self.reject, threshold=self.threshold)
+        columns = {DECISION: pa.array(decided.labels.tolist()), EXPECTED: pa.array(decided.expected_cost)}
+        return beside(table, columns, keep)
+
+
+def costs(given: Sequence[str], classes: Sequence[Any]) -> dict[Any, dict[Any, float]] | None:
+    """``true:decided=cost`` as a dict of dicts; None where nothing is given."""
+    by_text = {str(c): c for c in classes}
+    found: dict[Any, dict[Any, float]] = {}
+    for each in given:
+        pair, _, value = each.rpartition("=")
+        options = [(a, b) for a in by_text for b in by_text if f"{a}:{b}" == pair]
+        try:
+            (true, decided), price = options[0], float(value)
+        except (IndexError, ValueError):
+            example = f"{classes[0]}:{classes[-1]}=5"
+            raise InputError(
+                f"--cost {each}: expected true:decided=cost, such as {example}; the classes are {', '.join(by_text)}"
+            ) from None
+        found.setdefault(by_text[true], {})[by_text[decided]] = price
+    return found or None
+
+
+@dataclass(frozen=True)
+class Imputing:
+    """Rows with their missing values filled; what is there stays as it is written."""
+
+    how: str
+    seed: int | None
+
+    def __call__(self, model: Any, table: Arrow, typed: Arrow, keep: Sequence[str] | None) -> Arrow:
+        """The table without missing values in the columns of the model."""
+        if not hasattr(model, "impute"):
+            raise InputError(f"a {type(model).__name__} cannot fill missing values; a GenerativeClassifier can")
+        rows = columns_of_model(model, typed)
+        with placed(typed):
+            filled = model.impute(rows, how=self.how, random_state=self.seed)
+        for name in rows.column_names:
+            table = table.set_column(
+                table.column_names.index(name), name, _merged(table[name], rows[name], filled[name])
+            )
+        return table.replace_schema_metadata(None)
+
+
+def _merged(written: Arrow, read: Arrow, filled: Arrow) -> Arrow:
+    """The cells as they are written, those that were missing as they are filled."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if not read.null_count:
+        return written
+    if written.type != filled.type:
+        filled = (
+            pa.chunked_array([pa.array([_shown(v) for v in filled.to_pylist()])])
+            if pa.types.is_string(written.type)
+            else filled
+        )
+        written = written if pa.types.is_string(written.type) else written.cast(filled.type)
+    return compute.if_else(read.is_null(), filled, written)
+
+
+def _shown(value: Any) -> str | None:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:.6g}" if isinstance(value, float) else None if value is None else str(value)
+
+
+def explained(rows: RowsOfModel, wanted: Sequence[int], n: int) -> list[tuple[dict[str, Any], str]]:
+    """Of some rows, numbered from 1: the terms by name, and in words."""
+    found: dict[int, tuple[dict[str, Any], str]] = {}
+    start = 0
+    for _, typed in rows.both():
+        here = [i for i in wanted if start < i <= start + typed.num_rows]
+        if here:
+            table = columns_of_model(rows.model, typed).take([i - start - 1 for i in here])
+            explanation = rows.model.explain(table)
+            for k, i in enumerate(here):
+                a, b = (explanation.labels[code[k]] for code in (explanation.first, explanation.second))
+                terms = {"row": i, "class": a, "rather_than": b, "log_odds": float(explanation.total[k])}
+                found[i] = ({**terms, "terms": dict(explanation.terms(k))}, explanation.why(k, n))
+        start += typed.num_rows
+        if len(found) == len(set(wanted)):
+            break
+    absent = [i for i in wanted if i not in found]
+    if absent:
+        raise InputError(f"--row {absent[0]}: there are {start:,} rows")
+    return [found[i] for i in wanted]
+
+
+def drawn(model: Any, n: int, label: str | None, target: str, seed: int | None) -> Arrow:
+    """Rows drawn from a model, with their classes."""
+    import pyarrow as pa
+
+    by_text = {str(c): c for c in model.classes_.tolist()}
+    if label is not None and label not in by_text:
+        raise InputError(f"--class {label}: no such class; the classes are {', '.join(by_text)}")
+    X, y = model.sample(n, None if label is None else by_text[label], random_state=seed)
+    if not isinstance(X, pa.Table):
+        matrix = isinstance(X, np.ndarray)
+        columns = {f"x{j}": values for j, values in enumerate(X.T)} if matrix else {name: X[name] for name in X}
+        cells = {name: np.asarray(values).tolist() for name, values in columns.items()}
+        X = pa.table({name: pa.array(values, from_pandas=True) for name, values in cells.items()})
+    return beside(X, {target: pa.array(np.asarray(y).tolist())})

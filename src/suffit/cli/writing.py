@@ -1,0 +1,164 @@
+"""Tables as files of every kind, there whole or not at all, or on standard output as they come."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..data.errors import InputError
+from ..engines.streams import ENDINGS
+from ..engines.table_files import kind_of
+from ..engines.text_files import Arrow
+
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd", ".bz2": "bz2", ".lz4": "lz4"}
+
+Write = Callable[[Arrow], None]
+
+
+@contextmanager
+def output(path: str, kind: str | None = None) -> Iterator[Write]:
+    """A function that writes one table after the other; ``-`` is standard output."""
+    kind = kind or ("csv" if path == "-" else kind_of(path))
+    if kind is None:
+        raise InputError(f"{path}: unknown kind of file; use an ending such as .csv or .parquet, or --to csv")
+    if path == "-":
+        with _writer(sys.stdout.buffer, kind, "\t" if kind == "tsv" else ",", None) as write:
+            yield write
+        return
+    check_folder(path)
+    folder = os.path.dirname(os.path.realpath(path))
+    handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{os.path.basename(path)[:100]}.", suffix=".tmp")
+    try:
+        with open(handle, "wb") as file:
+            ending = next((e for e in ENDINGS if path.lower().endswith(e)), "")
+            plain = path.lower().removesuffix(ending)
+            with _writer(
+                file, kind, "\t" if plain.endswith((".tsv", ".tab")) else ",", COMPRESSIONS.get(ending)
+            ) as write:
+                yield write
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, _mode(path))
+        os.replace(temporary, os.path.realpath(path))
+    except BaseException:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise
+
+
+def check_folder(path: str) -> None:
+    """Refuse a file that cannot be written before the work is done."""
+    folder = os.path.dirname(os.path.realpath(path))
+    if not os.path.isdir(folder):
+        raise InputError(f"{path}: there is no folder {folder}; make it first")
+    if os.path.isdir(path):
+        raise InputError(f"{path}: is a directory; give the name of a file")
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{path}: the folder {folder} cannot be written to; choose another")
+
+
+def _mode(path: str) -> int:
+    """The permissions of the file that is replaced, or of a new one."""
+    if os.path.exists(path):
+        return os.stat(path).st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+@contextmanager
+def _writer(file: Any, kind: str, separator: str, compression: str | None) -> Iterator[Write]:
+    import pyarrow as pa
+
+    sink = pa.PythonFile(_Open(file), "w")
+    if compression is not None:
+        sink = pa.CompressedOutputStream(sink, compression)
+    opened: list[Any] = []
+
+    def write(table: Arrow) -> None:
+        if kind == "jsonl":
+            for row in table.to_pylist():
+                sink.write(json.dumps(row, ensure_ascii=False, default=str).encode() + b"\n")
+        elif kind == "csv":
+            sink.write(_csv(table, separator, header=not opened))
+            opened.append(None)
+        else:
+            if not opened:
+                opened.append(_table_writer(sink, kind, table.schema))
+                opened.append(table.schema)
+            opened[0].write_table(table.cast(opened[1]))
+
+    yield write
+    if opened and opened[0] is not None:
+        opened[0].close()
+    if compression is not None:
+        sink.close()
+    file.flush()
+
+
+def _csv(table: Arrow, separator: str, header: bool) -> bytes:
+    """Rows of CSV, with quotes where they are needed."""
+    import csv
+    import io
+
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    head = io.StringIO()
+    if header:
+        csv.writer(head, delimiter=separator, lineterminator="\n").writerow(table.column_names)
+    rows = pa.BufferOutputStream()
+    try:  # Arrow quotes all text, or none where none needs it
+        options = arrow_csv.WriteOptions(include_header=False, delimiter=separator, quoting_style="none")
+        arrow_csv.write_csv(table, rows, options)
+        body = rows.getvalue().to_pybytes()
+    except pa.ArrowInvalid:
+        text = io.StringIO()
+        columns = [_texts(column) for column in table.columns]
+        csv.writer(text, delimiter=separator, lineterminator="\n").writerows(zip(*columns, strict=True))
+        body = text.getvalue().encode()
+    return head.getvalue().encode() + body
+
+
+def _texts(column: Arrow) -> list[Any]:
+    """Cells as Arrow writes them."""
+    import pyarrow as pa
+
+    return column.to_pylist() if pa.types.is_floating(column.type) else column.cast(pa.string()).to_pylist()
+
+
+def _table_writer(sink: Any, kind: str, schema: Any) -> Any:
+    if kind == "parquet":
+        from pyarrow import parquet
+
+        return parquet.ParquetWriter(sink, schema)
+    import pyarrow as pa
+
+    return pa.ipc.new_file(sink, schema)
+
+
+class _Open:
+    """A stream that whoever writes to it cannot close."""
+
+    def __init__(self, file: Any) -> None:
+        self.file, self.closed = file, False
+
+    def write(self, data: Any) -> int:
+        return self.file.write(data)  # type: ignore[no-any-return]
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self.file.tell()  # type: ignore[no-any-return]
+
+    def flush(self) -> None:
+        self.file.flush()
+
+    def close(self) -> None:
+        self.file.flush()

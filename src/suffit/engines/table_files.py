@@ -1,0 +1,214 @@
+"""Files of tables, of every kind, as Arrow tables a few megabytes at a time; and rows from all over them to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import IO, Any, Protocol
+
+import numpy as np
+
+from ..data.errors import InputError
+from .streams import ENDINGS, Input, found_files
+from .text_files import MARKS, Arrow, TextFile, agreed
+
+BATCH = 1 << 16  # rows that are read together
+LOOKS, LOOK = 32, 4096  # places of a table that are looked at, and how many rows at each
+KINDS = {
+    "csv": ("csv", "tsv", "tab", "txt"),
+    "jsonl": ("jsonl", "ndjson", "json"),
+    "parquet": ("parquet", "pq"),
+    "arrow": ("arrow", "feather", "ipc", "arrows"),
+}
+
+
+class TableFile(Protocol):
+    """What a file of rows can do."""
+
+    @property
+    def input(self) -> Input:
+        """Where it is."""
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """The Arrow type of every column."""
+
+    def with_types(self, types: Mapping[str, Any]) -> TableFile:
+        """The same, columns of text read as these types."""
+
+    def sample(self) -> Iterator[Arrow]:
+        """Some rows, from all over the file."""
+
+    def tables(self) -> Iterator[Arrow]:
+        """All rows."""
+
+
+@dataclass(frozen=True)
+class ParquetTable:
+    """A Parquet file."""
+
+    input: Input
+
+    @cached_property
+    def _file(self) -> Any:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        try:
+            return parquet.ParquetFile(_whole(self.input) if self.input.once else self.input.path)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise InputError(f"{self.input.name}: no Parquet file, or a damaged one: {_one_line(error)}") from None
+
+    @cached_property
+    def schema(self) -> Mapping[str, Any]:
+        """The Arrow type of every column."""
+        return {f.name: f.type for f in self._file.schema_arrow}
+
+    def with_types(self, types: Mapping[str, Any]) -> ParquetTable:
+        """The same: the file has types of its own."""
+        return self
+
+    def sample(self) -> Iterator[Arrow]:
+        """The first rows of row groups all over the file, or rows from all over its only one."""
+        groups = np.unique(np.linspace(0, self._file.num_row_groups - 1, LOOKS).astype(int))
+        each = LOOKS * LOOK // len(groups)
+        for group in groups.tolist():
+            if self._file.metadata.row_group(group).num_rows <= 4 * each or len(groups) == LOOKS:
+                batches = self._file.iter_batches(min(each, BATCH), row_groups=[group])
+                yield from (_table([b]) for b, _ in zip(batches, range(-(-each // BATCH)), strict=False))
+            else:
+                for batch in self._file.iter_batches(BATCH, row_groups=[group]):
+                    yield _table([batch])[:: max(1, self._file.metadata.num_rows // (LOOKS * LOOK))]
+
+    def tables(self) -> Iterator[Arrow]:
+        """All rows."""
+        for batch in self._file.iter_batches(BATCH):
+            yield _table([batch])
+
+
+@dataclass(frozen=True)
+class ArrowTable:
+    """An Arrow IPC file or stream."""
+
+    input: Input
+
+    def _open(self) -> tuple[Any, bool]:
+        """The reader, and whether its batches can be had in any order."""
+        import pyarrow as pa
+
+        stored = self.input.first.startswith(b"ARROW1") and self.input.compression is None
+        try:
+            if stored and not self.input.once:
+                return pa.ipc.open_file(pa.memory_map(self.input.path)), True
+            if stored:
+                return pa.ipc.open_file(_whole(self.input)), True
+            return pa.ipc.open_stream(pa.PythonFile(self.input.open(), "r")), False
+        except (pa.ArrowInvalid, OSError) as error:
+            raise InputError(f"{self.input.name}: no Arrow file, or a damaged one: {_one_line(error)}") from None
+
+    @cached_property
+    def schema(self) -> Mapping[str, Any]:
+        """The Arrow type of every column."""
+        return {f.name: f.type for f in self._open()[0].schema}
+
+    def with_types(self, types: Mapping[str, Any]) -> ArrowTable:
+        """The same: the file has types of its own."""
+        return self
+
+    def sample(self) -> Iterator[Arrow]:
+        """The first rows of batches all over the file, or the first batches of a stream."""
+        reader, anywhere = self._open()
+        if not anywhere:
+            yield from (_table([b]) for b, _ in zip(reader, range(LOOKS), strict=False))
+            return
+        batches = np.unique(np.linspace(0, reader.num_record_batches - 1, LOOKS).astype(int)).tolist()
+        for i in batches if reader.num_record_batches else ():
+            yield some_rows(_table([reader.get_batch(i)]), LOOKS * LOOK // len(batches))
+
+    def tables(self) -> Iterator[Arrow]:
+        """All rows."""
+        reader, anywhere = self._open()
+        each = (reader.get_batch(i) for i in range(reader.num_record_batches)) if anywhere else reader
+        for batch in each:
+            for start in range(0, batch.num_rows, BATCH):
+                yield _table([batch.slice(start, BATCH)])
+
+
+def some_rows(table: Arrow, most: int) -> Arrow:
+    """At most about so many rows, from stretches all over a table."""
+    if table.num_rows <= most:
+        return table
+    import pyarrow as pa
+
+    starts = np.linspace(0, table.num_rows - most // LOOKS, LOOKS).astype(int)
+    return pa.concat_tables([table.slice(start, most // LOOKS) for start in starts.tolist()])
+
+
+def open_files(
+    paths: Sequence[str],
+    kind: str | None = None,
+    encoding: str | None = None,
+    separator: str | None = None,
+    missing: Sequence[str] = MARKS,
+) -> list[TableFile]:
+    """The files that paths and globs name (``-``: standard input), each by its ending or by ``kind``."""
+    return [_opened(Input(path, encoding), kind, separator, missing) for path in found_files(paths)]
+
+
+def _opened(input: Input, kind: str | None, separator: str | None, missing: Sequence[str]) -> TableFile:
+    kind = kind or kind_of(input.path) or _by_first_bytes(input)
+    if kind in ("parquet", "arrow"):
+        return ParquetTable(input) if kind == "parquet" else ArrowTable(input)
+    if not input.first:
+        raise InputError(f"{input.name}: the file is empty; expected a header line, then rows")
+    if kind == "jsonl" and input.compression is None and input.first.lstrip().startswith(b"["):
+        raise InputError(f"{input.name}: a JSON array; expected JSON lines, one object on each line")
+    path = input.path.lower()
+    tabs = any(f".{ending}" in path[-9:] for ending in ("tsv", "tab"))
+    return TextFile(input, json=kind == "jsonl", separator=separator or ("\t" if tabs else None), missing=missing)
+
+
+def kind_of(path: str) -> str | None:
+    """The kind of a file by its ending; None where it has no known one."""
+    name = path.lower()
+    for ending in ENDINGS:
+        name = name.removesuffix(ending)
+    ending = name.rpartition(".")[2]
+    return next((kind for kind, endings in KINDS.items() if "." in name and ending in endings), None)
+
+
+def _by_first_bytes(input: Input) -> str:
+    with input.open() as stream:
+        first = stream.read(6).lstrip()
+    if first.startswith(b"PAR1"):
+        return "parquet"
+    if first.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
+        return "arrow"
+    return "jsonl" if first.startswith(b"{") else "csv"
+
+
+def agreed_types(files: Sequence[TableFile]) -> dict[str, Any]:
+    """The type of every column of text files, from rows all over all of them; those of other files are theirs."""
+    found: dict[str, set[Any]] = {}
+    for file in files:
+        for name, kind in file.schema.items():
+            found.setdefault(name, set()).add(kind)
+    return {name: agreed(kinds) for name, kinds in found.items()}
+
+
+def _table(batches: list[Any]) -> Arrow:
+    import pyarrow as pa
+
+    return pa.Table.from_batches(batches)
+
+
+def _whole(input: Input) -> IO[bytes]:
+    import pyarrow as pa
+
+    with input.open() as stream:
+        return pa.BufferReader(stream.read())
+
+
+def _one_line(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -1,0 +1,307 @@
+"""CSV, TSV and JSON lines as Arrow tables: in pieces of whole lines, with the row and column of whatever is wrong."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import IO, Any, TypeAlias
+
+from ..data.errors import InputError
+from ..data.frame import check_unique
+from ..data.similar import MOSTLY
+from .streams import Input
+
+Arrow: TypeAlias = Any  # pyarrow has no types
+
+PIECE = 1 << 24  # bytes of text that become one table
+LOOKS, LOOK = 32, 1 << 17  # places of a file that are looked at, and how many bytes at each
+MARKS = ("", "?", "#N/A", "#NA", "N/A", "NA", "NULL", "NaN", "n/a", "nan", "-nan", "null")  # of missing values
+SEPARATORS = ",;\t|"
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """A file of lines.  ``types`` are those of some columns; the others are text."""
+
+    input: Input
+    json: bool = False
+    separator: str | None = None  # None: found in the header
+    missing: Sequence[str] = MARKS
+    types: Mapping[str, Any] = field(default_factory=dict)
+    verbatim: bool = False  # text as it is, signs for missing values too; JSON by its own types
+
+    @cached_property
+    def header(self) -> tuple[list[str], str]:
+        """The names of the columns, and what separates them."""
+        with self.input.open() as stream:
+            line = _first_line(stream)
+        text = self._text(line, 0).rstrip("\r\n")
+        if not text.strip():
+            raise InputError(f"{self.input.name}: the file is empty; expected a header line, then rows")
+        separator = self.separator or max(SEPARATORS, key=text.count)
+        names = next(csv.reader([text], delimiter=separator))
+        names = [name.strip() or f"(column {i})" for i, name in enumerate(names, 1)]
+        try:
+            check_unique(names)
+        except InputError as error:
+            raise InputError(f"{self.input.name}: {error}") from None
+        return names, separator
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The columns; those of JSON lines are the ones that some line at the places looked at has."""
+        return list(self.schema) if self.json else self.header[0]
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """The type of every column, from lines at many places of the file."""
+        found: dict[str, set[Any]] = {} if self.json else {name: set() for name in self.names}
+        for piece, row in self.looks():
+            for f in self._parsed(piece, row, None).schema:
+                if str(f.type) == "binary":
+                    raise self._fault(piece, row, {}, "not UTF-8 text")
+                found.setdefault(f.name, set()).add(f.type)
+        return {name: agreed(types) for name, types in found.items()}
+
+    def looks(self) -> Iterator[tuple[bytes, int]]:
+        """Lines from places all over the file, or its first ones where it cannot be read from anywhere."""
+        size = self.input.size if self.input.seekable else 0
+        if size <= LOOKS * LOOK * 2:
+            yield from self._pieces(LOOKS * LOOK, most=LOOKS * LOOK)
+            return
+        with self.input.open() as stream:
+            for i in range(LOOKS):
+                stream.seek(int(i * (size - LOOK) / (LOOKS - 1)))
+                piece = stream.read(LOOK)
+                start = piece.find(b"\n") + 1
+                piece = piece[start : _last_line_end(piece[start:]) + start]
+                if piece and self._whole_rows(piece):
+                    yield piece, -1
+
+    def _whole_rows(self, piece: bytes) -> bool:
+        """Whether lines from the middle of a file are rows: the first may lie inside quotes."""
+        if self.json or b'"' not in piece:
+            return True
+        names, separator = self.header
+        text = io.StringIO(piece.decode("utf-8", "replace"), newline="")
+        return all(len(cells) in (0, len(names)) for cells in csv.reader(text, delimiter=separator))
+
+    def tables(self) -> Iterator[Arrow]:
+        """All rows, in tables of some megabytes."""
+        types = None if self.json and self.verbatim else self.types
+        for piece, row in self._pieces(PIECE):
+            yield self._parsed(piece, row, types)
+
+    def sample(self) -> Iterator[Arrow]:
+        """The rows at the places that are looked at."""
+        for piece, row in self.looks():
+            yield self._parsed(piece, row, self.types)
+
+    def check_no_numbers(self, name: str) -> None:
+        """Refuse a column of text that is numbers but for a few words, naming the first of these."""
+        import pyarrow as pa
+
+        if self.json or name not in self.names:
+            return
+        words = {v for table in self._text_looked_at for v in table[name].unique().to_pylist() if v is not None}
+        numbers = sum(readable(word.strip(), pa.float64()) for word in words)
+        if numbers >= MOSTLY * len(words) and len(words) > numbers >= 2:
+            for piece, row in self._pieces(PIECE):
+                fault = self._first_fault(piece, row, {name: pa.float64()})
+                if fault is not None:
+                    raise fault
+
+    @cached_property
+    def _text_looked_at(self) -> list[Arrow]:
+        return [self._parsed(piece, row, {}) for piece, row in self.looks()]
+
+    def _pieces(self, size: int, most: int | None = None) -> Iterator[tuple[bytes, int]]:
+        """Whole lines, and how many rows are before them."""
+        with self.input.open() as stream:
+            rest, row, read = b"", 0, 0
+            if not self.json:
+                _first_line(stream)
+            while block := stream.read(size):
+                rest += block
+                read += len(block)
+                cut = _last_line_end(rest)
+                if cut:
+                    piece, rest = rest[:cut], rest[cut:]
+                    yield piece, row
+                    row += piece.count(b"\n")
+                if most is not None and read >= most:
+                    return
+            if rest.strip():
+                yield rest, row
+
+    def _parsed(self, piece: bytes, row: int, types: Mapping[str, Any] | None) -> Arrow:
+        import pyarrow as pa
+
+        try:
+            return self._of_json(piece, types) if self.json else self._of_csv(piece, types)
+        except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
+            raise self._fault(piece, row, types or {}, str(error)) from None
+
+    def _of_csv(self, piece: bytes, types: Mapping[str, Any] | None) -> Arrow:
+        import pyarrow as pa
+        from pyarrow import csv as arrow_csv
+
+        names, separator = self.header
+        if types is not None:
+            types = {name: types.get(name, pa.string()) for name in names}
+        return arrow_csv.read_csv(
+            pa.BufferReader(piece),
+            arrow_csv.ReadOptions(column_names=names),
+            arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=b'"' in piece),
+            arrow_csv.ConvertOptions(
+                column_types=types, null_values=list(self.missing), strings_can_be_null=not self.verbatim
+            ),
+        )
+
+    def _of_json(self, piece: bytes, types: Mapping[str, Any] | None) -> Arrow:
+        import pyarrow as pa
+        from pyarrow import json as arrow_json
+
+        if types is None:
+            return arrow_json.read_json(pa.BufferReader(piece))
+        schema = pa.schema({name: types.get(name, pa.string()) for name in self.names})
+        options = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
+        return arrow_json.read_json(pa.BufferReader(piece), parse_options=options)
+
+    def _text(self, line: bytes, row: int) -> str:
+        try:
+            return line.decode("utf-8-sig" if row == 0 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise self._not_text(row, line[error.start]) from None
+
+    def _not_text(self, row: int, byte: int) -> InputError:
+        return InputError(
+            f"{self._place(row)}: byte 0x{byte:02x} is not UTF-8 text; "
+            "give the encoding of the file: encoding='latin-1' (--encoding latin-1), or cp1252, utf-16, …"
+        )
+
+    def _place(self, row: int) -> str:
+        """Row 0 is the header."""
+        if self.json:
+            return f"{self.input.name}, line {row}"
+        return f"{self.input.name}, row {row} (line {row + 1})" if row else f"{self.input.name}, header"
+
+    def _fault(self, piece: bytes, row: int, types: Mapping[str, Any], said: str) -> InputError:
+        """The first cell that cannot be read as it should, found line by line."""
+        if row < 0:  # somewhere in the file: it is read from its beginning
+            for whole, first in self._pieces(PIECE):
+                fault = self._first_fault(whole, first, types)
+                if fault is not None:
+                    return fault
+        return self._first_fault(piece, row, types) or InputError(f"{self.input.name}: {said}")
+
+    def _first_fault(self, piece: bytes, row: int, types: Mapping[str, Any]) -> InputError | None:
+        try:
+            text = piece.decode("utf-8")
+        except UnicodeDecodeError as error:
+            return self._not_text(row + 1 + piece.count(b"\n", 0, error.start), piece[error.start])
+        if self.json:
+            return self._json_fault(text, row, types)
+        names, separator = self.header
+        for i, cells in enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=separator), row + 1):
+            if cells and len(cells) != len(names):
+                return InputError(
+                    f"{self._place(i)}: {len(cells)} cells, expected {len(names)} as in the header; mend the row "
+                    f'(a "{separator}" inside a cell needs quotes around it)'
+                )
+            for name, cell in zip(names, cells, strict=False):
+                if name in types and cell not in self.missing and not readable(cell.strip(), types[name]):
+                    return self._other_type(i, name, cell, types[name])
+        return None
+
+    def _json_fault(self, text: str, row: int, types: Mapping[str, Any]) -> InputError | None:
+        import json
+
+        for i, line in enumerate(text.splitlines(), row + 1):
+            try:
+                cells = json.loads(line or "{}")
+            except ValueError as error:
+                return InputError(f"{self._place(i)}: no JSON ({error}); expected one object on each line")
+            if not isinstance(cells, dict):
+                return InputError(f"{self._place(i)}: expected an object, found {line[:20]!r}; one on each line")
+            for name, cell in cells.items():
+                if name in types and cell is not None and not readable(cell, types[name]):
+                    return self._other_type(i, name, cell, types[name])
+        return None
+
+    def _other_type(self, row: int, name: str, cell: Any, kind: Any) -> InputError:
+        return InputError(
+            f"{self._place(row)}, column {name!r}: expected {in_words(kind)}, as in the other rows, found {cell!r}; "
+            f"mend the cell, or take it for a missing value: missing=[{str(cell)!r}] (--missing {str(cell)!r}), or "
+            f"the column for text: text=[{name!r}] (--text {name!r})"
+        )
+
+    def with_types(self, types: Mapping[str, Any]) -> TextFile:
+        """The same file, these columns read as they say and all others as text."""
+        made = replace(self, types=types)
+        made.__dict__.update({k: v for k, v in self.__dict__.items() if k in ("header", "names", "schema")})
+        return made
+
+
+def _first_line(stream: IO[bytes]) -> bytes:
+    """The header, which may have line ends in quotes; a line of more than a few megabytes is none."""
+    line = stream.readline(1 << 22)
+    while line.count(b'"') % 2 and (more := stream.readline(1 << 22)):
+        line += more
+    return line
+
+
+def _last_line_end(piece: bytes) -> int:
+    """Where the last whole line ends: a line end inside quotes is none."""
+    cut = piece.rfind(b"\n") + 1
+    while cut and piece.count(b'"', 0, cut) % 2:
+        cut = piece.rfind(b"\n", 0, piece.rfind(b'"', 0, cut)) + 1
+    return cut
+
+
+def agreed(types: set[Any]) -> Any:
+    """The type that holds all values of a column: that of all places, numbers together, else text."""
+    import pyarrow as pa
+
+    known = {t for t in types if not pa.types.is_null(t)}
+    if len(known) == 1:
+        return known.pop()
+    if known and all(pa.types.is_integer(t) or pa.types.is_floating(t) for t in known):
+        return pa.float64()
+    return pa.string()
+
+
+def readable(cell: Any, kind: Any) -> bool:
+    """Whether a cell of text, or of JSON, can be read as this type."""
+    import pyarrow as pa
+
+    try:
+        if pa.types.is_floating(kind):
+            float(cell)
+        elif pa.types.is_integer(kind):
+            int(cell)
+        elif pa.types.is_boolean(kind):
+            return str(cell).lower() in ("true", "false", "0", "1")
+        elif not pa.types.is_string(kind):
+            pa.array([cell]).cast(kind)
+        else:
+            return isinstance(cell, str)
+    except (ValueError, TypeError, pa.ArrowInvalid):
+        return False
+    return True
+
+
+def in_words(kind: Any) -> str:
+    """A type as people say it."""
+    import pyarrow as pa
+
+    if pa.types.is_integer(kind):
+        return "an integer"
+    if pa.types.is_floating(kind):
+        return "a number"
+    if pa.types.is_boolean(kind):
+        return "true or false"
+    return "text" if pa.types.is_string(kind) else f"a value of type {kind}"

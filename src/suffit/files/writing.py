@@ -1,0 +1,195 @@
+"""What a model is made of as JSON and arrays: values, records (frozen dataclasses), families, axes and sums.
+
+A record is written field by field, by what its class says each field is; nothing of a class but the values goes into
+the file.  Axes and families, which many blocks share, stand once in tables of their own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.family import Family, families
+from ..core.packing import Deflated, packed
+from ..core.stats import LAYOUTS, Stats
+from ..data.labels import Index
+from ..families.tuning import Tuning
+from ..posterior.calibrate import Trial
+from ..tables.schema import Schema
+from .container import NAMES, refuse
+from .values import encoded
+
+
+@cache
+def hints_of(cls: Any) -> dict[str, Any]:
+    """The fields of a dataclass, and what each is."""
+    hints = get_type_hints(cls)
+    return {f.name: hints[f.name] for f in fields(cls) if f.init}
+
+
+def without_none(hint: Any) -> Any:
+    """What a value is where it is not None; Any where it may be of several kinds."""
+    if get_origin(hint) not in (Union, UnionType):
+        return hint
+    rest = [kind for kind in get_args(hint) if kind is not NoneType]
+    return rest[0] if len(rest) == 1 else Any
+
+
+class Writer:
+    """Takes a model apart; ``arrays``, ``axes`` and ``families`` fill while it does."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, NDArray[Any]] = {}
+        self.axes: list[Any] = []
+        self.families: list[Any] = []
+        self._places: dict[str, int] = {}  # of what is in the tables
+
+    def value(self, value: Any) -> Any:
+        """A setting: a plain value, an array, a family or a schema, or a list, tuple or dict of them."""
+        return encoded(value, self._more)
+
+    def _more(self, value: Any) -> Any:
+        if isinstance(value, Family):
+            return {"family": self.family(value)}
+        if type(value) is Schema:
+            return {"schema": self.record(value)}
+        if type(value) is np.ndarray and value.dtype.newbyteorder("<").str in NAMES:
+            return {"array": self._kept(value, "setting")}
+        if type(value) is np.ndarray and value.dtype.kind in "OUS":
+            cells = [encoded(v) for v in value.ravel().tolist()]
+            kind = value.dtype.str if value.dtype.kind != "O" else "O"
+            return {"cells": {"dtype": kind, "shape": list(value.shape), "values": cells}}
+        shown = " ".join(repr(value)[:100].split())
+        what = "a function" if callable(value) else f"{shown}, of type {type(value).__name__},"
+        return refuse(f"{what} cannot be written")
+
+    # --- records
+
+    def record(self, value: Any) -> dict[str, Any]:
+        """A frozen dataclass, field by field."""
+        cls: Any = type(value)
+        return {name: self.typed(getattr(value, name), hint) for name, hint in hints_of(cls).items()}
+
+    def typed(self, value: Any, hint: Any) -> Any:
+        """A value of a known kind."""
+        if value is None:
+            return None
+        hint = without_none(hint)
+        origin, inside = get_origin(hint), get_args(hint)
+        if origin is tuple:
+            kinds = inside[:1] * len(value) if inside[1:] == (...,) else inside
+            return [self.typed(v, kind) for v, kind in zip(value, kinds, strict=True)]
+        if origin in (dict, Mapping):
+            return {str(k): self.value(v) for k, v in value.items()}
+        if origin is np.ndarray:
+            return self.array(value)
+        if isinstance(hint, type):
+            return self._of_class(value, hint)
+        return self.value(value)
+
+    def _of_class(self, value: Any, hint: type) -> Any:
+        if hint is Family:
+            return self.family(value)
+        if hint is Trial:
+            return self.record(value.report)  # what is kept of the rows
+        if hint is Tuning:
+            return self.tuning(value)
+        if is_dataclass(hint):
+            return self.record(value)
+        return encoded(value.item() if hint in (int, float, bool) and isinstance(value, np.generic) else value)
+
+    def tuning(self, value: Tuning) -> dict[str, Any]:
+        """What was tried; what was taken is one of these, by its place."""
+        tried = [self.record(t) for t in value.tried]
+        place = next((i for i, t in enumerate(value.tried) if t is value.taken), None)
+        taken = self.record(value.taken) if place is None else place
+        return {"criterion": value.criterion, "tried": tried, "taken": taken}
+
+    # --- tables
+
+    def family(self, family: Family) -> int:
+        """The place of a family in its table."""
+        kind = type(family)
+        if families().get(family.key) is not kind or not is_dataclass(kind):
+            refuse(f"the family {kind.__name__} is not registered; decorate it with @suffit.register and @dataclass")
+        return self._entered(self.families, {"key": family.key, "settings": self.record(family)})
+
+    def index(self, index: Index) -> int:
+        """The place of the labels of an axis in their table."""
+        return self._entered(self.axes, self._labels(index.labels))
+
+    def _entered(self, table: list[Any], entry: Any) -> int:
+        text = f"{id(table)}{json.dumps(entry)}"
+        if text not in self._places:
+            self._places[text] = len(table)
+            table.append(entry)
+        return self._places[text]
+
+    def _labels(self, labels: Any) -> dict[str, Any]:
+        """As briefly as they can be: places, bytes of one length, categories by column, or one by one."""
+        if isinstance(labels, range):
+            return {"range": len(labels)}
+        if labels and set(map(type, labels)) == {bytes} and len(set(map(len, labels))) == 1:
+            grid = np.frombuffer(b"".join(labels), np.uint8).reshape(len(labels), -1)
+            same = next((k for k, a in self.arrays.items() if k.startswith("labels") and np.array_equal(a, grid)), None)
+            return {"bytes": same or self._kept(grid, "labels")}
+        by_column = _by_column(labels)
+        if by_column is not None:
+            return {"columns": [[encoded(v) for v in values] for values in by_column]}
+        return {"labels": [encoded(v) for v in labels]}
+
+    # --- arrays
+
+    def _kept(self, a: NDArray[Any], name: str) -> str:
+        name = f"{name}/{len(self.arrays)}"
+        self.arrays[name] = a.astype(a.dtype.newbyteorder("<"), copy=False)
+        return name
+
+    def array(self, a: NDArray[Any], name: str = "array") -> dict[str, Any]:
+        """Numbers in the least room that gives back every bit."""
+        p = packed(np.asarray(a, np.float64))
+        entry: dict[str, Any] = {}
+        values = p.values
+        if isinstance(values, Deflated):
+            entry["deflated"] = {"dtype": np.dtype(values.dtype).newbyteorder("<").str, "shape": list(values.shape)}
+            if np.dtype(values.dtype) != np.dtype(entry["deflated"]["dtype"]):
+                refuse("arrays are deflated on machines with little-endian numbers only")
+            values = np.frombuffer(values.data, np.uint8)
+        if p.symmetric:
+            entry["symmetric"] = True
+        if "deflated" in entry or p.symmetric or values.shape != p.shape:
+            entry["shape"] = list(p.shape)
+        return {"at": self._kept(values, name), **entry}
+
+    def stats(self, stats: Stats) -> dict[str, Any]:
+        """Labelled sums: the largest as it is, so that its size shows in the file."""
+        name = stats.layout.name
+        if LAYOUTS.get(name) is not stats.layout:
+            refuse(f"the layout {name!r} of its sums is not registered; make it with suffit.core.stats.layout")
+        largest = max(stats.sums, key=lambda k: stats.sums[k].size)
+        sums = {k: self.array(a.copy() if k == largest else a, k) for k, a in stats.sums.items()}
+        origin = None if stats.origin is None else self.array(stats.origin, "origin")
+        noise = None if stats.noise is None else self.array(stats.noise, "noise")
+        axes = {k: self.index(v) for k, v in stats.axes.items()}
+        return {"layout": name, "axes": axes, "sums": sums, "origin": origin, "noise": noise}
+
+
+def _by_column(labels: Any) -> list[list[Any]] | None:
+    """Labels (j, value), in order of their columns j, as the values of each column; None where they are others."""
+    found: list[list[Any]] = []
+    for label in labels:
+        if type(label) is not tuple or len(label) != 2 or type(label[0]) is not int or label[0] < len(found) - 1:
+            return None
+        if label[0] > 2 * len(labels) + 64:
+            return None
+        while len(found) <= label[0]:
+            found.append([])
+        found[label[0]].append(label[1])
+    return found if labels else None

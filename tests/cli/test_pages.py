@@ -1,0 +1,51 @@
+"""The sessions of docs/command-line.md and README.md run as written, but for the seconds."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import suffit.cli
+from suffit.cli.main import app
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "command-line.md"
+
+
+def plain(text: str) -> list[str]:
+    """Without seconds and rates, numbers to five digits, spaces at the end of lines left out."""
+    text = re.sub(r"in [\d.]+ s( \([\d,]+ rows/s\))?", "in SECONDS", text)
+    text = re.sub(r"\d+\.\d{4,}(e-\d+)?", lambda found: f"{float(found[0]):.5g}", text)
+    return [line.rstrip() for line in text.splitlines()]
+
+
+@pytest.mark.parametrize("page", [PAGE, ROOT / "README.md"], ids=["command-line.md", "README.md"])
+def test_the_session_of_the_page_runs_as_written(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(Path(suffit.cli.__file__).with_name("penguins.csv"), tmp_path)
+    found = re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.S)
+    blocks = "\n".join(block for block in found if "$ suffit" in block)
+    if page != PAGE and not blocks:
+        pytest.skip("README.md has no session of the command line")
+    steps = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n?)*)", blocks, flags=re.M)
+    assert len(steps) >= (12 if page == PAGE else 3)
+    for command, expected in steps:
+        if command.startswith("suffit "):
+            done = CliRunner().invoke(app, shlex.split(command)[1:])
+            assert done.exit_code == 0, done.output
+            found = done.stdout + done.stderr
+        else:
+            found = subprocess.run(command, shell=True, check=True, capture_output=True, text=True).stdout
+        assert plain(found.strip()) == plain(expected.strip("\n")), command
+
+
+def test_every_verb_is_on_the_page():
+    text = PAGE.read_text(encoding="utf-8")
+    for command in app.registered_commands:
+        assert f"`{command.callback.__name__}" in text

@@ -1,0 +1,276 @@
+"""Every verb does what its help says, on files of every kind, and says what is wrong in one line."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv as arrow_csv
+from pyarrow import feather, parquet
+
+import suffit as package
+from suffit.cli.main import app
+
+VERBS = [command.callback.__name__ for command in app.registered_commands]
+
+
+def read(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.mark.parametrize("verb", [v for v in VERBS if v not in ("warm", "demo")])
+def test_the_example_in_the_help_runs(suffit, verb):
+    text = suffit(f"{verb} --help").stdout
+    examples = re.findall(r"^ +suffit (.*(?:\n {4,}.*)*)$", text.partition("Example:")[2], flags=re.M)
+    assert len(examples) >= 1, text
+    for example in examples:
+        suffit(re.sub(r"\s+", " ", example.partition("\n\n")[0]))
+
+
+def test_warm_compiles_and_says_where(suffit, monkeypatch):
+    done: list[str] = []
+    monkeypatch.setattr("suffit.warm.steps", lambda: iter([("one", lambda: done.append("one"))]))
+    assert "suffit warm" in suffit("warm --help").stdout
+    assert "everything is compiled already" in suffit("warm").stdout
+    assert done == ["one"]
+
+
+def test_alone_it_prints_help_and_its_version(suffit):
+    text = suffit("").stdout
+    assert all(verb in text for verb in VERBS)
+    assert "Exit codes: 0 done; 1 something is wrong" in " ".join(text.split())
+    assert suffit("--version").stdout.strip() == f"suffit {package.__version__}"
+    assert "complet" in text  # of the shell
+    suffit("nonsense", code=2)
+    suffit("fit train.csv", code=2)  # without its target
+
+
+def test_predictions_are_those_of_the_model(suffit):
+    text = suffit("predict income.suffit new.csv").stdout
+    found, given = read(text), read(Path("new.csv").read_text())
+    model = package.load("income.suffit")
+    types = {"age": pa.float64(), "hours": pa.float64(), "city": pa.string(), "member": pa.bool_()}
+    options = arrow_csv.ConvertOptions(column_types=types, strings_can_be_null=True)
+    P = model.predict_proba(arrow_csv.read_csv("new.csv", convert_options=options))
+    np.testing.assert_allclose([float(row["p(high)"]) for row in found], P[:, 0], atol=1e-12)
+    assert [row["predicted"] for row in found] == model.classes_[P.argmax(1)].tolist()
+    assert [{k: row[k] for k in given[0]} for row in found] == given  # cells as they were written
+    only = read(suffit("predict income.suffit new.csv --keep city").stdout)
+    assert list(only[0]) == ["city", "predicted", "p(high)", "p(low)"]
+
+
+@pytest.mark.parametrize("out", ["p.csv", "p.tsv", "p.csv.gz", "p.jsonl", "p.parquet", "p.arrow", "p.csv.zst"])
+def test_predictions_as_every_kind_of_file(suffit, out):
+    expected = [float(row["p(low)"]) for row in read(suffit("predict income.suffit new.csv").stdout)]
+    suffit(f"predict income.suffit new.csv -o {out}")
+    if out.endswith("parquet"):
+        found = parquet.read_table(out)["p(low)"].to_pylist()
+    elif out.endswith("arrow"):
+        found = feather.read_table(out)["p(low)"].to_pylist()
+    elif out.endswith("jsonl"):
+        found = [json.loads(line)["p(low)"] for line in Path(out).read_text().splitlines()]
+    else:
+        raw = pa.input_stream(out).read() if not out.endswith("gz") else gzip.decompress(Path(out).read_bytes())
+        delimiter = "\t" if out.endswith("tsv") else ","
+        found = [float(row["p(low)"]) for row in csv.DictReader(io.StringIO(raw.decode()), delimiter=delimiter)]
+    np.testing.assert_allclose(found, expected)
+    assert [p.name for p in Path().iterdir() if p.name.endswith(".tmp")] == []
+
+
+def test_standard_input_and_output(suffit):
+    expected = suffit("predict income.suffit new.csv").stdout
+    data = Path("new.csv").read_bytes()
+    assert suffit("predict income.suffit -", input=data).stdout == expected
+    assert suffit("predict income.suffit - --to csv -o -", input=gzip.compress(data)).stdout == expected
+    lines = suffit("predict income.suffit - --json", input=data).stdout.splitlines()
+    assert json.loads(lines[0])["predicted"] == read(expected)[0]["predicted"]
+    suffit("fit - -t income -o piped.suffit", input=Path("train.csv").read_bytes())
+    piped, model = package.load("piped.suffit"), package.load("income.suffit")
+    np.testing.assert_array_equal(piped.class_count_, model.class_count_)
+
+
+def test_evaluate_finds_the_labels_and_counts(suffit):
+    found = json.loads(suffit("evaluate income.suffit test.csv --json").stdout)
+    rows = read(suffit("predict income.suffit test.csv").stdout)
+    assert found["rows"] == len(rows)
+    assert found["accuracy"] == np.mean([row["predicted"] == row["income"] for row in rows])
+    loss = -np.mean([np.log(float(row[f"p({row['income']})"])) for row in rows])
+    assert found["log_loss"] == pytest.approx(loss, rel=1e-9)
+    assert 0 < found["log_loss"] < found["log_loss_of_class_shares"]
+    text = suffit("evaluate income.suffit test.csv").stdout
+    assert "calibration error" in text
+    suffit("evaluate income.suffit new.csv", code=1)  # no labels there
+
+
+def test_explain_adds_up(suffit):
+    (found,) = json.loads(suffit("explain income.suffit new.csv -r 2 --json").stdout)
+    assert sum(found["terms"].values()) == pytest.approx(found["log_odds"], abs=1e-9)
+    assert "rather than" in suffit("explain income.suffit new.csv -r 2 -r 1").stdout
+    assert "--row 99: there are 21 rows" in suffit("explain income.suffit new.csv -r 99", code=1).stderr
+
+
+def test_show_names_columns_families_and_structures(suffit):
+    text = suffit("show income.suffit").stdout
+    for word in ("GenerativeClassifier, 300 rows", "hours", "continuous", "Categorical()", "Structures pooled"):
+        assert word in text
+    found = json.loads(suffit("show income.suffit --json").stdout)
+    assert [c["column"] for c in found["columns"]] == ["age", "hours", "city", "member"]
+
+
+def test_merge_update_and_forget_are_fits_of_the_rows(suffit):
+    suffit("merge income.suffit more.suffit -o both.suffit")
+    suffit("update income.suffit more.csv -o updated.suffit")
+    both, updated = package.load("both.suffit"), package.load("updated.suffit")
+    X = arrow_csv.read_csv("test.csv").drop_columns(["income"])
+    np.testing.assert_allclose(both.predict_proba(X), updated.predict_proba(X), atol=1e-10)
+    assert both.class_count_.sum() == 380
+    before = package.load("income.suffit").predict_proba(X)
+    suffit("forget updated.suffit more.csv")
+    np.testing.assert_allclose(package.load("updated.suffit").predict_proba(X), before, atol=1e-8)
+    Path("never.csv").write_text("age,hours,city,member,income\n30,40,Bern,true,low\n30,40,Bern,true,middling\n")
+    said = suffit("forget income.suffit never.csv", code=1).stderr
+    assert "class 'middling' was never learned" in said
+    np.testing.assert_array_equal(package.load("income.suffit").predict_proba(X), before)
+
+
+def test_decisions_depend_on_costs(suffit):
+    cheap = read(suffit("decide income.suffit new.csv --cost high:low=1 --cost low:high=1").stdout)
+    dear = read(suffit("decide income.suffit new.csv --cost high:low=30 --cost low:high=1").stdout)
+    assert sum(r["decision"] == "high" for r in dear) > sum(r["decision"] == "high" for r in cheap)
+    rejected = read(suffit("decide income.suffit new.csv --reject 0.05").stdout)
+    assert {"", "high", "low"} >= {row["decision"] for row in rejected} > {""}
+    assert (
+        "expected true:decided=cost, such as high:low=5" in suffit("decide income.suffit new.csv --cost x=1", 1).stderr
+    )
+
+
+def test_impute_fills_what_is_missing_and_nothing_else(suffit):
+    given, filled = read(Path("new.csv").read_text()), read(suffit("impute income.suffit new.csv").stdout)
+    assert any("" in row.values() for row in given)
+    for before, after in zip(given, filled, strict=True):
+        assert "" not in after.values()
+        assert {k: v for k, v in before.items() if v} == {k: after[k] for k, v in before.items() if v}
+    a, b = (suffit("impute income.suffit new.csv --draw --seed 3").stdout for _ in range(2))
+    assert a == b != suffit("impute income.suffit new.csv --draw --seed 4").stdout
+
+
+def test_sample_draws_rows_of_a_class(suffit):
+    found = read(suffit("sample income.suffit -n 5 --class low --target income --seed 1").stdout)
+    assert [row["income"] for row in found] == ["low"] * 5
+    assert {row["city"] for row in found} <= {"Bern", "Chur", "Basel, BS"}
+    assert "no such class; the classes are high, low" in suffit("sample income.suffit --class mid", code=1).stderr
+
+
+def test_columns_and_their_families(suffit):
+    suffit("fit train.csv -t income --columns age=gamma --columns city=drop --structure naive -o c.suffit")
+    schema = package.load("c.suffit").schema_
+    assert schema.keys()["age"] == "gamma"
+    assert "city" not in schema.used
+    assert "expected name=family" in suffit("fit train.csv -t income --columns age", code=1).stderr
+
+
+BAD = {
+    "fit train.csv -t incme": "there is no column 'incme'; did you mean 'income'? the columns are 'age', 'hours'",
+    "fit . -t income": ".: is a directory; give files, or all of a kind as './*.csv'",
+    "fit tain.csv -t income": "tain.csv: no such file; did you mean 'train.csv'?",
+    "fit *.parquet -t income": "*.parquet: no file matches",
+    "fit empty.csv -t income": "empty.csv: the file is empty; expected a header line, then rows",
+    "fit ragged.csv -t income": "ragged.csv, row 301 (line 302): 3 cells, expected 5 as in the header",
+    "fit latin.csv -t income": "latin.csv, row 301 (line 302): byte 0xfc is not UTF-8 text; give the encoding",
+    "fit changed.csv -t income": "changed.csv, row 301 (line 302), column 'age': expected a number",
+    "fit unlabelled.csv -t income": "unlabelled.csv, row 301, column 'income': the label is missing; fill it in",
+    "fit header.csv -t income": "there are no rows with a label",
+    "predict income.suffit header.csv -o c.csv": "header.csv: there are no rows",
+    "fit train.csv -t income -o no/such/folder/m.suffit": "no/such/folder/m.suffit: there is no folder",
+    "predict income.suffit new.csv -o .": ".: unknown kind of file; use an ending such as .csv",
+    "fit train.csv -t income --encoding nonsense": "--encoding nonsense: unknown",
+    "fit train.csv -t income --columns age=gausian": "gausian",
+    "predict train.csv new.csv": "train.csv: ",
+    "show new.csv": "new.csv: ",
+    "show nothing.suffit": "nothing.suffit: No such file or directory",
+    "predict income.suffit wrong.csv": "wrong.csv, row 2, column 'hours': expected a number, as at fit, found 'many'",
+    "predict income.suffit other.csv": "other.csv: X has none of the model's columns",
+    "merge income.suffit apart.suffit -o c.suffit": "to merge, fit the second model with",
+    "evaluate income.suffit strange.csv": "strange.csv, row 1, column 'income': class 'middling' was never learned",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "said"), BAD.items(), ids=BAD)
+def test_what_is_wrong_is_one_line(suffit, command, said):
+    train = Path("train.csv").read_bytes()
+    Path("empty.csv").write_bytes(b"")
+    Path("header.csv").write_bytes(train.partition(b"\n")[0] + b"\n")
+    Path("ragged.csv").write_bytes(train + b"1,2,3\n")
+    Path("latin.csv").write_bytes(train + b"30,40,Z\xfcrich,true,low\n")
+    Path("changed.csv").write_bytes(train + b"old,40,Bern,true,low\n")
+    Path("unlabelled.csv").write_bytes(train + b"30,40,Bern,true,\n")
+    Path("wrong.csv").write_text("age,hours,city,member\n30,40,Bern,true\n30,many,Bern,true\n")
+    Path("other.csv").write_text("a,b\n1,2\n")
+    Path("strange.csv").write_text("age,hours,city,member,income\n30,40,Bern,true,middling\n30,40,Bern,true,low\n")
+    if "apart" in command:
+        suffit("fit more.csv -t income --columns age=gamma -o apart.suffit")
+    done = suffit(command, code=1)
+    lines = done.stderr.strip().splitlines()
+    assert lines[-1].startswith(f"suffit: error: {said}") or said in lines[-1]
+    assert "Traceback" not in done.output
+    assert not Path("c.suffit").exists()
+    assert not Path("model.suffit").exists()
+
+
+def test_other_encodings_line_ends_separators_and_a_mark_of_order(suffit):
+    text = Path("train.csv").read_text(encoding="utf-8").replace("Basel, BS", "Zürich")
+    expected = None
+    for name, raw in {
+        "plain": text.encode(),
+        "windows": text.replace("\n", "\r\n").encode("utf-8-sig"),
+        "wide": text.encode("utf-16"),
+        "latin": text.encode("latin-1"),
+        "semicolons": text.replace(",", ";").encode(),
+    }.items():
+        Path(f"{name}.csv").write_bytes(raw)
+        suffit(f"fit {name}.csv -t income -o {name}.suffit" + (" --encoding latin-1" if name == "latin" else ""))
+        found = json.loads(suffit(f"show {name}.suffit --json").stdout)
+        expected = expected or found
+        assert found == expected, name
+
+
+def test_a_traceback_only_with_debug(suffit):
+    done = suffit("show nothing.suffit --debug", code=1)
+    assert isinstance(done.exception, OSError)
+
+
+def test_a_model_of_text_codes_reads_them_as_text(suffit):
+    """'1' was a category among words: it is one in a file that has no words, too."""
+    Path("codes.csv").write_text("code,y\n" + "".join(f"{c},{'ab'[c in ('1', 'x')]}\n" for c in "12xz" * 20))
+    suffit("fit codes.csv -t y -o codes.suffit --text code")
+    Path("one.csv").write_text("code\n1\n2\n")
+    assert [row["predicted"] for row in read(suffit("predict codes.suffit one.csv").stdout)] == ["b", "a"]
+
+
+def test_json_lines_in_and_out_keep_their_values(suffit):
+    rows = [{"id": 7, "age": 41, "hours": 40, "city": "Bern", "member": True}, {"id": 8, "age": None, "hours": 38.5}]
+    Path("in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = [json.loads(line) for line in suffit("predict income.suffit in.jsonl --json").stdout.splitlines()]
+    assert [{k: v for k, v in row.items() if k in ("id", "age", "hours")} for row in found] == [
+        {"id": 7, "age": 41, "hours": 40.0},
+        {"id": 8, "age": None, "hours": 38.5},
+    ]
+    csv_rows = read(suffit("predict income.suffit in.jsonl").stdout)
+    assert csv_rows[1]["predicted"] == found[1]["predicted"]
+
+
+def test_integer_labels_stay_integers(suffit):
+    Path("n.csv").write_text("x,y\n" + "".join(f"{i % 7 + 3 * (i % 2)},{i % 2}\n" for i in range(80)))
+    suffit("fit n.csv -t y -o n.suffit")
+    assert package.load("n.suffit").classes_.tolist() == [0, 1]
+    found = json.loads(suffit("evaluate n.suffit n.csv --json").stdout)
+    assert found["rows"] == 80
+    suffit("update n.suffit n.csv")
+    assert package.load("n.suffit").class_count_.sum() == 160
