@@ -165,9 +165,9 @@ class Explanation:
             What each term is, and what it adds to the log-odds.
         """
         i = self._row(row)
-        held = [(OUTLIER_RATE, float(self.outlier_term[i]))] if self.outlier_term.any() else []
-        held += [(CALIBRATION, float(self.calibration[i]))] if self.calibration.any() else []
-        return self._evidence(row, n) + held
+        limits = [(OUTLIER_RATE, float(self.outlier_term[i]))] if self.outlier_term.any() else []
+        limits += [(CALIBRATION, float(self.calibration[i]))] if self.calibration.any() else []
+        return self._evidence(row, n) + limits
 
     def _evidence(self, row: int, n: int | None) -> list[tuple[str, float]]:
         i = self._row(row)
@@ -208,9 +208,9 @@ class Explanation:
         for name, value in self._evidence(row, n):
             says = f"favours {a if value > 0 else b}" if abs(value) >= SAID else "favours neither"
             lines.append(f"  {value:+8.2f}  {name} {says if not name.endswith(' others') else 'together'}")
-        return "\n".join(lines + self._held(i, better))
+        return "\n".join(lines + self._limits(i, better))
 
-    def _held(self, i: int, better: str) -> list[str]:
+    def _limits(self, i: int, better: str) -> list[str]:
         """One line for the effect of outlier rate and isotonic maps on the evidence, where there is any."""
         before, total = self._before(i), float(self.total[i])
         if not abs(total - before) >= SAID and not np.isnan(before):

@@ -90,10 +90,10 @@ def loo_loss_of(left: LooScores, rows: Rows, counts: Array, tempered: bool = Fal
     if not tempered:
         return mean_loss(*loo_losses(left, rows, counts, prior))
     n, codes, weights = _without(rows, counts)
-    tells = _tells(n, codes, weights) & np.isfinite(left.log_density).all(axis=1)
+    counted = _counted(n, codes, weights) & np.isfinite(left.log_density).all(axis=1)
     with np.errstate(divide="ignore"):
         log_prior = np.log(n if prior else (n > 0).astype(np.float64))
-        return pooled([bounded(left)[tells]], log_prior[tells], codes[tells], weights[tells]).loss
+        return pooled([bounded(left)[counted]], log_prior[counted], codes[counted], weights[counted]).loss
 
 
 def loo_losses(left: LooScores, rows: Rows, counts: Array, prior: bool = True) -> tuple[Array, Array]:
@@ -106,8 +106,8 @@ def loo_losses(left: LooScores, rows: Rows, counts: Array, prior: bool = True) -
             joint = np.where(left.impossible > fewest, -np.inf, joint)
         top = joint.max(axis=1)
         loss = top + np.log(np.exp(joint - top[:, None]).sum(axis=1)) - joint[np.arange(len(rows)), codes]
-    tells = _tells(n, codes, weights)
-    return loss[tells], weights[tells]
+    counted = _counted(n, codes, weights)
+    return loss[counted], weights[counted]
 
 
 def mean_loss(losses: Array, weights: Array) -> float:
@@ -125,15 +125,15 @@ def _without(rows: Rows, counts: Array) -> tuple[Array, Codes, Array]:
     return n, codes, rows.part(0, len(rows))[1]
 
 
-def _tells(n: Array, codes: Codes, weights: Array) -> NDArray[np.bool_]:
+def _counted(n: Array, codes: Codes, weights: Array) -> NDArray[np.bool_]:
     """Which rows count: those with weight whose class has other rows."""
-    tells = (n[np.arange(len(codes)), codes] > 0) & (weights > 0)
-    if not tells.any():
+    counted = (n[np.arange(len(codes)), codes] > 0) & (weights > 0)
+    if not counted.any():
         raise InputError(
             f"leave-one-out needs a class with at least two rows, got n_samples={len(codes)}, one in each class; "
             "set the parameter to a number"
         )
-    return np.asarray(tells)
+    return np.asarray(counted)
 
 
 def check_classes(rows: Rows) -> None:
@@ -149,8 +149,8 @@ def check_classes(rows: Rows) -> None:
 
 def some_rows(X: Data, rows: Rows) -> tuple[Data, Rows]:
     """The rows that settings are compared on."""
-    look = rows.with_positive_weight(MOST_ROWS)
-    return (X, rows) if len(look) == len(rows) else (cast(Data, X[look]), rows.some(look))
+    sample = rows.with_positive_weight(MOST_ROWS)
+    return (X, rows) if len(sample) == len(rows) else (cast(Data, X[sample]), rows.some(sample))
 
 
 def least_at(loss: Callable[[float], float]) -> tuple[float, list[tuple[float, float]]]:
@@ -248,8 +248,8 @@ def dirichlet_evidence(count: Array, alpha: float) -> float:
 
 def without_lone_rows(family: MultivariateGaussian, X: NumberRows, rows: Rows, stats: Stats) -> tuple[NumberRows, Rows]:
     """The rows without which every column still varies: without the others no setting is better than another."""
-    told = np.flatnonzero(~replace(family, tie=1.0, shrinkage=0.0).alone(X, rows.one_of_each(), stats))
-    return (X[told], rows.some(told)) if 0 < len(told) < len(rows) else (X, rows)
+    varied = np.flatnonzero(~replace(family, tie=1.0, shrinkage=0.0).alone(X, rows.one_of_each(), stats))
+    return (X[varied], rows.some(varied)) if 0 < len(varied) < len(rows) else (X, rows)
 
 
 def covariance_losses(

@@ -129,8 +129,8 @@ class Trial:
             found, maps = self._fitted(pool, rest, self.fit[0])
             P = self._posterior(found, here)
             after[here] = _mapped(P, maps, self.log_prior[here]) if maps else P
-        told = [(log_loss(P, *self._judged), reliability(P, *self._judged)) for P in (before, after)]
-        return Report(told[0][0], told[1][0], told[0][1], told[1][1])
+        results = [(log_loss(P, *self._judged), reliability(P, *self._judged)) for P in (before, after)]
+        return Report(results[0][0], results[1][0], results[0][1], results[1][1])
 
     @property
     def _judged(self) -> tuple[Codes, Array]:
@@ -252,16 +252,16 @@ class Calibration:
 def calibrated(method: str, without: LooRows, prior: Array) -> Calibration:
     """Fit a calibration on leave-one-out scores, for a model with this log prior."""
     codes, weights = without.rows.as_rows().part(0, len(without.rows))
-    tells = np.flatnonzero((weights > 0) & np.isfinite(without.log_prior[np.arange(len(codes)), codes]))
-    if not len(tells):
+    counted = np.flatnonzero((weights > 0) & np.isfinite(without.log_prior[np.arange(len(codes)), codes]))
+    if not len(counted):
         raise InputError(
             f"calibrate={method!r} needs a class with at least two rows, got n_samples={len(codes)}, one in each "
             "class; fit without calibrate"
         )
-    rows = bounded(without.left)[tells], without.log_prior[tells], codes[tells], weights[tells]
+    rows = bounded(without.left)[counted], without.log_prior[counted], codes[counted], weights[counted]
     trial = Trial(method, *rows, without.outlier_rate)
     found, maps = trial.fit
-    return Calibration(method, float(found.powers[0]), found.outlier_rate, maps, prior, len(tells), trial)
+    return Calibration(method, float(found.powers[0]), found.outlier_rate, maps, prior, len(counted), trial)
 
 
 def _maps(P: Array, codes: Codes, weights: Array) -> Maps:

@@ -61,9 +61,9 @@ class Draws:
             self._kept[u, seen] = unit.log_joint(part)
         return self._kept[u, seen]
 
-    def share_above(self, missing: Flags | None, told: Array, density: Array) -> Array:
+    def share_above(self, missing: Flags | None, evidence: Array, density: Array) -> Array:
         """The share of the draws, given these missing values, that are more probable than rows of this density."""
-        joint = np.tile(self.log_prior + told, (len(self.classes), 1))
+        joint = np.tile(self.log_prior + evidence, (len(self.classes), 1))
         for u, (unit, places) in enumerate(zip(self.units, self.places, strict=True)):
             if missing is None or not missing[places].any():
                 joint += self._scores(u, None)
@@ -73,27 +73,29 @@ class Draws:
                 joint += self._scores(u, some)
         with np.errstate(divide="ignore"):
             same = logsumexp(joint, axis=1)
-        weight = np.exp(told - told.max())[self.classes]
+        weight = np.exp(evidence - evidence.max())[self.classes]
         order = np.argsort(same)
         below = np.concatenate([[0.0], np.cumsum(weight[order])])
         return np.asarray(1 - below[np.searchsorted(same[order], density, side="right")] / below[-1])
 
 
-def novelties(draws: Draws, density: Array, with_missing: Rows, missing: Flags, told: Callable[[int], Array]) -> Array:
+def novelties(
+    draws: Draws, density: Array, with_missing: Rows, missing: Flags, evidence: Callable[[int], Array]
+) -> Array:
     """The novelty of rows of this density, of which the rows ``with_missing`` have ``missing values``.
 
-    ``told(row)`` is the log-evidence of the missing values of a row for each class, where they are evidence.
+    ``evidence(row)`` is the log-evidence of the missing values of a row for each class, where they are any.
     """
     out = np.empty(len(density))
     complete = np.setdiff1d(np.arange(len(density)), with_missing)
     if len(complete):
-        out[complete] = draws.share_above(None, told(int(complete[0])), density[complete])
+        out[complete] = draws.share_above(None, evidence(int(complete[0])), density[complete])
     patterns, which = patterns_of(~missing)
     order = np.argsort(which, kind="stable")
     ends = np.searchsorted(which[order], np.arange(len(patterns) + 1))
     for a, b in pairwise(ends):
         first, here = order[a], with_missing[order[a:b]]
-        out[here] = draws.share_above(missing[first], told(int(here[0])), density[here])
+        out[here] = draws.share_above(missing[first], evidence(int(here[0])), density[here])
     return out
 
 

@@ -183,7 +183,7 @@ def _origins(X: NumberRows) -> tuple[float, ...]:
     """A round number near the values of every column that is narrow, 0 for the others; () where none is."""
     if is_sparse(X) or not len(X):
         return ()
-    for some in (X[:LOOK], X):  # the first rows mostly tell
+    for some in (X[:LOOK], X):  # the first rows mostly suffice
         low, high = (np.asarray(f.reduce(some, axis=0), np.float64) for f in (np.fmin, np.fmax))
         narrow = (low > 0) & (high - low < NARROW * high)
         if not narrow.any():

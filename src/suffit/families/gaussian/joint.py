@@ -45,7 +45,7 @@ Flags = NDArray[np.bool_]
 
 
 MOST_COMPLETED = 1 << 22  # numbers in the covariances that few rows with missing values are completed through
-MOST_SHRINKAGE = 0.8  # of correlations that few rows tell of
+MOST_SHRINKAGE = 0.8  # of correlations that rest on few rows
 
 
 @register
@@ -383,8 +383,8 @@ class MultivariateGaussian(JointMoments):
         if bent_each or self.pool is not None or _incomplete(stats) or not without_missing(X).all():
             return self.solved_without(X, rows, stats, columns)
         out = np.full((len(rows), len(stats["n"])), np.nan)
-        told = np.flatnonzero(~self.alone(X, rows, stats)) if not self.ridge else np.arange(len(rows))
-        out[told] = self.loo_by_shrinkage(X[told], rows.some(told), stats, [self.shrinkage])[0]
+        varied = np.flatnonzero(~self.alone(X, rows, stats)) if not self.ridge else np.arange(len(rows))
+        out[varied] = self.loo_by_shrinkage(X[varied], rows.some(varied), stats, [self.shrinkage])[0]
         odd = np.flatnonzero(np.isnan(out).any(axis=1))
         if len(odd):
             out[odd] = self.solved_without(X[odd], rows.some(odd), stats, columns).log_density
@@ -490,8 +490,8 @@ class MultivariateGaussian(JointMoments):
         blend = Blend(self.tie, self.unbiased, self.ridge, self.target == "diagonal", self.tolerance)
         if self._is_wide(stats):
             kept = CentredRows(*as_rows(stats))
-            told = len(varying(kept.total, self.ridge))
-            return DowndatesOfFewRows(kept, blend, x, *rows.part(0, len(rows)), told)
+            n_varying = len(varying(kept.total, self.ridge))
+            return DowndatesOfFewRows(kept, blend, x, *rows.part(0, len(rows)), n_varying)
         return Downdates(self.scatter(stats), blend, x, *rows.part(0, len(rows)))
 
     def scatter(self, stats: Stats) -> Scatter:
@@ -519,9 +519,9 @@ class MultivariateGaussian(JointMoments):
         keep = varying(total, self.ridge)
         weight, cells = pair_weights(stats, pairs), cells_of_pairs(stats)[0][:, keep]
         square = (..., keep[:, None], keep)
-        told_by = stats.take(FEATURE, keep)
+        kept_sums = stats.take(FEATURE, keep)
         whole = Whole(
-            done["n"], cells, weight[square], means[:, keep], own[square], shared[square], told_by, self._prior_rows
+            done["n"], cells, weight[square], means[:, keep], own[square], shared[square], kept_sums, self._prior_rows
         )
         return lambda x, codes, weights: LooWithMissing(
             whole, np.ascontiguousarray(x[:, keep]), codes, weights, precision

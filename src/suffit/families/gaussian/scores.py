@@ -118,9 +118,9 @@ class GaussianScorer(Scorer[NumberRows, Stats]):
         """The densities of rows with missing values."""
         return Marginal(self.means, self.sigma, self.tolerance)
 
-    def _score_missing(self, X: NumberRows, start: int, stop: int, out: Array, look: bool = False) -> None:
-        """Scores of the rows that have missing values, which the plain formula has left NaN (else: look for them)."""
-        if not look and adds_up(out):
+    def _score_missing(self, X: NumberRows, start: int, stop: int, out: Array, search: bool = False) -> None:
+        """Scores of the rows that have missing values, which the plain formula has left NaN (else: search for them)."""
+        if not search and adds_up(out):
             return
         x = block(X, start, stop)
         gap = np.isnan(x).any(axis=1)
@@ -442,7 +442,7 @@ class SharedScorer(GaussianScorer):
             linear_scores(block(X, start, stop), self.middle, self.weights, self.offset, out)
         else:
             self._from_nearest(X, start, stop, out)
-        self._score_missing(X, start, stop, out, look=not len(self.P))
+        self._score_missing(X, start, stop, out, search=not len(self.P))
 
     def scores_of_parts(self, x: Array) -> Array:
         """The density of the part; for a diagonal, the terms of the columns that are there."""

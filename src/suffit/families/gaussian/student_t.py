@@ -18,7 +18,7 @@ from ...data.matrices import NumberRows, block
 from ...kernels.runtime.threads import COPY_CELLS
 from .scores import LOG_2PI, OwnScorer, SharedScorer, centred
 
-DRAWS, FEWEST_DRAWS = 20_000, 200  # rows drawn to tell how columns separate two classes
+DRAWS, FEWEST_DRAWS = 20_000, 200  # rows drawn to find how columns separate two classes
 MOST_DRAWN = 1 << 29  # products that all these draws take
 NEARLY = 1e-6  # squares that differ by less are alike
 

@@ -159,7 +159,7 @@ class FewRowsShared(FromFewRows, SharedScorer):
             out += self.offset
         else:
             self._from_nearest(X, start, stop, out)
-        self._score_missing(X, start, stop, out, look=not len(self.P))
+        self._score_missing(X, start, stop, out, search=not len(self.P))
 
     def _from_nearest(self, X: NumberRows, start: int, stop: int, out: Array) -> NDArray[np.int32]:
         from ....kernels.scores import nearest_centre_scores

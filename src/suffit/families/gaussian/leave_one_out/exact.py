@@ -89,7 +89,7 @@ class Downdates:
         ``freedom``: with the tails of a t, for amounts that are numbers and a multiple of I to shrink towards.
         """
         each = [self._chosen(s) if isinstance(s, str) else self._shrunk(s, freedom) for s in shrinkages]
-        return [np.where(self.gone, 0.0, densities) for densities in each]  # a class without rows: its prior tells
+        return [np.where(self.gone, 0.0, densities) for densities in each]  # a class without rows: its prior decides
 
     def _shrunk(self, s: float, freedom: float) -> Array:
         """log p(x_i | k), the covariances shrunk by s.  # → (n, K)"""
@@ -140,11 +140,11 @@ class Downdates:
         """The same with a matrix for every row: shrinking towards the diagonal changes more than one direction."""
         out = np.full(len(self.x), np.nan)
         M, r, far, kept = self.matrix(k), self.blend.ridge, self._far(k), self.d[:, self.scatter.keep]
-        told = np.flatnonzero(_varies(np.diagonal(M), self.taken[:, k], kept, NOTHING_LEFT))
+        varied = np.flatnonzero(_varies(np.diagonal(M), self.taken[:, k], kept, NOTHING_LEFT))
         p = far.shape[1]
         toward = (1 - r) * ((1 - s) + s * np.eye(p))
-        for start, stop in row_blocks(len(told), p * p, COPY_CELLS * 4):
-            here = told[start:stop]
+        for start, stop in row_blocks(len(varied), p * p, COPY_CELLS * 4):
+            here = varied[start:stop]
             d = kept[here]
             each = M - self.taken[here, k, None, None] * d[:, :, None] * d[:, None, :]
             with np.errstate(all="ignore"):
@@ -163,12 +163,12 @@ class Downdates:
         shift = s.means - s.origin
         before_squares = np.einsum("cii->ci", s.own)[self.codes]
         least = FEW_LEFT if how == "ledoit-wolf" else NOTHING_LEFT
-        told = np.flatnonzero(_varies(before_squares, self.own_taken, self.d, least))
+        varied = np.flatnonzero(_varies(before_squares, self.own_taken, self.d, least))
         before = class_shrinkage(how, s.sums, s.own, shift)
         others = before.sum(axis=0) - before
         far = np.stack([self._far(k) for k in range(K)])
-        for start, stop in row_blocks(len(told), s.own[0].size, COPY_CELLS):
-            here = told[start:stop]
+        for start, stop in row_blocks(len(varied), s.own[0].size, COPY_CELLS):
+            here = varied[start:stop]
             c = self.codes[here]
             S = s.own[c] - self.own_taken[here, None, None] * self.d[here, :, None] * self.d[here, None, :]
             after = shrunk(how, self.left[here], S, lambda w, here=here: self._fourth_without(here, w))  # type: ignore[misc]

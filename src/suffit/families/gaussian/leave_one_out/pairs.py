@@ -1,8 +1,8 @@
 """Sums that are completed by pairs, without each of some rows: what a refit on all other rows comes to.
 
 A row changes the means of its columns, the products of its pairs, what rows of all classes add where a pair is rare
-(``told``), and by how much covariances have to be raised to fit together.  All of it is done anew for each row, which
-takes a factorisation for each: for small tables, and for rows with a column that few others of their class have.
+(``own_weight``), and by how much covariances have to be raised to fit together.  All of it is done anew for each row,
+which takes a factorisation for each: for small tables, and for rows with a column that few others of their class have.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ....core.stats import ROUNDING, Stats
 from ....data.arrays import Array, Codes
 from ....families.gaussian.missing.patterns import Flags
-from ..missing.patterns import fitting, shift_pairs, told
+from ..missing.patterns import fitting, own_weight, shift_pairs
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class PairsWithout:
             self.shared = whole.shared + self.n.sum(axis=1)[:, None, None] * shared - fitting(lost)
             return
         own = _spread(centred[codes] + change, np.einsum("cjj->cj", whole.pairs["pair_xx"])[codes])
-        self.mine = self._completed(over(own, seen), told(seen, n[:, None, None]), shared, n)
+        self.mine = self._completed(over(own, seen), own_weight(seen, n[:, None, None]), shared, n)
         self.others = self._blended(over(centred, whole.pairs["pair_n"]), shared) if every_class else {}
         self.shared = whole.shared + self.mine - whole.own[codes]
         for c, squares in self.others.items():
@@ -90,7 +90,7 @@ class PairsWithout:
     def _blended(self, cov: Array, shared: Array) -> dict[int, Array]:
         """The same of classes that the rows are not of, where rows of all classes make up what they lack."""
         whole = self.whole
-        alone = told(whole.pairs["pair_n"], whole.n[:, None, None])
+        alone = own_weight(whole.pairs["pair_n"], whole.n[:, None, None])
         some = np.flatnonzero((alone < 1).any(axis=(1, 2)))
         return {int(c): self._completed(cov[c], alone[c], shared, np.full(len(shared), whole.n[c])) for c in some}
 

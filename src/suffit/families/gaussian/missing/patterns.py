@@ -21,7 +21,7 @@ Flags = NDArray[np.bool_]
 
 ROOM = 1 << 24  # most numbers that the sums by pattern may take
 NO_VARIANCE = 1e-12  # share of a column's variance left after regression on those before it: less is rounding
-ENOUGH_ROWS, ENOUGH_SHARE = 10, 0.25  # of a class with both columns of a pair, for it to tell of their covariance alone
+ENOUGH_ROWS, ENOUGH_SHARE = 10, 0.25  # of a class with both columns of a pair, on which alone a covariance may rest
 LEAST_EIGENVALUE = 0.02  # of correlations taken pair by pair, which need not fit together
 
 
@@ -162,7 +162,7 @@ def pair_covariances(stats: Stats) -> PairCovariances:
     if xx.ndim == 2:
         return PairCovariances(shift, shared[None], fitting(shared)[None])
     cov = np.divide(centred, pair_n, out=np.zeros_like(centred), where=pair_n > 0)
-    alone = told(pair_n, n[:, None, None])
+    alone = own_weight(pair_n, n[:, None, None])
     if (alone < 1).any():
         cov = alone * cov + (1 - alone) * fitting(shared)
     return PairCovariances(shift, cov, fitting(cov))
@@ -179,8 +179,8 @@ def completed_pairs(stats: Stats, pairs: PairCovariances) -> dict[str, Array]:
     return {"n": n, "x": n[:, None] * shift, "xx": n[:, None, None] * pairs.fitting + between, **none}
 
 
-def told(seen: Array, n: Array) -> Array:
-    """How far so many of the n rows of a class tell of a covariance alone, from 0 to 1."""
+def own_weight(seen: Array, n: Array) -> Array:
+    """How far so many of the n rows of a class determine a covariance alone, from 0 to 1."""
     by_share = np.divide(1 / ENOUGH_SHARE, n, out=np.zeros_like(n), where=n > 0)
     return np.minimum(seen * np.maximum(by_share, 1 / ENOUGH_ROWS), 1.0)
 
@@ -195,7 +195,7 @@ def pair_weights(stats: Stats, pairs: PairCovariances) -> Array:
         seen = pair_n.sum(axis=0)
         weight = np.divide(n.sum(), n * seen, out=np.zeros_like(pair_n), where=(n > 0) & (seen > 0))
     else:
-        left = told(np.maximum(pair_n - 1, 0.0), n - 1)
+        left = own_weight(np.maximum(pair_n - 1, 0.0), n - 1)
         weight = np.divide(left, pair_n, out=np.zeros_like(pair_n), where=pair_n > 0)
     share = np.array([_kept(*pair) for pair in zip(pairs.cov, pairs.fitting, strict=True)])
     whole = np.einsum("cjj->cj", weight).copy()
