@@ -465,8 +465,9 @@ def explained(columns: Sequence[Numbers]) -> list[Explained]:
             out[j].by["poisson"] = a
     if len(whole):
         part, K = rows.part(0, len(rows)), len(rows.classes)
-        for j, c in zip(whole, (c for c in columns if c.whole), strict=True):
-            categories, a = categories_explain(X[j], c.least, c.most, *part, K, WIDE, FEW_CATEGORIES)
+        for j in whole.tolist():
+            least, most = columns[j].least, columns[j].most
+            categories, a = categories_explain(X[j], least, most, *part, K, WIDE, FEW_CATEGORIES)
             if categories:
                 out[j].by["categorical"] = a - price * (categories - 1)
                 out[j] = out[j]._replace(categories=categories)
