@@ -63,6 +63,7 @@ def _use(model: Any, X: Any, y: Any) -> None:
         if len(y) <= MANY_ROWS:
             model.loo_predict_proba(X, y)
         if not isinstance(X, dict):
+            model.explain(X[:20])
             model.partial_fit(one, y[:1])
 
 

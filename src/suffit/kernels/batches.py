@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .runtime.compiled import fast, jit
-from .runtime.lengths import check_rows
+from .runtime.lengths import unlike
 from .runtime.types import Bits, Codes, Floats, Integers, Numbers
 
 _INFINITY = np.uint64(0x7FF0000000000000)  # the bits of ∞
@@ -17,7 +17,8 @@ def add_moments(X: Numbers, y: Integers, low: int, place: Codes, origin: Floats,
     False, and nothing added, where a label is unknown, a sum is not finite, or the rows of a class lie so far from the
     origin that digits would be lost: mean(z)² > limit[c, j].
     """
-    check_rows(len(X), y)
+    if len(X) != len(y):
+        raise unlike(len(X), y)
     return _add_moments(X, y, low, place, origin, limit, np.zeros(total.shape), total)
 
 
@@ -58,8 +59,10 @@ def add_entries(
 
     False, and nothing added, where a label is unknown or an entry is negative (−0 counts as such) or not finite.
     """
-    check_rows(len(y) + 1, indptr)
-    check_rows(len(indices), data)
+    if len(y) + 1 != len(indptr):
+        raise unlike(len(y) + 1, indptr)
+    if len(indices) != len(data):
+        raise unlike(len(indices), data)
     return _add_entries(indptr, indices, data, data.view(np.uint64), y, low, place, n, count)
 
 

@@ -122,7 +122,7 @@ def mdl_edges(x: Floats, order: Places, codes: Codes, weights: Floats, K: int) -
     known, room = n * np.log2(np.maximum(n, 1.0)), np.empty((5, K))
     edges = []
     for column, places in zip(x, order, strict=True):
-        at = _of_use(column, places, weights)
+        at = places[(weights[places] > 0.0) & np.isfinite(column[places])]
         values = column[at]
         t = np.array(mdl_cuts(values, codes[at], weights[at], known, room), np.int64)
         edges.append(_half_way(values[t - 1], values[t]))
@@ -137,7 +137,7 @@ def share_edges(x: Floats, order: Places, weights: Floats, bins: int) -> list[Fl
     """
     edges = []
     for column, places in zip(x, order, strict=True):
-        at = _of_use(column, places, weights)
+        at = places[(weights[places] > 0.0) & np.isfinite(column[places])]
         values, reached = column[at], np.cumsum(weights[at])
         total = reached[-1] if len(at) else 0.0
         wanted, slack = np.arange(1, bins if len(at) else 1) * total / bins, TIE * total
@@ -146,11 +146,6 @@ def share_edges(x: Floats, order: Places, weights: Floats, bins: int) -> list[Fl
         edge = _half_way(values[i], values[after])
         edges.append(np.unique(edge[(edge > values[0]) & (edge <= values[-1])]) if len(at) else edge)
     return edges
-
-
-def _of_use(column: Floats, places: Places, weights: Floats) -> Places:
-    """Those of the places that have a finite value and weight."""
-    return places[(weights[places] > 0.0) & np.isfinite(column[places])]
 
 
 def _half_way(a: Floats, b: Floats) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .runtime.compiled import fast, jit
-from .runtime.lengths import check_rows
+from .runtime.lengths import unlike
 from .runtime.types import Bits, Codes, Flags, Floats, Integers, Places
 
 
@@ -94,8 +94,10 @@ def integer_scores(X: Integers, low: Places, offsets: Places, table: Floats, out
 
     The table may be wider than there are classes: with a multiple of four columns no loop has a remainder.
     """
-    check_rows(len(X), out)
-    check_rows(X.shape[1] + 1, offsets)
+    if len(X) != len(out):
+        raise unlike(len(X), out)
+    if X.shape[1] + 1 != len(offsets):
+        raise unlike(X.shape[1] + 1, offsets)
     places, total = np.empty(X.shape[1] + 4, np.uint64), np.empty(table.shape[1])
     _integer_scores(X, low, offsets, table, places, total, out)
 

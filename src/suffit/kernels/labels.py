@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .runtime.compiled import jit
-from .runtime.lengths import check_rows
+from .runtime.lengths import unlike
 from .runtime.types import Bytes, Codes, Floats, Integers
 
 
@@ -18,7 +18,8 @@ def mark_labels(y: Integers, low: int, seen: Bytes) -> None:
 
 def code_labels(y: Integers, low: int, place: Codes, codes: Codes, n: Floats) -> bool:
     """codes[i] = place[y[i] − low] and n[codes[i]] += 1; False where a label has no place."""
-    check_rows(len(y), codes)
+    if len(y) != len(codes):
+        raise unlike(len(y), codes)
     return _code_labels(y, low, place, np.zeros((4, len(place)), np.int32), codes, n)
 
 
@@ -58,7 +59,8 @@ def _code_labels(y: Integers, low: int, place: Codes, tally: Codes, codes: Codes
 
 def count_codes(codes: Codes, weights: Floats, n: Floats) -> None:
     """n[c] += w."""
-    check_rows(len(codes), weights)
+    if len(codes) != len(weights):
+        raise unlike(len(codes), weights)
     _count_codes(codes, weights, np.zeros((4, len(n))), n)
 
 

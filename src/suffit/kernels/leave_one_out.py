@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .runtime.compiled import fast
-from .runtime.lengths import check_rows
+from .runtime.lengths import unlike
 from .runtime.types import Codes, Floats
 
 FACTORS = 16  # of a determinant, about 1 each, that are multiplied before a logarithm is taken
@@ -21,7 +21,8 @@ def downdated_squares(
     distance from the mean of its own class, v that from the mean of class k without the row; NaN where 1 − b Σ u²/h is
     not above ``least_left``.
     """
-    check_rows(len(x), codes, grown, alpha, gamma, taken, squares, log_det)
+    if not len(x) == len(codes) == len(grown) == len(alpha) == len(gamma) == len(taken) == len(squares) == len(log_det):
+        raise unlike(len(x), codes, grown, alpha, gamma, taken, squares, log_det)
     given = x, means, first, codes, grown, alpha, gamma, taken, values, usual, least_left
     _downdated_squares(*given, np.empty((3, x.shape[1])), squares, log_det)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .runtime.compiled import fast, fast_helper
-from .runtime.lengths import check_rows
+from .runtime.lengths import unlike
 from .runtime.types import Codes, Flags, Floats, Integer, Places
 
 HALF_LOG_2PI = 0.9189385332046727
@@ -330,7 +330,8 @@ def marginal_squares(
     Columns are divided by scale (0: the column says nothing), S holds their correlations, (K, p, p) or (1, p, p).
     Rows of one pattern that follow each other share a factorisation.
     """
-    check_rows(len(X), squares, peak, used)
+    if not len(X) == len(squares) == len(peak) == len(used):
+        raise unlike(len(X), squares, peak, used)
     K, p = mean.shape
     room = np.empty(p, np.int64), np.empty(p), np.empty((len(S), p, p)), np.empty(K)
     _marginal_squares(X, mean, scale, S, log_scale, tolerance, *room, squares, peak, used)
@@ -402,7 +403,22 @@ def parts_squares(
     taken back: Σ_oo⁻¹ = P_oo − P_om P_mm⁻¹ P_mo, |Σ_oo| = |Σ|·|P_mm|.
     """
     p = x.shape[1]
-    check_rows(len(x), away, u, xP, awayP, uP, there, which, mine, vv, uv, uu, log_det)
+    if (
+        not len(x)
+        == len(away)
+        == len(u)
+        == len(xP)
+        == len(awayP)
+        == len(uP)
+        == len(there)
+        == len(which)
+        == len(mine)
+        == len(vv)
+        == len(uv)
+        == len(uu)
+        == len(log_det)
+    ):
+        raise unlike(len(x), away, u, xP, awayP, uP, there, which, mine, vv, uv, uu, log_det)
     room = np.empty(p, np.int64), np.empty((p, p)), np.empty((3, p))
     _parts_squares(x, parts, away, u, xP, partsP, awayP, uP, there, which, mine, P, *room, vv, uv, uu, log_det)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .runtime.compiled import fast, fast_helper, helper, jit, pasted
-from .runtime.lengths import check_rows
+from .runtime.lengths import unlike
 from .runtime.prefetch import LINE, prefetch_cell, prefetch_range, prefetch_rows
 from .runtime.types import Codes, Flags, Floats, Numbers, Places
 
@@ -61,11 +61,6 @@ def places_by_class(codes: Codes, place: Places, ends: Places) -> None:
 
 
 SMALL = 1 << 14  # products that NumPy adds up nearly as soon as a kernel, for which nothing needs to be compiled
-
-
-def marked(codes: Codes, K: int) -> Floats:
-    """1 at the class of each row, else 0.  # → (n, K)"""
-    return (codes[:, None] == np.arange(K)).astype(np.float64)
 
 
 LONG_ROW = 256  # bytes from which on the memory, not the processor, says how fast rows can be added up
@@ -192,25 +187,21 @@ def class_moments(X: Numbers, codes: Codes, weights: Floats, origin: Floats, n: 
     short ones have a kernel each, of which mostly one is needed; few rows are left to NumPy, for whom nothing needs to
     be compiled.
     """
-    check_rows(len(X), codes, weights)
+    if not len(X) == len(codes) == len(weights):
+        raise unlike(len(X), codes, weights)
     K, p = len(n), X.shape[1]
     if X.size * K <= SMALL:
-        _few_moments(X, codes, weights, origin, n, t1, t2)
+        with np.errstate(all="ignore"):  # what is not finite is so in the sums of all classes
+            z, R = X - origin[codes], (codes[:, None] == np.arange(K)).astype(np.float64)
+            wz = weights[:, None] * z
+            n += weights @ R
+            t1 += R.T @ wz
+            t2 += R.T @ (wz * z)
     elif p * X.itemsize < LONG_ROW:
         order = np.empty(max(STRIP_ROWS, STRIP_CELLS // max(p, 1), K), np.int64)
         add_strips(X, codes, weights, origin, n, t1, t2, order, np.empty(K, np.int64), np.zeros(K, np.int64))
     else:
         add_as_they_come(X, codes, weights, origin, n, t1, t2, np.empty((K, 4), np.int64), np.zeros(K, np.int64))
-
-
-@np.errstate(all="ignore")
-def _few_moments(X: Numbers, codes: Codes, weights: Floats, origin: Floats, n: Floats, t1: Floats, t2: Floats) -> None:
-    """The same by products; what is not finite is so for all classes."""
-    z, w, R = X - origin[codes], weights[:, None], marked(codes, len(n))
-    wz = w * z
-    n += weights @ R
-    t1 += R.T @ wz
-    t2 += R.T @ (wz * z)
 
 
 @fast

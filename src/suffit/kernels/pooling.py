@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .runtime.compiled import fast, fast_helper
-from .runtime.lengths import check_rows
+from .runtime.lengths import unlike
 from .runtime.types import Codes, Floats
 
 AT_ONCE = 128  # rows: loops over them vectorise, however few classes there are
@@ -52,7 +52,8 @@ def pool_loss(
     S: (M, K, n); log_prior: (K, n); slope: (M,); of curve (M, M) and bend (M + 1, M + 1) the lower triangles.  0 < ε.
     """
     M, K, n = S.shape
-    check_rows(n, codes, weights, log_prior.T)
+    if not n == len(codes) == len(weights) == len(log_prior.T):
+        raise unlike(n, codes, weights, log_prior.T)
     room = np.empty((K + M + 4, AT_ONCE)), np.full((M + 1, AT_ONCE), -1.0)
     return _pool_loss(S, log_prior, codes, weights, beta, outlier_rate, *room, slope, curve, bend)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .runtime.compiled import helper, jit
-from .runtime.lengths import check_rows
+from .runtime.lengths import unlike
 from .runtime.types import Codes, Floats, Places
 from .scrambled import B40, GOLDEN, UNIT, scrambled
 
@@ -25,7 +25,8 @@ def draw_by_place(codes: Codes, weights: Floats, count: Places, wanted: Places, 
 
     Stretches are of equal length and one after another; the places drawn are in order.  Returns how many.
     """
-    check_rows(len(codes), *([weights] if len(weights) else []))
+    if len(weights) and len(weights) != len(codes):
+        raise unlike(len(codes), weights)
     return _draw(codes, weights, count, wanted, np.zeros((3, len(count)), np.int64), out)
 
 

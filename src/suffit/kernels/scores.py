@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from .runtime.compiled import fast, jit
-from .runtime.lengths import check_rows
+from .runtime.lengths import unlike
 from .runtime.types import Codes, Floats, Integers, Numbers
 
 
 def gaussian_scores(X: Numbers, mean: Floats, root: Floats, start: Floats, out: Floats) -> None:
     """out[i, c] = start[c] − Σ_j ((x − μ)·root)² with root = 1/(σ√2); two classes have a kernel of their own."""
-    check_rows(len(X), out)
-    check_rows(X.shape[1], mean.T, root.T)
+    if len(X) != len(out):
+        raise unlike(len(X), out)
+    if not X.shape[1] == len(mean.T) == len(root.T):
+        raise unlike(X.shape[1], mean.T, root.T)
     (gaussian_scores_of_two if len(mean) == 2 else gaussian_scores_of_many)(X, mean, root, start, out)
 
 
@@ -115,8 +117,10 @@ def along_one_direction(X: Numbers, middle: Floats, direction: Floats, out: Floa
 
 def linear_scores(X: Numbers, middle: Floats, weights: Floats, start: Floats, out: Floats) -> None:
     """out[i, c] = start[c] + weights[c]·(x − middle)."""
-    check_rows(len(X), out)
-    check_rows(X.shape[1], middle, weights.T)
+    if len(X) != len(out):
+        raise unlike(len(X), out)
+    if not X.shape[1] == len(middle) == len(weights.T):
+        raise unlike(X.shape[1], middle, weights.T)
     _linear_scores(X, middle, weights, start, np.empty((4, X.shape[1])), out)
 
 

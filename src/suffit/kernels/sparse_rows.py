@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .runtime.compiled import fast, helper, jit
-from .runtime.lengths import check_rows
+from .runtime.lengths import unlike
 from .runtime.prefetch import prefetch_cell, prefetch_range
 from .runtime.types import Codes, Floats, Integers, Numbers, Places
 
@@ -146,8 +146,10 @@ def csr_linear_scores(
 
     With a threshold an entry counts as 1 where it is above it, else as 0; False where one is not finite.
     """
-    check_rows(len(out) + 1, indptr)
-    check_rows(len(indices), data)
+    if len(out) + 1 != len(indptr):
+        raise unlike(len(out) + 1, indptr)
+    if len(indices) != len(data):
+        raise unlike(len(indices), data)
     return _csr_linear_scores(indptr, indices, data, threshold, weights, start, np.empty(len(start)), out)
 
 

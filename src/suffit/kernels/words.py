@@ -12,7 +12,7 @@ from numba.core import cgutils
 from numba.np import arrayobj
 
 from .runtime.compiled import helper, instruction, jit
-from .runtime.lengths import check_rows
+from .runtime.lengths import unlike
 from .runtime.types import Bits, Bytes, Codes, Integers, Places
 
 MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -59,7 +59,8 @@ def code_words(data: Bytes, starts: Integers, valid: Bytes, skipped: int, codes:
     The first row of each goes to ``firsts``, and how many there are is returned: −1, and half coded, for more than have
     room there.  ``valid`` has a bit for each row, after ``skipped`` ones; none where nothing is missing.
     """
-    check_rows(len(codes) + 1, starts)
+    if len(codes) + 1 != len(starts):
+        raise unlike(len(codes) + 1, starts)
     slots = 4
     while slots < 4 * len(firsts):
         slots *= 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any, NamedTuple, TypeAlias, cast
@@ -35,7 +35,7 @@ from .candidates import (
     log_likelihoods,
 )
 from .column_family_loo import BIC, CRITERIA, LOO, compared
-from .column_values import categories_explain, column_moments, column_range, count_seen, sums_looked_up
+from .column_values import categories_explain, column_moments, column_range
 from .schema import DROPPED, BlockSpec, Choice, Schema, shown
 
 SAMPLE_ROWS = 20_000  # rows that the choice of families rests on, where there are more
@@ -347,7 +347,9 @@ def _step(x: Array, low: float, high: float) -> float:
 def _spread(column: Column, rows: Rows) -> tuple[int, float]:
     """How many distinct categories a column has, and in how many rows."""
     _, codes = column.categories()
-    return count_seen(codes, rows.part(0, len(rows))[1])
+    weights = rows.part(0, len(rows))[1]
+    there = (codes >= 0) & (weights > 0.0)
+    return int(np.count_nonzero(np.bincount(codes[there]))), float(weights[there].sum())
 
 
 def _running(x: Array, steps: float, rows: Rows) -> bool:
@@ -464,8 +466,10 @@ def explained(columns: Sequence[Numbers]) -> list[Explained]:
         for j, a in zip(counts, poisson.tolist(), strict=True):
             out[j].by["poisson"] = a
     if len(whole):
-        low, high = np.array([(c.least, c.most) for c in columns if c.whole]).T
-        for j, (categories, a) in zip(whole, _of_categories(X, whole, low, high, rows), strict=True):
+        part, K = rows.part(0, len(rows)), len(rows.classes)
+        for j in whole.tolist():
+            least, most = columns[j].least, columns[j].most
+            categories, a = categories_explain(X[j], least, most, *part, K, WIDE, FEW_CATEGORIES)
             if categories:
                 out[j].by["categorical"] = a - price * (categories - 1)
                 out[j] = out[j]._replace(categories=categories)
@@ -508,16 +512,8 @@ def _factorials() -> Array:
 
 def log_factorials(X: Array, places: NDArray[np.int64], rows: Rows) -> Array:
     """Σ log x! of the columns of counts at these places.  # (p, n)"""
-    return sums_looked_up(X, places, rows.part(0, len(rows))[1], _factorials())
-
-
-def _of_categories(
-    X: Array, places: NDArray[np.int64], low: Array, high: Array, rows: Rows
-) -> Iterator[tuple[int, float]]:
-    """The number of distinct values of the columns at these places, in these ranges, 0 for many; and their fit.
-
-    That is Σ_cv N_cv·log (N_cv + 1)/(N_c + categories).
-    """
-    part, K = rows.part(0, len(rows)), len(rows.classes)
-    for x, a, b in zip(X[places], low.tolist(), high.tolist(), strict=True):
-        yield categories_explain(x, a, b, *part, K, WIDE, FEW_CATEGORIES)
+    weights, out = rows.part(0, len(rows))[1], np.empty(len(places))
+    for k, x in enumerate(X[places]):
+        there = x == x
+        out[k] = (weights[there] * _factorials()[x[there].astype(np.int64)]).sum()
+    return out

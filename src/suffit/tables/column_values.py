@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..data.arrays import Array, Codes
 
@@ -34,21 +33,6 @@ def column_moments(X: Array, codes: Codes, weights: Array, K: int) -> tuple[Arra
             sums[k, :, j] = np.bincount(codes, w, K)
             w *= z
     return middle, *sums
-
-
-def sums_looked_up(X: Array, places: NDArray[np.int64], weights: Array, table: Array) -> Array:
-    """Σ w·table[x] of integers, of what is there in each of the columns X[places]."""
-    out = np.empty(len(places))
-    for k, x in enumerate(X[places]):
-        there = x == x
-        out[k] = (weights[there] * table[x[there].astype(np.int64)]).sum()
-    return out
-
-
-def count_seen(codes: Codes, weights: Array) -> tuple[int, float]:
-    """How many categories rows of some weight have, and the weight of these rows; a category of −1 is missing."""
-    there = (codes >= 0) & (weights > 0.0)
-    return int(np.count_nonzero(np.bincount(codes[there]))), float(weights[there].sum())
 
 
 def categories_explain(

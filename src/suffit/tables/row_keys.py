@@ -22,7 +22,7 @@ def add_ranks(x: Array, order: Places, weights: Array, salt: np.uint64, keys: Bi
     ``order`` holds the places of a column from the least value to the greatest, NaN last.  Columns are told apart by
     how often each rank is there, so that a row whose columns exchange their ranks has another key.
     """
-    total = _total(weights)
+    total = float(weights.sum()) or 1.0
     for column, places in zip(x, order, strict=True):
         at, ranks = _ranks(column, places)
         mass = (weights[at] * (scrambled(salt + ranks * GOLDEN) >> B40)).sum(keepdims=True)
@@ -40,7 +40,7 @@ def add_categories(
     Categories have no order: what tells one from another is how often it is there, with which ranks and classes, and
     beside which other categories.  hashes[j, v] is what tells category v of column j, a row of ``categories``.
     """
-    ranks, total = keys.copy(), _total(weights)
+    ranks, total = keys.copy(), float(weights.sum()) or 1.0
     for turn in range(TURNS):
         mass = weights * ((keys >> B40) if turn else UNIT)  # in the first turn all rows count alike
         of_class = _hashed(np.bincount(codes, mass, K), total, salt ^ OF_CLASS)
@@ -76,7 +76,3 @@ def _ranks(column: Array, places: Places) -> tuple[Places, Bits]:
 def _hashed(mass: NDArray[Any], total: float, salt: np.uint64) -> Bits:
     """A hash for each mass; those of whole weights are exact, others are told apart in steps that rounding is below."""
     return scrambled(salt + (mass / total * FINE + 0.5).astype(np.uint64) * GOLDEN)
-
-
-def _total(weights: Array) -> float:
-    return float(weights.sum()) or 1.0

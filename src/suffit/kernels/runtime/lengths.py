@@ -7,8 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 
-def check_rows(n: int, *arrays: NDArray[Any]) -> None:
-    """Raise where an array does not have n rows."""
-    for array in arrays:
-        if len(array) != n:
-            raise ValueError(f"a kernel was given {n} rows and an array for {len(array)}; they must be as many")
+def unlike(n: int, *arrays: NDArray[Any]) -> ValueError:
+    """The error for arrays of which some do not have n rows."""
+    found = ", ".join(str(len(array)) for array in arrays if len(array) != n)
+    return ValueError(f"a kernel was given {n} rows and arrays for {found}; they must be as many")
