@@ -55,7 +55,7 @@ def check_model(estimator: Any, fitted: Fitted) -> None:
         _check_schema(schema, estimator._names_in)
     wide = len(model.columns) if schema is None else len(estimator._names_in)
     names = estimator.__dict__.get("feature_names_in_")
-    if type(estimator.n_features_in_) is not int or estimator.n_features_in_ != wide:
+    if estimator.n_features_in_ != wide:
         refuse(f"it has {wide} columns, and is said to have {estimator.n_features_in_!r:.20}")
     if names is not None and len(names) != wide:
         refuse(f"it has {wide} columns, and names for {len(names)}")
