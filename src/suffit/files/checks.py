@@ -108,6 +108,8 @@ def _blocks(model: Model, schema: Schema | None) -> Iterator[tuple[Family, Seque
         refuse("it has sums of other blocks than its own")
     nothing = Frame({}, 0, None)  # type: ignore[arg-type]
     for spec, block, stats in zip(schema.specs, family.blocks, model.sums.parts, strict=True):
+        if (block.columns, block.power, block.scales) != (spec.names, spec.power, spec.scales):
+            refuse("its blocks are not those of its schema")
         yield block.family, spec.names, spec.matrix(nothing), stats
 
 

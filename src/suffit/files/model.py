@@ -70,10 +70,18 @@ def written(estimator: Any, write: Writer) -> dict[str, Any]:
         refuse(f"{key} is no estimator of suffit, and its class cannot be written; use pickle")
     if key == "Decision":
         return _written_decision(estimator, write)
+    estimator = _as_it_is_now(estimator)
     names = setting_names(type(estimator))
     settings = {name: _written_setting(name, getattr(estimator, name), write) for name in names}
     state = _written_state(estimator, write) if "_fit" in estimator.__dict__ else None
     return {"key": key, "settings": settings, "state": state}
+
+
+def _as_it_is_now(estimator: Any) -> Any:
+    """The same, which stays so where another thread goes on learning."""
+    still = object.__new__(type(estimator))
+    still.__dict__.update(estimator.__dict__)
+    return still
 
 
 def _written_setting(name: str, value: Any, write: Writer) -> Any:
