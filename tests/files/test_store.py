@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -41,6 +42,28 @@ def test_a_file_is_about_as_small_as_a_pickle():
     table = pd.DataFrame(rng.normal(size=(500, 70)) + 0.2 * y[:, None], columns=[f"c{j}" for j in range(70)])
     model = suffit.GenerativeClassifier().fit(table, y)
     assert len(to_bytes(model)) < 1.2 * len(pickle.dumps(model)) < 200_000
+
+
+def test_a_model_is_saved_while_another_thread_teaches_it(tmp_path: Path):
+    """A file holds the model of one moment: classes, counts and sums of the same rows."""
+    model = suffit.GaussianNB().fit(X, Y)
+    stop = threading.Event()
+
+    def teach() -> None:
+        while not stop.is_set():
+            model.partial_fit(X[:10], Y[:10])
+
+    teacher = threading.Thread(target=teach)
+    teacher.start()
+    try:
+        for _ in range(20):
+            model.save(tmp_path / "model.suffit")
+            again = suffit.load(tmp_path / "model.suffit")
+            np.testing.assert_array_equal(again._model.sums["n"][:, 0], again.class_count_)
+            assert (again.class_count_.sum() - len(Y)) % 10 == 0
+    finally:
+        stop.set()
+        teacher.join()
 
 
 # --- versions

@@ -140,6 +140,52 @@ def test_a_model_of_batches_answers_as_the_one_saved(name: str, tmp_path: Path):
         assert_equal(answer(CHANGES[what], model, X, y), answer(CHANGES[what], again, X, y), what)
 
 
+ODD_ROWS = {
+    "one row of a class": lambda X: X[:3],
+    "rows that are all equal": lambda X: X[[0] * 6],
+    "a class that does not vary": lambda X: X[[0, 1, 2, 0, 4, 5, 0, 7, 8]],
+    "columns without values": lambda X: np.where(np.arange(X.shape[1]) == 0, np.nan, X)[:12],
+    "hardly any values": lambda X: with_holes(X, 1, 0.9)[:12],
+}
+
+
+@pytest.mark.filterwarnings("ignore")  # there is much to be said of such rows
+@pytest.mark.parametrize("rows", ODD_ROWS)
+def test_whatever_can_predict_can_be_saved(rows: str, tmp_path: Path):
+    """Data that do not vary, and data that are hardly there, in every case."""
+    saved = 0
+    for name in CASES:
+        X, y = rows_of(name)
+        X = ODD_ROWS[rows](X)
+        try:
+            model = writable(name, X, y[: len(X)]).partial_fit(X, y[: len(X)])
+            expected = model.predict_proba(X)
+        except (ValueError, TypeError):  # no rows for this one
+            continue
+        np.testing.assert_array_equal(loaded(model, tmp_path).predict_proba(X), expected, err_msg=name)
+        saved += 1
+    assert saved > 30
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("scale", [1e-9, 1e9, 1e-150, 1e150])
+def test_rows_of_any_scale_can_be_saved(scale: float, tmp_path: Path):
+    X, y = rows_of("gaussian")
+    makes = (suffit.GaussianNB, suffit.LDA, suffit.QDA, suffit.GDA, suffit.GenerativeClassifier)
+    for make in (
+        *makes,
+        lambda: suffit.NaiveBayes("exponential"),
+        lambda: suffit.NaiveBayes("gamma"),
+        suffit.PoissonNB,
+    ):
+        try:
+            model = make().fit(np.abs(scale * X), y)
+            expected = model.predict_proba(np.abs(scale * X))
+        except (ValueError, ArithmeticError):  # squares that are no numbers
+            continue
+        np.testing.assert_array_equal(loaded(model, tmp_path).predict_proba(np.abs(scale * X)), expected)
+
+
 def test_every_family_goes_through_a_file():
     assert {type(m.fit(*rows_of(n))._model.family).key for n, m in ((n, c.make()) for n, c in FAMILIES.items())} == set(
         families()
@@ -202,6 +248,7 @@ OTHERS: dict[str, tuple[Any, Any, Any]] = {
     "prior by class": (suffit.GaussianNB(priors={"ham": 0.2, "spam": 0.3, "eggs": 0.5}), X, Y),
     "prior as array": (suffit.GDA(priors=np.array([0.2, 0.3, 0.5])), X, Y),
     "covariances by leave-one-out": (suffit.GDA(tie="loo", shrinkage="loo"), X, Y),
+    "structure by leave-one-out": (suffit.GDA("auto"), X, Y),
     "float32": (suffit.GaussianNB(), X.astype(np.float32), Y),
     "sparse": (suffit.MultinomialNB(), sparse.csr_matrix(np.round(10 * X)), Y),
     "sequences of words": (suffit.MultinomialNB(input="sequences"), [[0, 1], [4], [2, 2, 7]] * 6, np.arange(18) % 3),

@@ -7,7 +7,7 @@ and numbers with the range that they can have.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from ..core.family import Family
 from ..core.model import CLASS_COUNTS, Model
-from ..core.stats import CATEGORY, CLASS, FEATURE, PATTERN, BlockSums, Stats
+from ..core.stats import CATEGORY, CLASS, FEATURE, PATTERN, BlockSums, Layout, Stats
 from ..data.arrays import Array
 from ..data.frame import Frame
 from ..data.labels import Index
@@ -24,10 +24,13 @@ from ..data.rows import Rows
 from ..data.warn import no_warnings
 from ..estimators.fitted import ClassPrior, Fitted
 from ..families.counts.binned import Binned
-from ..families.counts.categorical import Categorical
-from ..families.counts.multinomial import GAP
+from ..families.counts.categorical import CATEGORIES, Categorical
+from ..families.counts.multinomial import GAP, WORDS, Multinomial
 from ..families.counts.scores import DENSE_LIMIT
-from ..families.gaussian.few_rows.kept import LARGEST, ROW
+from ..families.elementwise.shape import ELEMENTWISE, ORDER, Elementwise
+from ..families.gaussian.diagonal import MOMENTS, Gaussian
+from ..families.gaussian.few_rows.kept import KEPT, LARGEST, ROW
+from ..families.gaussian.joint import MultivariateGaussian
 from ..posterior.calibrate import Calibration
 from ..tables.schema import BlockSpec, Schema
 from .container import refuse
@@ -52,7 +55,7 @@ def check_model(estimator: Any, fitted: Fitted) -> None:
         _check_schema(schema, estimator._names_in)
     wide = len(model.columns) if schema is None else len(estimator._names_in)
     names = estimator.__dict__.get("feature_names_in_")
-    if type(estimator.n_features_in_) is not int or estimator.n_features_in_ != wide:
+    if estimator.n_features_in_ != wide:
         refuse(f"it has {wide} columns, and is said to have {estimator.n_features_in_!r:.20}")
     if names is not None and len(names) != wide:
         refuse(f"it has {wide} columns, and names for {len(names)}")
@@ -105,6 +108,8 @@ def _blocks(model: Model, schema: Schema | None) -> Iterator[tuple[Family, Seque
         refuse("it has sums of other blocks than its own")
     nothing = Frame({}, 0, None)  # type: ignore[arg-type]
     for spec, block, stats in zip(schema.specs, family.blocks, model.sums.parts, strict=True):
+        if (block.columns, block.power, block.scales) != (spec.names, spec.power, spec.scales):
+            refuse("its blocks are not those of its schema")
         yield block.family, spec.names, spec.matrix(nothing), stats
 
 
@@ -117,9 +122,8 @@ def shows_columns(stats: Stats) -> bool:
 def _check_block(family: Family, columns: Sequence[str], X: Matrix, stats: Stats) -> None:
     """Refuse sums that this family would not collect of such columns."""
     p = len(columns)
-    plain = family.collect(X, NO_ROWS, columns)
-    coarser = plain.layout.coarser
-    if stats.layout is not plain.layout and not (coarser is not None and coarser.leads_to(stats.layout)):
+    layout, fixed = _collected(family, X, columns)
+    if stats.layout is not layout and not (layout.coarser is not None and layout.coarser.leads_to(stats.layout)):
         refuse(f"it has sums of the kind {stats.layout.name!r} for columns of the family {family.key!r}")
     for axis, labels in stats.axes.items():
         if axis == CLASS:
@@ -128,8 +132,27 @@ def _check_block(family: Family, columns: Sequence[str], X: Matrix, stats: Stats
             refuse(f"it has {len(labels)} columns in its sums, and names for {p}")
         if axis in LABELS:
             LABELS[axis](family, labels, p, columns)
-        elif axis in plain.axes and axis not in stats.layout.growing and labels != plain.axes[axis]:
+        elif axis in fixed and labels != fixed[axis]:
             refuse(f"it has other labels along {axis!r} than its family")
+
+
+def _collected(family: Any, X: Matrix, columns: Sequence[str]) -> tuple[Layout, Mapping[str, Index]]:
+    """The layout of the sums that a family collects, and the axes that every row has."""
+    known = COLLECTED.get(type(family).collect)
+    if known is not None:
+        return known(family)
+    sums = family.collect(X, NO_ROWS, columns)
+    return sums.layout, {k: v for k, v in sums.axes.items() if k not in (*sums.layout.growing, CLASS)}
+
+
+COLLECTED: dict[Any, Callable[[Any], tuple[Layout, Mapping[str, Index]]]] = {  # for which no kernel is needed
+    Elementwise.collect: lambda family: (ELEMENTWISE, {ORDER: Index.range(family.order)}),
+    Gaussian.collect: lambda family: (MOMENTS, {}),
+    MultivariateGaussian.collect: lambda family: (KEPT[family._layout()], {}),
+    Categorical.collect: lambda family: (CATEGORIES, {}),
+    Binned.collect: lambda family: (CATEGORIES, {}),
+    Multinomial.collect: lambda family: (WORDS, {}),
+}
 
 
 # --- labels that stand for something

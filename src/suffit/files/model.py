@@ -39,6 +39,7 @@ HOMES = {
     "GenerativeClassifier": "tables", "Decision": "decision",
 }  # fmt: skip
 LABELS = re.compile(r"[|<](?:b1|[iu][1248]|f[248]|O|[US]\d{1,6}|[mM]8\[\d{0,3}(?:Y|M|W|D|h|m|s|ms|us|ns)\])")
+FLOATS = ("float32", "float64")
 PICKLED = "give it as plain values, or use pickle"
 WAYS_OUT = {
     "columns": "name the columns, or fit with columns=model.schema_, which holds what was chosen",
@@ -69,10 +70,18 @@ def written(estimator: Any, write: Writer) -> dict[str, Any]:
         refuse(f"{key} is no estimator of suffit, and its class cannot be written; use pickle")
     if key == "Decision":
         return _written_decision(estimator, write)
+    estimator = _as_it_is_now(estimator)
     names = setting_names(type(estimator))
     settings = {name: _written_setting(name, getattr(estimator, name), write) for name in names}
     state = _written_state(estimator, write) if "_fit" in estimator.__dict__ else None
     return {"key": key, "settings": settings, "state": state}
+
+
+def _as_it_is_now(estimator: Any) -> Any:
+    """The same, which stays so where another thread goes on learning."""
+    still = object.__new__(type(estimator))
+    still.__dict__.update(estimator.__dict__)
+    return still
 
 
 def _written_setting(name: str, value: Any, write: Writer) -> Any:
@@ -103,7 +112,7 @@ def _written_state(estimator: GenerativeEstimator, write: Writer) -> dict[str, A
         "unsaid": list(fitted.remarks._unsaid),
         "learned_with": _written_others(estimator._settings, estimator, write),
         "form": state.get("_form"),
-        "n_features": estimator.n_features_in_,
+        "n_features": int(estimator.n_features_in_),
         "feature_names": None if names is None else [encoded(v) for v in names.tolist()],
         "table": table,
     }
@@ -224,6 +233,8 @@ def _read_state(estimator: Any, entry: Any, reader: Reader) -> None:
         estimator._form = state["form"]
     estimator._settings = _read_others(state["learned_with"], estimator, setting_names(cls), reader)
     model = _read_model(estimator, state["model"], reader)
+    if type(state["n_features"]) is not int or state["floats"] not in FLOATS:
+        refuse("it does not say how many columns it has, or of which precision")
     estimator.n_features_in_ = state["n_features"]
     names = state["feature_names"]
     if names is not None:
@@ -232,7 +243,7 @@ def _read_state(estimator: Any, entry: Any, reader: Reader) -> None:
         model,
         reader.record(state["class_prior"], ClassPrior),
         _read_labels(state["labels"]),
-        np.dtype(np.float32 if state["floats"] == "float32" else np.float64),
+        np.dtype(state["floats"]),
         cls._decision_prior,
         None if state["calibration"] is None else reader.record(state["calibration"], Calibration),
         _read_remarks(state["said"], state["unsaid"]),
