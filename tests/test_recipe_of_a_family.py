@@ -46,7 +46,6 @@ USES = """
 import pickle
 import numpy as np
 import suffit
-from scratch_copy import ROOT, copied_package, run
 from suffit.core.family import families
 
 assert "rayleigh" in families(), suffit.__file__
