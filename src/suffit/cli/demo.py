@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich import box
 from rich.console import Console
 from rich.table import Table
 from sklearn.compose import ColumnTransformer
@@ -111,9 +112,8 @@ def held_out(model: Any, columns: Columns, y: np.ndarray) -> tuple[np.ndarray, f
 
 def comparison(columns: Columns, y: np.ndarray) -> Table:
     """Held-out scores of each model, on the table as it is and with cells taken away."""
-    table = Table(
-        title="Held out, 5 folds (less is better, but for accuracy)", title_justify="left", title_style="bold"
-    )
+    title = "Held out, 5 folds (less is better, but for accuracy)"
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for name in ("", "log-loss", "accuracy", "calibration\nerror", f"log-loss,\n{LOST:.0%} lost", "fit"):
         table.add_column(name, justify="right" if name else "left", no_wrap=True)
     codes = np.unique(y, return_inverse=True)[1].astype(np.int32)
@@ -169,10 +169,8 @@ def main(folder: str, console: Console | None = None) -> None:
         f"{empty} cells are empty. Which species is a bird?\n"
     )
     console.print(comparison(columns, y))
-    console.print(
-        f"{LOST:.0%} lost: with so many cells emptied at random.  *: after filling missing values, scaling and"
-    )
-    console.print("one-hot coding; the first takes the table as it is.\n")
+    console.print(f"{LOST:.0%} lost: with so many cells emptied at random. The first takes the table as it is;")
+    console.print("*: after filling missing values, scaling and one-hot coding.\n")
     model = GenerativeClassifier().fit(columns, y)
     console.print("[bold]Why?[/bold] Bird 38, " + model.why(some(columns, slice(37, 38)), n=4))
     console.print("\n[bold]What to do about it.[/bold] " + decision(columns, y))
