@@ -157,7 +157,7 @@ def test_what_families_explain_is_their_log_likelihood_less_the_price():
     price = 0.5 * np.log(rows.counts().sum()) * K
 
     def numbers(x):
-        low, high, whole = choosing._range(x)
+        low, high, whole = choosing.column_range(x)
         return choosing.Numbers(x, rows, low, high, whole, low, high, whole)
 
     few, lots, real = choosing.explained([numbers(x) for x in (wide, many, positive)])
