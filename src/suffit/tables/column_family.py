@@ -445,13 +445,13 @@ def explained(columns: Sequence[Numbers]) -> list[Explained]:
     price = 0.5 * float(np.log(max(rows.counts().sum(), 1.0))) * len(rows.classes)
     X = np.array([column.x for column in columns])  # (p, n)
     positive = np.flatnonzero([not column.whole and column.low > 0 for column in columns])
-    whole = np.flatnonzero([column.whole for column in columns])
     counts = np.flatnonzero([column.counts for column in columns])
     p, units = len(columns), np.array([column.units for column in columns])
     if len(positive):
         X = np.concatenate([X, np.log(X[positive])])
     X = freeze(X)
-    sums = column_sums(X, rows)  # of x, and of log x for positive numbers
+    middle, n, z, zz = column_moments(X, *rows.part(0, len(rows)), len(rows.classes))
+    sums = Sums(n, z + n * middle, z, zz)  # of x, and of log x for positive numbers
     value = _normal(sums, np.concatenate([units, units[positive]])) - 2 * price
     out = [Explained({"gaussian": v}) for v in value[:p].tolist()]
     if len(positive):
@@ -465,14 +465,13 @@ def explained(columns: Sequence[Numbers]) -> list[Explained]:
         poisson = poisson - log_factorials(X, counts, rows) - price
         for j, a in zip(counts, poisson.tolist(), strict=True):
             out[j].by["poisson"] = a
-    if len(whole):
-        part, K = rows.part(0, len(rows)), len(rows.classes)
-        for j in whole.tolist():
-            least, most = columns[j].least, columns[j].most
-            categories, a = categories_explain(X[j], least, most, *part, K, WIDE, FEW_CATEGORIES)
+    part, K = rows.part(0, len(rows)), len(rows.classes)
+    for i, column in enumerate(columns):
+        if column.whole:
+            categories, a = categories_explain(X[i], column.least, column.most, *part, K, WIDE, FEW_CATEGORIES)
             if categories:
-                out[j].by["categorical"] = a - price * (categories - 1)
-                out[j] = out[j]._replace(categories=categories)
+                out[i].by["categorical"] = a - price * (categories - 1)
+                out[i] = out[i]._replace(categories=categories)
     return out
 
 
@@ -483,12 +482,6 @@ class Sums(NamedTuple):
     t: Array
     z: Array
     zz: Array
-
-
-def column_sums(X: Array, rows: Rows) -> Sums:
-    """The sums of columns, NaN where missing.  # (p, n)"""
-    middle, n, z, zz = column_moments(X, *rows.part(0, len(rows)), len(rows.classes))
-    return Sums(n, z + n * middle, z, zz)
 
 
 def _normal(sums: Sums, units: NDArray[np.bool_]) -> Array:
