@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -108,6 +110,9 @@ def _fits() -> Iterator[tuple[str, Any, Any, Any]]:
     table |= {"count": counts[:, 0], "time": np.exp(X[:, 0]), "flag": rng.random(ROWS) < 0.5}
     table["word"] = rng.choice(np.array(["red", "green", "blue"]), ROWS)
     yield "GenerativeClassifier", suffit.GenerativeClassifier(), table, np.array(["a", "b", "c"])[y]
+    if find_spec("pyarrow"):  # words as Arrow has them, which the command line reads
+        arrow = import_module("pyarrow").table({name: table[name] for name in ("x0", "word", "count")})
+        yield "GenerativeClassifier", suffit.GenerativeClassifier(), arrow, np.array(["a", "b", "c"])[y]
     yield from _of_many_rows(rng)
 
 
