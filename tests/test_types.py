@@ -12,15 +12,18 @@ SOURCE = Path(__file__).resolve().parent.parent / "src" / "suffit"
 # uses of Any, and comments that silence the type checker: what was counted last.  Lower them when there are fewer; a
 # room may have more only where another change has made up for it.
 CEILING = {
-    "(beside)": (16, 1),
+    "(beside)": (12, 0),
     "kernels": (48, 21),
-    "data": (46, 0),
+    "data": (44, 0),
     "core": (3, 0),
     "families": (18, 17),
     "tables": (9, 4),
     "posterior": (0, 0),
     "explain": (7, 0),
     "estimators": (22, 3),
+    "files": (186, 10),
+    "engines": (134, 2),
+    "cli": (108, 2),
 }
 
 

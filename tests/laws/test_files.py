@@ -84,6 +84,8 @@ def assert_equal(a: Any, b: Any, what: str) -> None:
         pd.testing.assert_frame_equal(a, b)
     elif isinstance(a, str):
         assert a == b, what
+    elif what == "leave-one-out":  # products of matrices, whose last bit depends on where in memory they lie
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-15)
     else:
         np.testing.assert_array_equal(a, b, err_msg=what)
 

@@ -17,7 +17,7 @@ import numpy as np
 from ..core.model import Model
 from ..data.column import ArrayColumn, as_objects
 from ..data.errors import InputError
-from ..data.validate import common_dtype
+from ..data.validate import column_names, common_dtype
 from ..estimators.base import GenerativeEstimator
 from ..estimators.fitted import ClassPrior, Fitted
 from .sample import RowSample, n_rows
@@ -86,7 +86,7 @@ def collect(plan: E, X: Any, y: Any, sample_weight: Any = None) -> E:
         return _holding(part, Model.empty(known.known.family, known.known.columns), known.labels)
     with part._unchanged_on_error():
         data, labels, rows = part._read(X, y, sample_weight, part._read_X_more)
-        columns = part._names(X, data.shape[1]) if part._grows else known.known.columns
+        columns = column_names(X, data.shape[1], "word ") if part._grows else known.known.columns
         family = known.known.family
         model = Model.of(family, columns, rows, family.collect(data, rows, columns))
     return _holding(part, model, common_dtype(known.labels, labels.dtype))

@@ -9,6 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..core.model import Model
+from ..data.validate import column_names
 from ..estimators.base import GenerativeEstimator
 from ..estimators.fitted import ClassPrior, Fitted
 from ..estimators.tables import GenerativeClassifier
@@ -31,7 +32,7 @@ def without_rows(estimator: E, n_features: int, names: Sequence[str] | None = No
     family = new._family(n_features)
     if not family.is_tuned or new._setting("calibrate") is not None or new._grows:
         return None
-    columns = tuple(names) if names is not None else new._names(None, n_features)
+    columns = tuple(names) if names is not None else column_names(None, n_features, "x")
     new.n_features_in_, new._form = n_features, "array"
     if names is not None:
         new.feature_names_in_ = np.array(names, dtype=object)  # type: ignore[attr-defined]

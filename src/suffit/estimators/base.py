@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.model_selection import check_cv
 from sklearn.utils import Tags, check_consistent_length, check_random_state
 from sklearn.utils.validation import validate_data
 
@@ -684,6 +683,8 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
             The probabilities of every row, and their accuracy, log-loss and calibration error.
 
         """
+        from sklearn.model_selection import check_cv  # which takes long to import
+
         model = clone(self).fit(X, y, sample_weight=sample_weight)
         data, labels, rows = model._read(X, y, sample_weight, model._read_X_known)
         model._check_rows_can_go()

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .gaussian.joint import MultivariateGaussian
 
 LOO, EVIDENCE = "loo", "evidence"
+Alpha = float | str | tuple[float, ...] | Array  # a number, numbers by column, or how to choose one
 TEMPERED = "loo, tempered"  # by the log-loss under the best power of the evidence, for a model that will have one
 MOST_ROWS = 20_000  # rows that settings are compared on, where there are more: each against the sums of all others
 SMALLEST, LARGEST = 1e-3, 1e3  # between which α is looked for
@@ -178,7 +179,7 @@ def least_at(loss: Callable[[float], float]) -> tuple[float, list[tuple[float, f
 class SmoothedFamily(Family[Data, Stats]):
     """A family that is smoothed by α: a number, one for each column, or how to choose one."""
 
-    alpha: float | str | Array
+    alpha: Alpha
     tuning: Tuning | None
 
     def log_evidence(self, stats: Stats, alpha: float) -> float:
@@ -230,7 +231,7 @@ class SmoothedFamily(Family[Data, Stats]):
         taken = next(t for t in trials if t.settings["alpha"] == alpha)
         return self._with(alpha=alpha, tuning=Tuning(criterion, trials, taken))
 
-    def _with(self, alpha: float | str | Array, tuning: Tuning | None = None) -> Self:
+    def _with(self, alpha: Alpha, tuning: Tuning | None = None) -> Self:
         return replace(self, alpha=alpha, tuning=tuning)  # type: ignore[type-var]
 
 

@@ -21,7 +21,7 @@ from ...data.matrices import Categories, Coded, block, is_sparse
 from ...data.rows import Rows
 from ...data.warn import DataWarning, warn_once
 from ...kernels.runtime.threads import COPY_CELLS, in_order, row_blocks
-from ..tuning import SmoothedFamily, Tuning, check_alpha
+from ..tuning import Alpha, SmoothedFamily, Tuning, check_alpha
 from .categorical import (
     category_stats,
     category_tables,
@@ -85,7 +85,7 @@ class Binned(SmoothedFamily[Categories]):
     """
 
     edges: Any = None
-    alpha: float | str | Array = 1.0
+    alpha: Alpha = 1.0
     how: str = "mdl"
     bins: int = 5
     tuning: Tuning | None = field(default=None, compare=False, repr=False)

@@ -21,7 +21,7 @@ from ...data.rows import Rows, column_codes
 from ...data.warn import warn_absent
 from ...kernels.runtime.threads import COPY_CELLS, every, in_order, row_blocks
 from ..elementwise.shape import without
-from ..tuning import SmoothedFamily, Tuning, check_alpha, dirichlet_evidence
+from ..tuning import Alpha, SmoothedFamily, Tuning, check_alpha, dirichlet_evidence
 from .scores import DENSE_LIMIT, NOVEL, CategoricalScorer, are_int64, by_category, whole
 
 CATEGORIES = layout("categories", {"count": (CLASS, CATEGORY)}, growing={CATEGORY: "count"})
@@ -70,7 +70,7 @@ class Categorical(SmoothedFamily[Categories]):
     array([[0.882, 0.118]])
     """
 
-    alpha: float | str | Array = 1.0
+    alpha: Alpha = 1.0
     least_categories: int | tuple[int, ...] | None = None
     every_integer: bool = True
     unknown: str | None = None

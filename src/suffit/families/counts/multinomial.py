@@ -24,7 +24,7 @@ from ...data.warn import warn_absent
 from ..elementwise.shape import never_learned, without, word_name
 from ..rounding import few_digits_left, is_inexact, say_few_digits
 from ..running import RunningCounts, label_table
-from ..tuning import SmoothedFamily, Tuning, check_alpha, dirichlet_evidence
+from ..tuning import Alpha, SmoothedFamily, Tuning, check_alpha, dirichlet_evidence
 from .shape import dense_class_sums, linear_scores, log_shares, share_table, sparse_class_sums
 
 GAP = "gap"  # words whose count is missing in some document
@@ -77,7 +77,7 @@ class Multinomial(SmoothedFamily[NumberRows]):
     ['a']
     """
 
-    alpha: float | str | Array = 1.0  # a number, one for each word, or how to choose one
+    alpha: Alpha = 1.0  # a number, one for each word, or how to choose one
     complement: bool = False
     norm: bool = False
     grows: bool = False

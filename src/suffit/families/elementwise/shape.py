@@ -27,7 +27,7 @@ from ...data.warn import warn_absent
 from ...kernels.runtime.threads import COPY_CELLS, cores, entry_blocks, every, in_order, row_blocks
 from ..columns import IndependentColumns
 from ..rounding import few_digits_left, is_inexact, say_few_digits, short_of_rows
-from ..tuning import SmoothedFamily, Tuning, check_alpha
+from ..tuning import Alpha, SmoothedFamily, Tuning, check_alpha
 from .scores import ElementwiseScorer
 from .scores import Natural as Natural
 
@@ -104,7 +104,7 @@ class Elementwise(SmoothedFamily[NumberRows], IndependentColumns):
     α = 1 by default; ``alpha=0`` is maximum likelihood, but for a class without values, which gets a pseudo-row anyway.
     """
 
-    alpha: float | str | Array = field(default=1.0, kw_only=True)  # a number, numbers by column, or how to choose one
+    alpha: Alpha = field(default=1.0, kw_only=True)  # a number, numbers by column, or how to choose one
     tuning: Tuning | None = field(default=None, kw_only=True, compare=False, repr=False)
 
     def __post_init__(self) -> None:
