@@ -136,7 +136,7 @@ def megabytes(memory: dict[str, float]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="scripts/bench")
     parser.add_argument("tasks", nargs="*", help="words that a task's name must hold")
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK:.0%} of the rows: within three minutes")
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK:.0%}% of the rows: within three minutes")
     parser.add_argument("--report", action="store_true", help="write docs/benchmarks.md and the table in README.md")
     parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
