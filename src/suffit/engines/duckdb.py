@@ -15,7 +15,7 @@ from ..estimators.categorical import CategoricalNB
 from ..estimators.tables import GenerativeClassifier
 from ..tables.schema import BlockSpec, Schema
 from .arrow import check_columns, posterior_names
-from .parts import _holding, plan, recalibrated, total
+from .parts import holding, plan, recalibrated, total
 from .sample import LEAST_OF_CLASS, SAMPLE_ROWS, RowSample
 from .sql import Source, identifier, literal
 from .sql_posterior import SqlScores, posterior_text
@@ -85,7 +85,7 @@ def fit_sql(
     drop = getattr(planned, "missing_target", "error") == "drop"
     model = sums.model(lambda text: connection.execute(text).fetchall(), known.family, known.columns, drop)
     labels = read_labels(as_objects(list(model.classes)), type(planned).__name__).dtype
-    return recalibrated(total([_holding(planned, model, labels)]), sample)
+    return recalibrated(total([holding(planned, model, labels)]), sample)
 
 
 def sql_of(

@@ -60,7 +60,7 @@ def plan(estimator: E, X: Any = None, y: Any = None, sample_weight: Any = None) 
     if X is not None:
         estimator = copy.copy(estimator).fit(X, as_objects(list(y)), sample_weight)
     fitted = estimator._fitted
-    return _holding(estimator, Model.empty(fitted.model.family, fitted.model.columns), fitted.labels)
+    return holding(estimator, Model.empty(fitted.model.family, fitted.model.columns), fitted.labels)
 
 
 def collect(plan: E, X: Any, y: Any, sample_weight: Any = None) -> E:
@@ -83,13 +83,13 @@ def collect(plan: E, X: Any, y: Any, sample_weight: Any = None) -> E:
     """
     part, known = copy.copy(plan), plan._fitted
     if _nothing_in(plan, X, y, sample_weight):
-        return _holding(part, Model.empty(known.known.family, known.known.columns), known.labels)
+        return holding(part, Model.empty(known.known.family, known.known.columns), known.labels)
     with part._unchanged_on_error():
         data, labels, rows = part._read(X, y, sample_weight, part._read_X_more)
         columns = column_names(X, data.shape[1], "word ") if part._grows else known.known.columns
         family = known.known.family
         model = Model.of(family, columns, rows, family.collect(data, rows, columns))
-    return _holding(part, model, common_dtype(known.labels, labels.dtype))
+    return holding(part, model, common_dtype(known.labels, labels.dtype))
 
 
 def add(a: E, b: E) -> E:
@@ -106,7 +106,7 @@ def add(a: E, b: E) -> E:
     """
     a._check_mergeable(b)
     mine, theirs = a._fitted, b._fitted
-    return _holding(a, mine.model + theirs.model, common_dtype(mine.labels, theirs.labels))
+    return holding(a, mine.model + theirs.model, common_dtype(mine.labels, theirs.labels))
 
 
 def total(parts: Iterable[E]) -> E:
@@ -224,7 +224,7 @@ def _nothing_in(plan: GenerativeEstimator, X: Any, y: Any, sample_weight: Any) -
     return bool(ArrayColumn(as_objects(cells)).missing().all())
 
 
-def _holding(estimator: E, model: Model, labels: np.dtype[Any] | None) -> E:
+def holding(estimator: E, model: Model, labels: np.dtype[Any] | None) -> E:
     """The estimator with these sums alone; the class prior of its settings waits for the classes of all parts."""
     new, old = copy.copy(estimator), estimator._fitted
     new._fit = Fitted(model, ClassPrior(), labels, old.floats, old.decision_prior, remarks=old.remarks)

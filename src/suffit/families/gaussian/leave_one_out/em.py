@@ -151,7 +151,7 @@ class EmLoo:
         z = np.where(there, (x - np.asarray(self.whole.origin)[classes[at]]) / self.em.scale, 0.0)
         pairs, complete = w * pair_share(there), w * there.all(axis=1)
         lacking, target = None, None
-        regular: Regular = lambda cov, _: settings.regular(cov * self.unit) / self.unit  # noqa: E731
+        regular: Regular = self._by_settings
         now, amount = 0.0, np.zeros(len(w))
         if not (family.ridge or family.shrinkage):
             regular, now = _to_diagonal, float(settings.shrinkage)
@@ -167,6 +167,10 @@ class EmLoo:
                     amount = np.where(lacking.any(axis=1), np.nan, amount)
         response = Response(self.em, self._solved(classes), family.tie, regular, now)
         return Gone(z, there, at, w, amount[:, None], lacking, target), response
+
+    def _by_settings(self, cov: Array, _: Array) -> Array:
+        """Covariances with the shrinkage and the ridge that were set, in units of the columns' spread."""
+        return self.settings.regular(cov * self.unit) / self.unit
 
     def _solved(self, classes: NDArray[np.int64]) -> list[Solved]:
         """What EM came to with these classes, one covariance for all or one for each."""
