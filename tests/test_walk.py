@@ -12,10 +12,10 @@ ROOT = Path(__file__).resolve().parent.parent
 # functions, files: what was counted last.  Lower them when the way gets shorter; a change that makes it longer needs
 # another that makes up for it.
 CEILING = {
-    "GaussianNB fit": (73, 17),
-    "GaussianNB predict_proba": (29, 11),
-    "GenerativeClassifier fit": (392, 57),
-    "GenerativeClassifier predict_proba": (82, 23),
+    "GaussianNB fit": (51, 12),
+    "GaussianNB predict_proba": (52, 14),  # the first prediction solves
+    "GenerativeClassifier fit": (391, 56),
+    "GenerativeClassifier predict_proba": (82, 22),
 }
 
 

@@ -13,14 +13,13 @@ from __future__ import annotations
 import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Generic, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.arrays import Array, Codes
+from ..data.arrays import Array, Codes, Csr, Matrix, csr, is_sparse
 from ..data.errors import check_finite
-from ..data.matrices import Csr, Matrix, csr, is_sparse
 from ..data.rows import Rows
 from ..data.warn import no_warnings
 from ..kernels.runtime.threads import READ_CELLS, entry_blocks, every, row_blocks
@@ -204,8 +203,6 @@ class Family(ABC, Generic[Data, SumsT]):
         Whether nothing is left to choose from data.
     outlier_rate : float
         The probability that the columns of a row carry no information about its class.
-    may_warn : bool
-        Whether solving may warn or refuse: a fit then solves at once.
 
     See Also
     --------
@@ -223,7 +220,20 @@ class Family(ABC, Generic[Data, SumsT]):
     key: ClassVar[str]
     outlier_rate: ClassVar[float] = 0.0  # the chance that the columns of a row say nothing of its class
     candidate_for: ClassVar[tuple[str, ...]] = ()  # kinds of columns it may be chosen for: see CANDIDATE_KINDS
-    may_warn: ClassVar[bool] = False  # whether solving may warn or refuse: a fit then solves at once, else when asked
+
+    if TYPE_CHECKING:
+
+        @property
+        def is_tuned(self) -> bool:
+            """Whether nothing is left to choose from data: neither ``tuned`` nor ``tuned_on`` need be called."""
+
+    else:
+        is_tuned = True
+
+        def __init_subclass__(cls) -> None:
+            super().__init_subclass__()
+            if not vars(cls).keys().isdisjoint({"tuned", "tuned_on"}) and "is_tuned" not in vars(cls):
+                cls.is_tuned = False  # a way to choose of its own, that says nothing of when it is done
 
     @property
     def statistic(self) -> tuple[object, ...]:
@@ -233,14 +243,6 @@ class Family(ABC, Generic[Data, SumsT]):
     def difference(self, other: Family, columns: Sequence[str]) -> str:
         """In words, how the sums of two families differ whose ``statistic`` is not equal."""
         return " and ".join(textwrap.shorten(repr(family), 100, placeholder="…") for family in (self, other))
-
-    @property
-    def is_tuned(self) -> bool:
-        """Whether nothing is left to choose from data, so that neither ``tuned`` nor ``tuned_on`` need be given any.
-
-        Ignored where a subclass overrides one of these.
-        """
-        return type(self).tuned is Family.tuned and type(self).tuned_on is Family.tuned_on
 
     def tuned(self, X: Data, rows: Rows, columns: Sequence[str]) -> Family:
         """The family with what it must choose before rows can be counted (edges of bins) chosen by these rows."""
@@ -294,6 +296,10 @@ class Family(ABC, Generic[Data, SumsT]):
         rest = self.without_rounding(stats.like(rest), rest.without_residue(stats, EMPTIED))
         return rest.trimmed(), self.known_part(one, rest)
 
+    def may_warn(self, stats: SumsT) -> bool:
+        """Whether solving these sums may warn or refuse: a fit then solves at once, else when first asked."""
+        return False
+
     def solvable(self, stats: SumsT) -> Family[Data, SumsT]:
         """The family with what it chooses from sums chosen by these; itself where there is nothing to choose."""
         return self
@@ -316,19 +322,6 @@ class Family(ABC, Generic[Data, SumsT]):
 
     def check_forgotten(self, before: SumsT, after: SumsT, columns: Sequence[str]) -> None:
         """Refuse a subtraction that cannot have been a forgetting: sums no set of rows could have."""
-
-
-def least(family: Family, name: str, value: object, low: float, high: float = np.inf, open_low: bool = False) -> None:
-    """Refuse a setting of a family that is not a finite number (or numbers) in [low, high]."""
-    if type(value) is float and low < value <= high and value != np.inf:
-        return  # the usual case, seen at once
-    v = np.asarray(value, dtype=np.float64)
-    if not (v.size and np.isfinite(v).all() and ((v > low) if open_low else (v >= low)).all() and (v <= high).all()):
-        upper = "" if np.isinf(high) else f" and at most {high:g}"
-        raise ValueError(
-            f"{type(family).__name__}({name}={value!r}): {name} must be finite, {'above' if open_low else 'at least'} "
-            f"{low:g}{upper}"
-        )
 
 
 _registry: dict[str, type[Family]] = {}

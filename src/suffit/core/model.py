@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.arrays import Array, freeze
+from ..data.arrays import Array, Matrix, freeze
 from ..data.errors import InputError, NotLearnedError
 from ..data.labels import Index
-from ..data.matrices import Matrix
 from ..data.rows import Rows
 from ..data.warn import no_warnings
 from ..kernels.runtime.threads import SMALL_MATRIX, one_blas_thread

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp, softmax
 
-from ..data.arrays import Array, Cells, Codes, freeze
+from ..data.arrays import Array, Cells, Codes, Matrix, csr, freeze, is_sparse, portion
 from ..data.errors import rows_from
-from ..data.matrices import Matrix, csr, is_sparse, portion
 from ..data.rows import Rows
 from ..kernels.runtime.threads import every, row_blocks
 from .family import Scorer, Terms

@@ -25,7 +25,7 @@ from .write import native_filled
 if TYPE_CHECKING:
     import narwhals as nw
 
-    from .matrices import RowIndex
+    from .arrays import RowIndex
 
 NUMBER, INTEGER, BOOLEAN, CATEGORICAL = "continuous", "integer", "boolean", "categorical"
 DATE, NESTED, MIXED, EMPTY = "date or time", "nested", "mixed", "empty"

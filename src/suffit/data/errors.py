@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .arrays import Cells
+from .arrays import Cells, sum_is_finite
 
 if TYPE_CHECKING:
-    from .matrices import Csr
-
-from .arrays import sum_is_finite
+    from .arrays import Csr
 
 
 class InputError(ValueError):

@@ -14,10 +14,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from .arrays import Array, Cells
+from .arrays import Array, Cells, RowIndex, is_sparse
 from .column import ArrayColumn, Column, SeriesColumn, WordColumn, as_objects
 from .errors import InputError
-from .matrices import RowIndex, is_sparse
 from .write import native_column
 
 WORDS = "for texts, count their words first: make_pipeline(CountVectorizer(), MultinomialNB())"

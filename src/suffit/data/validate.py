@@ -1,4 +1,4 @@
-"""Rows of numbers, labels, weights, column names and priors as users give them, checked.
+"""Rows of numbers, labels, weights, column names, priors and families' settings as users give them, checked.
 
 Objects become float64, missing ones NaN; dates and words are refused.
 """
@@ -15,13 +15,12 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from .arrays import Array, Cells, Codes
+from .arrays import Array, Cells, Codes, Matrix, is_sparse
 from .column import DATE, DATES, Column, SeriesColumn, WordColumn, numbers_of, unreadable
 from .errors import InputError, refuse
 from .frame import check_unique, frame_names, is_frame, read_frame, unmasked
 from .inputs import LabelsLike, WeightsLike
 from .labels import Index
-from .matrices import Matrix, is_sparse
 from .rows import is_missing
 
 Prior = Mapping[Hashable, float] | ArrayLike | str | None
@@ -283,3 +282,18 @@ def common_dtype(a: np.dtype[np.generic] | None, b: np.dtype[np.generic] | None)
     if a.kind in "iufb" and b.kind in "iufb":
         return np.result_type(a, b)
     return np.dtype(object)
+
+
+def check_setting(
+    family: object, name: str, value: object, low: float, high: float = np.inf, open_low: bool = False
+) -> None:
+    """Refuse a setting of a family that is not a finite number (or numbers) in [low, high]."""
+    if type(value) is float and low < value <= high and value != np.inf:
+        return  # the usual case, seen at once
+    v = np.asarray(value, dtype=np.float64)
+    if not (v.size and np.isfinite(v).all() and ((v > low) if open_low else (v >= low)).all() and (v <= high).all()):
+        upper = "" if np.isinf(high) else f" and at most {high:g}"
+        raise ValueError(
+            f"{type(family).__name__}({name}={value!r}): {name} must be finite, {'above' if open_low else 'at least'} "
+            f"{low:g}{upper}"
+        )

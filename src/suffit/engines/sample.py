@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..data.arrays import Array
+from ..data.arrays import Array, is_sparse
 from ..data.column import BOOLEAN, EMPTY, INTEGER, NUMBER, ArrayColumn, Column, SeriesColumn, as_objects
 from ..data.frame import is_frame, read_frame, table_form
-from ..data.matrices import is_sparse
 from ..data.rows import Rows
 
 Keys = NDArray[np.uint64]

@@ -30,11 +30,10 @@ from ..core.logistic import LogisticForm
 from ..core.model import Model
 from ..core.solution import RowScorer, Solution
 from ..core.stats import CLASS
-from ..data.arrays import Array, Cells
+from ..data.arrays import Array, Cells, Matrix, shown
 from ..data.errors import InputError
 from ..data.frame import table_form
 from ..data.inputs import ClassesLike, LabelsLike, RandomState, TableLike, WeightsLike
-from ..data.matrices import Matrix, shown
 from ..data.rows import Rows
 from ..data.settings import integer, number
 from ..data.validate import (
@@ -54,7 +53,7 @@ from ..explain.summary import Summary
 from ..explain.terms import Explanation
 from ..posterior.calibrate import Calibration
 from ..posterior.decide import Costs, Decisions, Rule, Thresholds
-from ..posterior.novelty import DRAWS, Draws, Unit, missing_cells_of, novelties
+from ..posterior.novelty import DRAWS, DrawnBlock, Draws, missing_cells_of, novelties
 from ..posterior.prior_shift import CONVERGED, MOST_STEPS, shifted_prior
 from ..tables.column_family import apart
 from .batches import MOST_OF_A_BATCH, Batches
@@ -119,14 +118,14 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
 
         """
         with self._unchanged_on_error(anew=True):
-            as_before = self._take_settings()
+            self._take_settings()
             data, labels, rows = self._read(X, y, sample_weight, self._read_X)
             columns = column_names(X, data.shape[1], "word " if self._grows else "x")
-            model = Model.first(self._family_of(data.shape[1], as_before), columns, data, rows)
+            model = Model.first(self._family(data.shape[1]), columns, data, rows)
             model = self._accepted(data, rows, model)
             self._remember_columns(X, data)
             self._adopt(model, labels.dtype, data.dtype, anew=True)
-            if model.family.may_warn:
+            if model.family.may_warn(model.sums):
                 _ = self._fit.solution  # made now, so that it warns now
             if self._setting("calibrate") is not None:
                 self._calibrate(data, rows, self._setting("calibrate"))
@@ -160,7 +159,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
             old: Fitted | None = self.__dict__.get("_fit")
             as_before = self._take_settings()
             data, labels, rows = self._read(X, y, sample_weight, self._read_X if old is None else self._read_X_more)
-            family = self._family_of(data.shape[1], as_before)
+            family = self._family(data.shape[1])
             columns = column_names(X, data.shape[1], "word " if self._grows else "x")
             if old is None:
                 declared = () if classes is None else declared_classes(classes, rows)
@@ -501,14 +500,16 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         X = self._read_X_known(X)
         solution, rng = self._density_solution(), generator(random_state)
         codes = solution.draw_classes(DRAWS, rng)
-        units = self._units(solution, solution.sample(codes, rng))
-        if not all(unit.solution.scorer.comparable for unit in units):
+        blocks = self._drawn_blocks(solution, solution.sample(codes, rng))
+        if not all(block.solution.scorer.comparable for block in blocks):
             raise InputError(
                 "novelty: the model says nothing of how long a document is, so that documents of different lengths "
                 "have no densities to compare"
             )
-        draws = Draws(codes, solution.log_prior, units)
-        return novelties(draws, solution.log_density(X), *self._missing_in(X), lambda row: self._told(X, row))
+        draws = Draws(codes, solution.log_prior, blocks)
+        return novelties(
+            draws, solution.log_density(X), *self._missing_in(X), lambda row: self._missing_evidence(X, row)
+        )
 
     def log_likelihood(self, X: TableLike, y: LabelsLike, sample_weight: WeightsLike = None) -> float:
         """Return the joint log-likelihood Σ w log p(x, y) of labelled rows.
@@ -1068,15 +1069,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         except KeyError:
             raise _not_fitted(self) from None
 
-    def _family_of(self, n_features: int, as_before: bool) -> Family:
-        """The family of the settings; that of the last fit, where they are as before and making one says nothing."""
-        fitted: Fitted | None = self.__dict__.get("_fit")
-        family = None if fitted is None else fitted.known.family
-        chosen = getattr(family, "tuning", None) is not None  # from other rows
-        if family is not None and family.may_warn and not chosen and as_before:
-            return family
-        return self._family(n_features)
-
     def _checked_prior(self, prior: Prior, classes: tuple[Hashable, ...]) -> Array:
         """A prior that is set, as an array in class order, checked."""
         return self._normalised_prior(prior_in_order(prior, classes))
@@ -1177,16 +1169,16 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         """The means of the first n classes, as rows that the model reads."""
         return self._density_solution().scorer.centres[:n]
 
-    def _units(self, solution: Solution, drawn: Matrix) -> list[Unit]:
+    def _drawn_blocks(self, solution: Solution, drawn: Matrix) -> list[DrawnBlock]:
         """The columns of these draws that are scored together."""
         alone = Solution(solution.classes, np.zeros(len(solution.classes)), solution.scorer, solution.columns)
-        return [Unit(alone, cast(Cells, drawn), apart(self._model.family))]
+        return [DrawnBlock(alone, cast(Cells, drawn), apart(self._model.family))]
 
     def _missing_in(self, X: Matrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """The rows with missing values, and where in them these are."""
         return missing_cells_of(X)
 
-    def _told(self, data: Matrix, row: int) -> Array:
+    def _missing_evidence(self, data: Matrix, row: int) -> Array:
         """What the missing values of a row say of each class, where they are evidence.  # → (K,)"""
         return np.zeros(len(self._model.classes))
 

@@ -12,8 +12,7 @@ from scipy import sparse
 
 from ..core.family import Running
 from ..core.model import Model
-from ..data.arrays import Array, Cells
-from ..data.matrices import Csr, Matrix, NumberRows, is_sparse
+from ..data.arrays import Array, Cells, Csr, Matrix, NumberRows, is_sparse
 from ..data.rows import Rows
 from ..data.warn import WarningCollector
 

@@ -13,12 +13,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.family import Family
 from ..core.stats import Stats
-from ..data.arrays import Array, Cells
+from ..data.arrays import Array, Cells, Matrix
 from ..data.column import ArrayColumn
 from ..data.errors import InputError
 from ..data.frame import check_unique, frame_names, is_frame
 from ..data.inputs import TableLike
-from ..data.matrices import Matrix
 from ..data.similar import IGNORED, SAMPLE_ROWS, UNKNOWN, some_rows, unknown_values
 from ..data.validate import Prior, column_names
 from ..data.warn import UnknownCategoryWarning, warn_once

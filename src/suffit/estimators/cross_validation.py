@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from ..core.model import Model
 from ..core.stats import CLASS
-from ..data.arrays import Array, Cells, Codes
-from ..data.matrices import Matrix
+from ..data.arrays import Array, Cells, Codes, Matrix
 from ..data.rows import Rows
 from ..posterior.calibrate import expected_calibration_error, log_loss
 from .fitted import Fitted, tempering

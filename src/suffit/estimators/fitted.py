@@ -11,8 +11,7 @@ import numpy as np
 from ..core.leave_one_out import LooRows
 from ..core.model import Model
 from ..core.solution import Solution
-from ..data.arrays import Array, Cells
-from ..data.matrices import Matrix
+from ..data.arrays import Array, Cells, Matrix
 from ..data.rows import Rows
 from ..data.warn import DataWarning, WarningCollector, warn_once
 from ..posterior.calibrate import Calibration, calibrated

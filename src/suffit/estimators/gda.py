@@ -15,11 +15,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..core.family import Family
 from ..core.model import Model
 from ..core.stats import CLASS, FEATURE, PATTERN, Stats
-from ..data.arrays import Array, Cells
+from ..data.arrays import Array, Cells, Matrix, NumberRows, is_sparse
 from ..data.errors import check_finite
 from ..data.inputs import ClassesLike, LabelsLike, TableLike, WeightsLike
 from ..data.labels import Index
-from ..data.matrices import Matrix, NumberRows, is_sparse
 from ..data.rows import Rows
 from ..data.validate import Prior
 from ..families import Gaussian, MultivariateGaussian

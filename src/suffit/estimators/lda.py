@@ -15,10 +15,9 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from ..core.family import Family
 from ..core.model import Model
 from ..core.stats import Stats
-from ..data.arrays import Array
+from ..data.arrays import Array, Matrix, NumberRows, block
 from ..data.errors import check_finite
 from ..data.inputs import TableLike
-from ..data.matrices import Matrix, NumberRows, block
 from ..data.rows import Rows
 from ..data.validate import Prior
 from ..data.warn import warn_once

@@ -11,8 +11,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from ..core.family import Family
 from ..core.model import Model
-from ..data.arrays import Array
-from ..data.matrices import Matrix
+from ..data.arrays import Array, Matrix
 from ..data.rows import Rows
 from ..data.validate import Prior
 from ..families import MultivariateGaussian

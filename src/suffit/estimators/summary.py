@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from ..core.solution import Solution
 from ..core.stats import Sums
-from ..data.arrays import Array
-from ..data.matrices import Matrix
+from ..data.arrays import Array, Matrix
 from ..data.rows import Rows
 from ..explain.summary import Summary, separations
 from .fitted import Fitted

@@ -17,12 +17,11 @@ from ..core.family import Family
 from ..core.model import Model
 from ..core.solution import Solution
 from ..core.stats import CLASS, BlockSums
-from ..data.arrays import Array, Cells
+from ..data.arrays import Array, BlockRows, Cells, Coded, Matrix
 from ..data.column import BOOLEAN, INTEGER, NUMBER, ArrayColumn, as_objects
 from ..data.errors import InputError
 from ..data.frame import Frame, Template, read_frame, unmasked
 from ..data.inputs import ClassesLike, LabelsLike, RandomState, TableLike, WeightsLike
-from ..data.matrices import BlockRows, Coded, Matrix
 from ..data.rows import Rows
 from ..data.similar import IGNORED, SAMPLE_ROWS, UNKNOWN, some_rows, unknown_values
 from ..data.validate import Prior, class_codes, common_dtype, read_labels, read_weight
@@ -32,7 +31,7 @@ from ..families.counts.scores import CategoricalScorer
 from ..families.product import LIKE_THE_FIRST, Product, ProductScorer
 from ..families.tuning import Tuning
 from ..kernels.runtime.threads import SMALL_MATRIX, one_blas_thread
-from ..posterior.novelty import Unit
+from ..posterior.novelty import DrawnBlock
 from ..tables.column_family import AS_ASKED, CONSTANT, apart, choose
 from ..tables.column_family_loo import CRITERIA
 from ..tables.feature_selection import columns_that_help
@@ -657,13 +656,13 @@ class GenerativeClassifier(GenerativeEstimator):
         rows = np.flatnonzero(missing.any(axis=1))
         return rows, missing[rows]
 
-    def _units(self, solution: Solution, drawn: Matrix) -> list[Unit]:
+    def _drawn_blocks(self, solution: Solution, drawn: Matrix) -> list[DrawnBlock]:
         each = zip(
             self._plain.specs, cast(ProductScorer, solution.scorer).scorers, cast(BlockRows, drawn).parts, strict=True
         )
         nothing = np.zeros(len(solution.classes))
         return [
-            Unit(
+            DrawnBlock(
                 Solution(solution.classes, nothing, scorer, spec.names),
                 cast(Cells, part),
                 apart(spec.family),
@@ -673,7 +672,7 @@ class GenerativeClassifier(GenerativeEstimator):
             if spec.reads != "missing"
         ]
 
-    def _told(self, data: Matrix, row: int) -> Array:
+    def _missing_evidence(self, data: Matrix, row: int) -> Array:
         assert isinstance(data, TableRows)
         solution, last = self._density_solution(), len(self._plain.specs) - 1
         if self._plain.specs[last].reads != "missing":

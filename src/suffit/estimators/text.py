@@ -13,11 +13,10 @@ from sklearn.utils._param_validation import StrOptions
 
 from ..core.family import Family
 from ..core.solution import Solution
-from ..data.arrays import Array, Cells
+from ..data.arrays import Array, Cells, Csr, Matrix, is_sparse
 from ..data.errors import InputError
 from ..data.frame import WORDS
 from ..data.inputs import LabelsLike, RandomState, TableLike, WeightsLike
-from ..data.matrices import Csr, Matrix, is_sparse
 from ..data.rows import Rows
 from ..data.validate import Prior
 from ..families import Multinomial

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..data.arrays import Array, Cells
+from ..data.arrays import Array, Cells, Csr, NumberRows, is_sparse
 from ..data.frame import Frame
-from ..data.matrices import Csr, NumberRows, is_sparse
 from ..data.rows import is_missing
 from .plots import FEW_VALUES, Curve, nomogram, round_numbers
 from .terms import REST, Explanation

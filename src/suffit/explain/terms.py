@@ -14,10 +14,9 @@ from scipy.special import softmax
 
 from ..core.outliers import with_outliers
 from ..core.solution import Solution
-from ..data.arrays import Array, Cells, Codes
+from ..data.arrays import Array, Cells, Codes, Csr, Matrix, is_sparse, shown
 from ..data.frame import Frame, Template, form_to_read
 from ..data.inputs import ClassesLike
-from ..data.matrices import Csr, Matrix, is_sparse, shown
 from ..data.rows import is_missing
 from ..kernels.runtime.threads import row_blocks
 

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from ..core.family import Family
 from ..core.stats import Stats
-from ..data.arrays import Array, sum_is_finite
+from ..data.arrays import Array, Csr, NumberRows, is_sparse, sum_is_finite
 from ..data.errors import check_finite, refuse
-from ..data.matrices import Csr, NumberRows, is_sparse
 from ..kernels.runtime.threads import entry_blocks
 
 

@@ -16,9 +16,8 @@ from ..core.family import Between, Family, Scorer, Terms
 from ..core.leave_one_out import LooScores
 from ..core.logistic import Centred, Impossible, LogisticForm, Statistic
 from ..core.stats import CLASS, BlockSums, Stats
-from ..data.arrays import Array, Codes
+from ..data.arrays import Array, BlockRows, Codes, Matrix, RowsOfBlocks
 from ..data.errors import check_finite, rows_from
-from ..data.matrices import BlockRows, Matrix, RowsOfBlocks
 from ..data.rows import Rows
 from ..data.warn import current_collector, no_warnings
 from ..kernels.runtime.threads import SMALL_MATRIX, one_blas_thread, row_blocks
@@ -64,9 +63,8 @@ class Product(Family[RowsOfBlocks, BlockSums]):
 
     key: ClassVar[str] = "product"
 
-    @property
-    def may_warn(self) -> bool:  # type: ignore[override]
-        return any(b.family.may_warn for b in self.blocks)
+    def may_warn(self, stats: BlockSums) -> bool:
+        return any(b.family.may_warn(part) for b, part in zip(self.blocks, stats.parts, strict=True))
 
     @property
     def statistic(self) -> tuple[object, ...]:

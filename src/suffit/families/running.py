@@ -10,9 +10,8 @@ from scipy import sparse
 
 from ..core.family import Running
 from ..core.stats import Stats
-from ..data.arrays import Array, Cells, Codes, freeze
+from ..data.arrays import Array, Cells, Codes, Matrix, freeze
 from ..data.labels import Index
-from ..data.matrices import Matrix
 from ..kernels.runtime.threads import READ_CELLS, in_order, row_blocks
 
 _TABLE_LIMIT = 1 << 12  # labels are looked up in a table no longer than this

@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from ..core.family import EMPTIED, Data, Family, least
+from ..core.family import EMPTIED, Data, Family
 from ..core.leave_one_out import LooScores
 from ..core.pooling import bounded, pooled
 from ..core.stats import Stats
-from ..data.arrays import Array, Codes
+from ..data.arrays import Array, Codes, NumberRows
 from ..data.errors import InputError
-from ..data.matrices import NumberRows
 from ..data.rows import Rows
+from ..data.validate import check_setting
 
 if TYPE_CHECKING:
     from .gaussian.joint import MultivariateGaussian
@@ -79,7 +79,7 @@ def check_alpha(family: SmoothedFamily, evidence: bool) -> None:
                 f"{type(family).__name__}(alpha={family.alpha!r}): must be a number of at least 0, or {others}{why}"
             )
         return
-    least(family, "alpha", family.alpha, 0.0)
+    check_setting(family, "alpha", family.alpha, 0.0)
 
 
 def loo_loss_of(left: LooScores, rows: Rows, counts: Array, tempered: bool = False, prior: bool = True) -> float:
@@ -204,8 +204,7 @@ class SmoothedFamily(Family[Data, Stats]):
 
     @property
     def is_tuned(self) -> bool:
-        of_its_own = type(self).tuned is not Family.tuned or type(self).tuned_on is not SmoothedFamily.tuned_on
-        return not (of_its_own or self.alpha_is_open)
+        return not self.alpha_is_open
 
     def tuned_on(self, X: Data, rows: Rows, stats: Stats, columns: Sequence[str]) -> Family[Data, Stats]:
         """With the α of the least leave-one-out log-loss, where that is asked for."""

@@ -16,10 +16,9 @@ import numpy as np
 from ..core.family import Family
 from ..core.model import CLASS_COUNTS, Model
 from ..core.stats import CATEGORY, CLASS, FEATURE, PATTERN, BlockSums, Layout, Stats
-from ..data.arrays import Array
+from ..data.arrays import Array, Matrix
 from ..data.frame import Frame
 from ..data.labels import Index
-from ..data.matrices import Matrix
 from ..data.rows import Rows
 from ..data.warn import no_warnings
 from ..estimators.fitted import ClassPrior, Fitted

@@ -346,7 +346,7 @@ def _marginal_squares(
     rows, p = X.shape
     K = mean.shape[0]
     shared = S.shape[0] == 1
-    a, told = np.int64(-1), 0
+    a, most = np.int64(-1), 0
     for i in range(rows):
         same = a >= 0
         count = 0
@@ -362,7 +362,7 @@ def _marginal_squares(
                     obs[a] = j
                     a += 1
             log_det = 0.0
-            told = 0
+            most = 0
             for c in range(K):
                 if c == 0 or not shared:
                     log_det = factor(S[c], obs, a, tolerance, L[c])
@@ -374,8 +374,8 @@ def _marginal_squares(
                         rank += 1
                         start[c] -= HALF_LOG_2PI
                         start[c] -= log_scale[c, obs[j]]
-                told = rank if rank > told else told
-        used[i] = told
+                most = rank if rank > most else most
+        used[i] = most
         for c in range(K):
             at = 0 if shared else c
             q = 0.0

@@ -61,9 +61,9 @@ def pool_loss(
 @fast
 def _pool_loss(
     S: Floats, log_prior: Floats, codes: Codes, weights: Floats, beta: Floats, outlier_rate: float,
-    room: Floats, told: Floats, slope: Floats, curve: Floats, bend: Floats,
+    room: Floats, ahead: Floats, slope: Floats, curve: Floats, bend: Floats,
 ) -> tuple[float, float]:  # fmt: skip
-    """The same, some rows at a time; room (K + M + 4, AT_ONCE), and told (M + 1, AT_ONCE), whose last row is −1."""
+    """The same, some rows at a time; room (K + M + 4, AT_ONCE), and ahead (M + 1, AT_ONCE), whose last row is −1."""
     M, K, n = S.shape
     p, mean, rest = room[:K], room[K : K + M], room[K + M :]
     top, norm, w, odd = rest[0], rest[1], rest[2], rest[3]
@@ -104,13 +104,13 @@ def _pool_loss(
                     mean[m, i] += p[k, i] * S[m, k, start + i]
             for i in range(size):
                 mean[m, i] /= norm[i]
-                told[m, i] = S[m, codes[start + i], start + i] - mean[m, i]
-                slope[m] -= w[i] * told[m, i]
+                ahead[m, i] = S[m, codes[start + i], start + i] - mean[m, i]
+                slope[m] -= w[i] * ahead[m, i]
         for m in range(M + 1):
             for o in range(m + 1):
                 value = 0.0
                 for i in range(size):
-                    value += odd[i] * told[m, i] * told[o, i]
+                    value += odd[i] * ahead[m, i] * ahead[o, i]
                 bend[m, o] += value
         for i in range(size):
             w[i] /= norm[i]

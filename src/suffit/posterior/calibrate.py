@@ -26,9 +26,8 @@ from ..core.leave_one_out import LooRows
 from ..core.outliers import with_outliers
 from ..core.pooling import Pool, Pooled, bounded
 from ..core.solution import Solution
-from ..data.arrays import Array, Codes
+from ..data.arrays import Array, Codes, Matrix, RowIndex
 from ..data.errors import InputError
-from ..data.matrices import Matrix, RowIndex
 
 SMALLEST = 1e-15  # a probability below this is scored as this: at most 34.5 nats for a row
 SILENT = 1e-14  # a posterior this near to the prior is the prior, but for rounding

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from ..core.solution import Solution
-from ..data.arrays import Array, Cells, Codes
-from ..data.matrices import Matrix, is_sparse
+from ..data.arrays import Array, Cells, Codes, Matrix, is_sparse
 from ..data.rows import is_missing
 from ..families.gaussian.missing.patterns import patterns_of
 
@@ -23,7 +22,7 @@ Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Unit:
+class DrawnBlock:
     """Columns that are drawn and scored together: log p(x | c) of their draws; ``apart``: column by column as well."""
 
     solution: Solution
@@ -43,33 +42,33 @@ class Draws:
     Columns of a joint block are scored together, once for every way of missing some of them.
     """
 
-    def __init__(self, classes: Codes, log_prior: Array, units: Sequence[Unit]) -> None:
-        self.classes, self.log_prior, self.units = classes, log_prior, units
-        ends = np.cumsum([0, *(unit.drawn.shape[1] for unit in units)])
+    def __init__(self, classes: Codes, log_prior: Array, blocks: Sequence[DrawnBlock]) -> None:
+        self.classes, self.log_prior, self.blocks = classes, log_prior, blocks
+        ends = np.cumsum([0, *(block.drawn.shape[1] for block in blocks)])
         self.places = [slice(int(a), int(b)) for a, b in pairwise(ends)]
         self._kept: dict[tuple[int, tuple[int, ...] | None], Array] = {}
 
     def _scores(self, u: int, seen: tuple[int, ...] | None) -> Array:
-        """log p(x_seen | c) of a unit's draws, its other columns missing; None: all are seen.  # → (DRAWS, K)"""
+        """log p(x_seen | c) of a block's draws, its other columns missing; None: all are seen.  # → (DRAWS, K)"""
         if (u, seen) not in self._kept:
-            unit = self.units[u]
-            part = unit.drawn
+            block = self.blocks[u]
+            part = block.drawn
             if seen is not None:
                 objects = part.dtype.kind == "O"
                 part = np.full(part.shape, None if objects else np.nan, dtype=object if objects else np.float64)
-                part[:, list(seen)] = unit.drawn[:, list(seen)]
-            self._kept[u, seen] = unit.log_joint(part)
+                part[:, list(seen)] = block.drawn[:, list(seen)]
+            self._kept[u, seen] = block.log_joint(part)
         return self._kept[u, seen]
 
     def share_above(self, missing: Flags | None, evidence: Array, density: Array) -> Array:
         """The share of the draws, given these missing values, that are more probable than rows of this density."""
         joint = np.tile(self.log_prior + evidence, (len(self.classes), 1))
-        for u, (unit, places) in enumerate(zip(self.units, self.places, strict=True)):
+        for u, (block, places) in enumerate(zip(self.blocks, self.places, strict=True)):
             if missing is None or not missing[places].any():
                 joint += self._scores(u, None)
                 continue
             seen = tuple(np.flatnonzero(~missing[places]).tolist())
-            for some in [(j,) for j in seen] if unit.apart else [seen] if seen else []:
+            for some in [(j,) for j in seen] if block.apart else [seen] if seen else []:
                 joint += self._scores(u, some)
         with np.errstate(divide="ignore"):
             same = logsumexp(joint, axis=1)

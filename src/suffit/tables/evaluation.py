@@ -15,9 +15,8 @@ from ..core.leave_one_out import LooScores
 from ..core.model import Model
 from ..core.pooling import bounded
 from ..core.stats import Stats
-from ..data.arrays import Array, Codes
+from ..data.arrays import Array, Codes, Matrix
 from ..data.frame import Frame
-from ..data.matrices import Matrix
 from ..data.rows import Rows, rows_worth
 from ..families import Binned, Gaussian, MultivariateGaussian
 from ..families.counts.binned import Edges, SortedColumns
@@ -66,17 +65,17 @@ class Held:
         codes, weights = rows.part(0, len(rows))
         others = without(rows.counts()[codes], (rows if whole else rows.one_of_each()).part(0, len(rows))[1]) > 0
         # weights to be compared by: 0 for the only row of a class
-        self.tell = Rows(rows.classes, codes, np.where(others, weights, 0.0)).some(self.look)
-        self.classes_compared = int((self.tell.counts() > 0).sum())  # of which there are rows that have others
+        self.scored = Rows(rows.classes, codes, np.where(others, weights, 0.0)).some(self.look)
+        self.classes_compared = int((self.scored.counts() > 0).sum())  # of which there are rows that have others
         self._kept: dict[Hashable, LooScores] = {}
         self._learned: dict[Hashable, tuple[Matrix, Model]] = {}
         self._sorted: dict[tuple[str, ...], SortedColumns] = {}
         self._edges: dict[tuple[Family, tuple[str, ...]], tuple[Edges, ...]] = {}  # of bins chosen by all other rows
         self.sums: dict[Hashable, Stats] = {}  # of the columns and codings of joint blocks, over all rows
 
-    def told(self, first: int) -> tuple[Codes, Array]:
+    def labels(self, first: int) -> tuple[Codes, Array]:
         """Codes and weights of the first of the rows looked at: every class by its share of all rows."""
-        some = self.tell.some(np.arange(first))
+        some = self.scored.some(np.arange(first))
         weights = reweighted(some, self.counts)
         return some.codes, weights * (rows_worth(weights) / weights.sum()) if self.whole and weights.any() else weights
 

@@ -30,7 +30,7 @@ REASON = "set by the user (select='loo'): the leave-one-out log-loss is lower wi
 
 
 @dataclass(frozen=True)
-class Part:
+class Candidate:
     """What is kept or dropped as one: a column, or a joint block of them."""
 
     spec: int
@@ -47,31 +47,31 @@ def columns_that_help(schema: Schema, frame: Frame, rows: Rows) -> tuple[Schema,
     heavy = rows.with_positive_weight()
     if len(heavy) < len(rows):
         frame, rows = frame.rows(heavy), rows.some(heavy).with_weight()
-    units = [(i, c) for i, spec in enumerate(schema.specs) for c in _units(spec)]
-    look = sample(frame, schema.used, rows, max(1000, MOST_NUMBERS // (len(units) * len(rows.classes))))
+    groups = [(i, c) for i, spec in enumerate(schema.specs) for c in _together(spec)]
+    look = sample(frame, schema.used, rows, max(1000, MOST_NUMBERS // (len(groups) * len(rows.classes))))
     counts = rows.counts()
     few = rows.some(look)
     with no_warnings():
-        parts = [Part(i, c, _leave_one_out(schema.specs[i].only(c), frame, rows, look)) for i, c in units]
+        candidates = [Candidate(i, c, _leave_one_out(schema.specs[i].only(c), frame, rows, look)) for i, c in groups]
 
     def loss(scores: Array) -> float:
         return loo_loss_of(LooScores(scores), few, counts)
 
-    total = np.sum([p.scores for p in parts], axis=0)
+    total = np.sum([p.scores for p in candidates], axis=0)
     now = loss(total)
-    tried, gone = [Trial({"dropped": "(none)"}, now)], list[Part]()
-    while len(parts) > 1:
-        losses = [loss(total - p.scores) for p in parts]
+    tried, gone = [Trial({"dropped": "(none)"}, now)], list[Candidate]()
+    while len(candidates) > 1:
+        losses = [loss(total - p.scores) for p in candidates]
         best = int(np.argmin(np.round(losses, DIGITS)))
         if not losses[best] < now:
             break
-        gone.append(parts.pop(best))
+        gone.append(candidates.pop(best))
         total, now = total - gone[-1].scores, losses[best]
         tried.append(Trial({"dropped": ", ".join(gone[-1].columns)}, now))
     return _without(schema, gone), Tuning(CRITERION, tuple(tried), tried[-1])
 
 
-def _units(spec: BlockSpec) -> list[tuple[str, ...]]:
+def _together(spec: BlockSpec) -> list[tuple[str, ...]]:
     """The columns of a block, each by itself unless they are joint."""
     return [spec.columns] if isinstance(spec.family, MultivariateGaussian) else [(c,) for c in spec.columns]
 
@@ -83,7 +83,7 @@ def _leave_one_out(spec: BlockSpec, frame: Frame, rows: Rows, look: Places) -> A
     return bounded(without.left, DECIDES)
 
 
-def _without(schema: Schema, gone: Sequence[Part]) -> Schema:
+def _without(schema: Schema, gone: Sequence[Candidate]) -> Schema:
     specs = []
     for i, spec in enumerate(schema.specs):
         left = {c for p in gone if p.spec == i for c in p.columns}

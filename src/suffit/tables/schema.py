@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.family import Family
-from ..data.arrays import Array, freeze
+from ..data.arrays import Array, Coded, Matrix, RowIndex, RowsOfBlocks, freeze
 from ..data.column import BOOLEAN, EMPTY, INTEGER, NUMBER, ArrayColumn
 from ..data.errors import InputError, check_finite
 from ..data.frame import Frame
-from ..data.matrices import Coded, Matrix, RowIndex, RowsOfBlocks
 from ..data.warn import MissingValuesWarning, warn_once
 from ..families.columns import IndependentColumns
 from ..families.counts.binned import bin_names

@@ -252,7 +252,7 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> Proposals:
         frame = frame.rows(first)
         keys = keyed(frame, schema.used, rows)
     held = Held(frame, rows, keys, counts, whole=found is not None)
-    if not held.tell.counts().any():  # no class has two rows
+    if not held.scored.counts().any():  # no class has two rows
         return nothing_to_compare(schema, rows, ((NAIVE, "", 1.0),))
     tried: list[Tried] = []
     best: list[Candidate] = []
@@ -263,10 +263,12 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> Proposals:
             tried += attempts
             best.append(taken)
         naive = (
-            None if with_copies is None else _naive_alone(schema, with_copies, float(held.told(held.compared)[1].sum()))
+            None
+            if with_copies is None
+            else _naive_alone(schema, with_copies, float(held.labels(held.compared)[1].sum()))
         )
         proposed = _proposed(schema, best, held, tried, naive)
-    guarded = held.tell.some(held.guarded)
+    guarded = held.scored.some(held.guarded)
     places, (codes, weights) = first[held.look[held.guarded]], guarded.part(0, len(guarded))
     guard = Guard(rows.classes.labels, places if every_row else look[places], codes, weights)
     if not every_row:
@@ -293,12 +295,12 @@ def _tuned(structure: Structure, held: Held, so_far: float) -> tuple[Candidate, 
     alone = [p for i, p in enumerate(structure.specs) if i != structure.joint]
     compared, besides = slice(0, held.compared), slice(held.compared, None)
     rest = held.scores(alone, compared)
-    told, log_prior = held.told(held.compared), held.log_prior(held.compared)
+    labels, log_prior = held.labels(held.compared), held.log_prior(held.compared)
     lately: Pooled | None = None  # what was found last
 
     def tried(settings: str, scores: Array) -> Tried:
         nonlocal lately
-        lately = pooled([scores], log_prior, *told, start=lately)
+        lately = pooled([scores], log_prior, *labels, start=lately)
         return Tried(structure.name, settings, lately.loss, float(lately.powers[0]))
 
     if structure.joint is None:
@@ -320,7 +322,7 @@ def _tuned(structure: Structure, held: Held, so_far: float) -> tuple[Candidate, 
         scores = bounded(left)
         settings = f"tie={tie:g}, shrinkage={shrinkage:g}" + ("" if np.isinf(freedom) else ", heavy tails")
         found.append((family, tried(settings, scores + rest), scores))
-        densities.append(left.log_density[np.arange(held.compared), told[0]])
+        densities.append(left.log_density[np.arange(held.compared), labels[0]])
         return best()[0] is family
 
     def best() -> tuple[MultivariateGaussian, Tried, Array]:
@@ -348,7 +350,7 @@ def _tuned(structure: Structure, held: Held, so_far: float) -> tuple[Candidate, 
 
     made = Candidate(replace(structure, specs=with_family(taken)), least_loss, scores + rest, others)
     if structure.is_density:
-        densest = max(range(len(found)), key=lambda i: round(float(told[1] @ densities[i]), 6))
+        densest = max(range(len(found)), key=lambda i: round(float(labels[1] @ densities[i]), 6))
         log_density = densities[densest] + held.log_density(alone)
         made = replace(made, dense=with_family(found[densest][0]), log_density=log_density)
     return made, [t for _, t, _ in found]
@@ -360,7 +362,7 @@ def _naive_alone(schema: Schema, held: Held, worth: float) -> Pooled:
     Rows that come again and again may be copies, or all the rows there are: a structure that cannot remember them is
     hardly misled by copies, and is never left for less.
     """
-    (codes, weights), log_prior = held.told(held.compared), held.log_prior(held.compared)
+    (codes, weights), log_prior = held.labels(held.compared), held.log_prior(held.compared)
     scores, rows = [held.scores(schema.specs, slice(0, held.compared))], (codes, weights * (worth / weights.sum()))
     return pooled(scores, log_prior, *rows)
 
@@ -373,13 +375,13 @@ def _proposed(
     Those that the rows compared show to be worth it, on all rows looked at: few do not show how rare outliers
     are.
     """
-    rows, log_prior = held.told(held.compared), held.log_prior(held.compared)
+    rows, log_prior = held.labels(held.compared), held.log_prior(held.compared)
     start = np.array([one.tried.power for one in best]) / len(best)
     kept, found = _worth([(one, one.scores) for one in best], log_prior, rows, start)
     scores = [one.scores for one in kept]
     alone = best[0], best[0].scores
     if held.compared < len(held.look):
-        rows, log_prior = held.told(len(held.tell)), held.log_prior()
+        rows, log_prior = held.labels(len(held.scored)), held.log_prior()
         more = [(one, np.concatenate([one.scores, one.besides()])) for one in (*kept, best[0])]
         (kept, found), alone = _worth(more[:-1], log_prior, rows, found), more[-1]
         scores = [s for one, s in more[:-1] if one in kept]
@@ -414,7 +416,7 @@ def _proposed(
 def _with_lone_rows(loss: float, outlier_rate: float, held: Held) -> float:
     """The loss of the rows compared, and of those whose class has no other row: no more than outliers to any model."""
     weights = held.few.part(0, len(held.few))[1]
-    lone = weights * (held.tell.part(0, len(held.tell))[1] <= 0)
+    lone = weights * (held.scored.part(0, len(held.scored))[1] <= 0)
     share = float(lone.sum() / weights.sum())
     if not share:
         return loss
@@ -483,7 +485,7 @@ def _selection(
     named = tuple((one.tried.name, one.tried.settings, float(b)) for one, b in zip(members, pool.powers, strict=True))
     if not members:
         return Selection(tried, named, 0.0, expected, pool.loss, density)
-    codes, weights = held.told(held.compared)
+    codes, weights = held.labels(held.compared)
     posterior = _posterior([s[: held.compared] for s in scores], held.log_prior(held.compared), pool)
     loss = float(-weights @ np.log(posterior[np.arange(held.compared), codes]) / weights.sum())
     return Selection(tried, named, pool.outlier_rate, expected, loss, density)
@@ -499,7 +501,7 @@ def _posterior(scores: Sequence[Array], log_prior: Array, pool: Pooled) -> Array
 
 def _densest(best: list[Candidate], held: Held) -> Candidate:
     """The structure with the best leave-one-out density; the naive one, if no other surely does."""
-    weights = held.told(held.compared)[1]
+    weights = held.labels(held.compared)[1]
     naive = best[0]
     found, most = naive, 0.0
     for one in best[1:]:

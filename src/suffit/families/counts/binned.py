@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from ...core.family import Family, Scorer, register
 from ...core.leave_one_out import LooScores
 from ...core.stats import Stats
-from ...data.arrays import Array, Cells, Codes, freeze
+from ...data.arrays import Array, Categories, Cells, Coded, Codes, block, freeze, is_sparse
 from ...data.errors import InputError, check_finite
-from ...data.matrices import Categories, Coded, block, is_sparse
 from ...data.rows import Rows
 from ...data.warn import DataWarning, warn_once
 from ...kernels.runtime.threads import COPY_CELLS, in_order, row_blocks
@@ -143,7 +142,7 @@ class Binned(SmoothedFamily[Categories]):
 
     @property
     def is_tuned(self) -> bool:
-        return type(self).tuned is Binned.tuned and self.edges is not None and not self.alpha_is_open
+        return self.edges is not None and not self.alpha_is_open
 
     def tuned(self, X: Categories, rows: Rows, columns: Sequence[str]) -> Family:
         """With edges chosen from these rows, where they are not given."""

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from ...core.family import EMPTIED, INTEGER, register
 from ...core.leave_one_out import LooScores
 from ...core.stats import CATEGORY, CLASS, Stats, layout
-from ...data.arrays import Array, Cells, freeze
+from ...data.arrays import Array, Categories, Cells, Coded, freeze
 from ...data.errors import NotLearnedError
 from ...data.labels import Index, sorted_places
-from ...data.matrices import Categories, Coded
 from ...data.rows import Rows, column_codes
 from ...data.warn import warn_absent
 from ...kernels.runtime.threads import COPY_CELLS, every, in_order, row_blocks

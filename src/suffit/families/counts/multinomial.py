@@ -15,10 +15,9 @@ from ...core.family import EMPTIED, Between, Running, Scorer, Terms, register
 from ...core.leave_one_out import LooScores
 from ...core.logistic import Impossible, LogisticForm
 from ...core.stats import CLASS, FEATURE, ROUNDING, Stats, layout
-from ...data.arrays import Array, Cells, Codes, adds_up, freeze, sum_is_finite
+from ...data.arrays import Array, Cells, Codes, Csr, NumberRows, adds_up, block, csr, freeze, is_sparse, sum_is_finite
 from ...data.errors import CellError, InputError, check_finite
 from ...data.labels import Index
-from ...data.matrices import Csr, NumberRows, block, csr, is_sparse
 from ...data.rows import Rows
 from ...data.warn import warn_absent
 from ..elementwise.shape import never_learned, without, word_name

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from ...core.family import Between, Scorer, Terms
 from ...core.logistic import Impossible, LogisticForm
 from ...core.stats import Stats
-from ...data.arrays import Array, Cells, Codes, freeze
+from ...data.arrays import Array, Categories, Cells, Coded, Codes, freeze
 from ...data.errors import refuse
-from ...data.matrices import Categories, Coded
 from ...data.rows import column_codes, is_missing
 from ...kernels.runtime.threads import COPY_CELLS
 from .shape import draw_shares, names_of

@@ -8,8 +8,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data.arrays import Array, freeze, sum_is_finite
-from ...data.matrices import Csr, NumberRows, block, entries, is_sparse
+from ...data.arrays import Array, Csr, NumberRows, block, entries, freeze, is_sparse, sum_is_finite
 from ...data.rows import Rows
 from ...kernels.runtime.threads import every, in_order, row_blocks
 from ..elementwise.scores import SOLVED_CELLS

@@ -14,8 +14,7 @@ from scipy.special import expit
 from ...core.family import register
 from ...core.leave_one_out import LooScores
 from ...core.stats import Stats
-from ...data.arrays import Array, sum_is_finite
-from ...data.matrices import NumberRows, csr, is_sparse
+from ...data.arrays import Array, NumberRows, csr, is_sparse, sum_is_finite
 from ...data.rows import Rows
 from ..tuning import dirichlet_evidence
 from .shape import Elementwise, Natural, without

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from ...core.family import POSITIVE, Family, register
-from ...data.arrays import Array, freeze
-from ...data.matrices import NumberRows, is_sparse
+from ...data.arrays import Array, NumberRows, freeze, is_sparse
 from ...data.rows import Rows
 from .shape import Elementwise, Natural
 
@@ -90,7 +89,7 @@ class Gamma(Elementwise):
 
     @property
     def is_tuned(self) -> bool:
-        return type(self).tuned is Gamma.tuned and self.origin is not None and not self.alpha_is_open
+        return self.origin is not None and not self.alpha_is_open
 
     def tuned(self, X: NumberRows, rows: Rows, columns: Sequence[str]) -> Family:
         """With origins chosen from these rows."""

@@ -10,8 +10,7 @@ import numpy as np
 
 from ...core.leave_one_out import LooScores
 from ...core.stats import ROUNDING, Stats
-from ...data.arrays import Array, Codes, freeze
-from ...data.matrices import NumberRows, block, is_sparse
+from ...data.arrays import Array, Codes, NumberRows, block, freeze, is_sparse
 from ...data.rows import Rows
 from ...kernels.runtime.threads import every, row_blocks
 from .shape import LOO_CELLS, Elementwise, without

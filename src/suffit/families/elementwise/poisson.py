@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import gammaln
 
-from ...core.family import INTEGER, least, register
+from ...core.family import INTEGER, register
 from ...data.arrays import Array
+from ...data.validate import check_setting
 from .nonnegative import Amount
 from .shape import Natural
 
@@ -58,7 +59,7 @@ class Poisson(Amount):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        least(self, "unit", self.unit, 0.0, open_low=True)
+        check_setting(self, "unit", self.unit, 0.0, open_low=True)
 
     @property
     def adds_entries(self) -> bool:

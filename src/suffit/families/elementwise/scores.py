@@ -13,8 +13,7 @@ from scipy import sparse
 from ...core.family import Between, Scorer, Terms
 from ...core.logistic import Impossible, LogisticForm
 from ...core.stats import Stats
-from ...data.arrays import Array, Cells, Codes, adds_up, freeze
-from ...data.matrices import Csr, NumberRows, block, csr, entries, is_sparse
+from ...data.arrays import Array, Cells, Codes, Csr, NumberRows, adds_up, block, csr, entries, freeze, is_sparse
 from ...kernels.runtime.threads import COPY_CELLS, in_order, row_blocks
 
 if TYPE_CHECKING:

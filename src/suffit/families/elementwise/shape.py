@@ -18,10 +18,20 @@ from numpy.typing import NDArray
 from ...core.family import EMPTIED
 from ...core.leave_one_out import LooScores
 from ...core.stats import CLASS, FEATURE, ROUNDING, Stats, is_rounding, layout
-from ...data.arrays import Array, freeze, sum_is_finite
+from ...data.arrays import (
+    Array,
+    Csr,
+    NumberRows,
+    block,
+    csr,
+    entries,
+    freeze,
+    is_sparse,
+    sparse_without_missing,
+    sum_is_finite,
+)
 from ...data.errors import InputError, NotLearnedError
 from ...data.labels import Index
-from ...data.matrices import Csr, NumberRows, block, csr, entries, is_sparse, sparse_without_missing
 from ...data.rows import Rows
 from ...data.warn import warn_absent
 from ...kernels.runtime.threads import COPY_CELLS, cores, entry_blocks, every, in_order, row_blocks

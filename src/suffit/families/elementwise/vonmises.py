@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import i0e, i1e
 
-from ...core.family import least, register
+from ...core.family import register
 from ...data.arrays import Array
+from ...data.validate import check_setting
 from .shape import Elementwise, Natural
 
 MOST_CONCENTRATED = 1e10  # the largest κ: a class that never varies has no concentration of its own
@@ -90,7 +91,7 @@ class VonMises(Elementwise):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        least(self, "period", self.period, 0.0, open_low=True)
+        check_setting(self, "period", self.period, 0.0, open_low=True)
 
     def infeasible(self, n: Array, t: Array, slack: Array) -> NDArray[np.bool_]:
         """The resultant is no longer than n."""

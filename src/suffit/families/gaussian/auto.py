@@ -10,9 +10,8 @@ import numpy as np
 
 from ...core.family import Family, Scorer
 from ...core.stats import Stats
-from ...data.arrays import Array
+from ...data.arrays import Array, NumberRows
 from ...data.errors import InputError
-from ...data.matrices import NumberRows
 from ...data.rows import Rows
 from ..tuning import (
     LOO,
@@ -64,7 +63,6 @@ class AnyGaussian(Family[NumberRows, Stats]):
     unbiased: bool = False
 
     key: ClassVar[str] = "any_gaussian"
-    may_warn: ClassVar[bool] = True
 
     def tuned(self, X: NumberRows, rows: Rows, columns: Sequence[str]) -> Family:
         """Of the structures no worse than the best by more than its standard error, that with the fewest parameters.

@@ -11,14 +11,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.family import CONTINUOUS, EMPTIED, INTEGER, Running, Scorer, least, register
+from ...core.family import CONTINUOUS, EMPTIED, INTEGER, Running, Scorer, register
 from ...core.leave_one_out import LooScores
 from ...core.stats import CLASS, FEATURE, ROUNDING, Stats, layout
-from ...data.arrays import Array, Codes, adds_up, freeze
+from ...data.arrays import Array, Codes, Csr, NumberRows, adds_up, block, csr, freeze, is_sparse, sparse_without_missing
 from ...data.errors import InputError, check_finite
 from ...data.labels import Index
-from ...data.matrices import Csr, NumberRows, block, csr, is_sparse, sparse_without_missing
 from ...data.rows import Rows
+from ...data.validate import check_setting
 from ...data.warn import SingularClassWarning, warn_absent, warn_once
 from ...kernels.runtime.threads import every, in_order, row_blocks
 from ..columns import IndependentColumns
@@ -184,13 +184,12 @@ class Gaussian(IndependentColumns):
 
     key: ClassVar[str] = "gaussian"
     candidate_for: ClassVar[tuple[str, ...]] = (INTEGER, CONTINUOUS)
-    may_warn: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        least(self, "smoothing", self.smoothing, 0.0)
-        least(self, "tie", self.tie, 0.0, 1.0)
-        least(self, "shrinkage", self.shrinkage, 0.0, 1.0)
-        least(self, "prior_rows", self.prior_rows, 0.0)
+        check_setting(self, "smoothing", self.smoothing, 0.0)
+        check_setting(self, "tie", self.tie, 0.0, 1.0)
+        check_setting(self, "shrinkage", self.shrinkage, 0.0, 1.0)
+        check_setting(self, "prior_rows", self.prior_rows, 0.0)
         if self.floor not in ("own", "bounded", "largest"):
             raise ValueError(f"{type(self).__name__}(floor={self.floor!r}): must be 'own', 'bounded' or 'largest'")
 
@@ -288,6 +287,10 @@ class Gaussian(IndependentColumns):
         if bad.any():
             raise never_learned(after, bad, columns)
         warn_few_digits(before, after, columns)
+
+    def may_warn(self, stats: Stats) -> bool:
+        """Of a column that a class has no value in, or of a variance of 0 where nothing is added to it."""
+        return self.smoothing == 0.0 or not stats["n"].all()
 
     def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:
         """Means and variances from the moments."""

@@ -13,15 +13,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.family import EMPTIED, Family, Scorer, least, register
+from ...core.family import EMPTIED, Family, Scorer, register
 from ...core.leave_one_out import LooScores
 from ...core.stats import CLASS, FEATURE, PATTERN, ROUNDING, Layout, Stats
-from ...data.arrays import Array, Codes, freeze
+from ...data.arrays import Array, Codes, NumberRows, block, freeze, is_sparse
 from ...data.errors import InputError
 from ...data.labels import Index
-from ...data.matrices import NumberRows, block, is_sparse
 from ...data.rows import Rows
-from ...data.validate import ColumnNames
+from ...data.validate import ColumnNames, check_setting
 from ..tuning import LOO, Tuning, check_classes, tuned_covariance
 from .diagonal import PRIOR_ROWS, apart
 from .few_rows.kept import are_few, as_rows, check_kept, has_missing, is_kept, kept_rows, values_of
@@ -125,19 +124,18 @@ class MultivariateGaussian(JointMoments):
     tuning: Tuning | None = field(default=None, compare=False, repr=False)
 
     key: ClassVar[str] = "multivariate_gaussian"
-    may_warn: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.tie != LOO:
-            least(self, "tie", self.tie, 0.0, 1.0)
-        least(self, "ridge", self.ridge, 0.0, 1.0)
+            check_setting(self, "tie", self.tie, 0.0, 1.0)
+        check_setting(self, "ridge", self.ridge, 0.0, 1.0)
         if isinstance(self.shrinkage, str):
             if self.shrinkage not in ("ledoit-wolf", "oas", LOO):
                 raise ValueError(
                     f"shrinkage={self.shrinkage!r}: must be a number in [0, 1], 'ledoit-wolf', 'oas' or 'loo'"
                 )
         else:
-            least(self, "shrinkage", self.shrinkage, 0.0, 1.0)
+            check_setting(self, "shrinkage", self.shrinkage, 0.0, 1.0)
         if self.pooled and self.tie == LOO:
             raise ValueError(
                 "MultivariateGaussian(tie='loo', pooled=True): tie='loo' needs the sums of each class; use pooled=False"
@@ -163,8 +161,7 @@ class MultivariateGaussian(JointMoments):
 
     @property
     def is_tuned(self) -> bool:
-        of_its_own = type(self).tuned is not Family.tuned or type(self).tuned_on is not MultivariateGaussian.tuned_on
-        return not (of_its_own or LOO in (self.tie, self.shrinkage))
+        return LOO not in (self.tie, self.shrinkage)
 
     def tuned_on(self, X: NumberRows, rows: Rows, stats: Stats, columns: Sequence[str]) -> Family:
         """With the tie and the shrinkage of the least leave-one-out log-loss, where that is asked for.
@@ -243,6 +240,10 @@ class MultivariateGaussian(JointMoments):
         return covariances(CentredRows(x, one), replace(self._settings(), pool=None, unbiased=False))[1]
 
     # --- solve
+
+    def may_warn(self, stats: Stats) -> bool:
+        """Of covariances that are singular, which shows when they are factorised."""
+        return True
 
     def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:
         """Scatter about the means, tied, shrunk and factored; with heavier tails where that is asked for."""

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from ...core.family import POSITIVE, Between, Running, Scorer, Terms, register
 from ...core.logistic import Centred, LogisticForm
 from ...core.stats import Stats
-from ...data.arrays import Array, Cells, Codes, freeze
-from ...data.matrices import NumberRows, block
+from ...data.arrays import Array, Cells, Codes, NumberRows, block, freeze
 from ...kernels.runtime.threads import COPY_CELLS, row_blocks
 from .diagonal import Gaussian
 from .scores import GaussianScorer

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from ...core.family import EMPTIED, Family
 from ...core.stats import CLASS, FEATURE, PATTERN, Coarser, Layout, Stats, layout
-from ...data.arrays import Array, Codes, freeze
+from ...data.arrays import Array, Codes, NumberRows, block, csr, freeze, is_sparse
 from ...data.errors import InputError, check_finite
 from ...data.labels import Index
-from ...data.matrices import NumberRows, block, csr, is_sparse
 from ...data.rows import Rows
 from ...kernels.runtime.threads import cores, every, in_order, one_blas_thread, row_blocks
 from ..elementwise.shape import never_learned

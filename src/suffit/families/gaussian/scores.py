@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from ...core.family import Between, Scorer, Terms
 from ...core.logistic import LogisticForm
 from ...core.stats import Stats
-from ...data.arrays import Array, Codes, adds_up, freeze
+from ...data.arrays import Array, Codes, Csr, NumberRows, adds_up, block, csr, entries, freeze, is_sparse
 from ...data.errors import check_finite, check_stored
-from ...data.matrices import Csr, NumberRows, block, csr, entries, is_sparse
 from ...kernels.runtime.threads import COPY_CELLS, row_blocks
 from .missing.patterns import NO_VARIANCE, Flags
 

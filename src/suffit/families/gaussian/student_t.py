@@ -12,9 +12,8 @@ from scipy.special import gammaln
 from ...core.family import Between, Scorer, Terms
 from ...core.logistic import LogisticForm
 from ...core.stats import Stats
-from ...data.arrays import Array, Codes
+from ...data.arrays import Array, Codes, NumberRows, block
 from ...data.errors import InputError
-from ...data.matrices import NumberRows, block
 from ...kernels.runtime.threads import COPY_CELLS
 from .scores import LOG_2PI, OwnScorer, SharedScorer, centred
 

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...core.family import Terms
-from ...data.arrays import Array, Codes
-from ...data.matrices import Csr, NumberRows, block, csr, entries, is_sparse
+from ...data.arrays import Array, Codes, Csr, NumberRows, block, csr, entries, is_sparse
 from ..elementwise.scores import sparse_terms
 
 if TYPE_CHECKING:

@@ -23,10 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core.stats import CLASS, FEATURE, Coarser, Layout, Stats, layout
-from ....data.arrays import Array, freeze
+from ....data.arrays import Array, NumberRows, block, freeze, is_sparse
 from ....data.errors import InputError, NotLearnedError, check_finite
 from ....data.labels import Index
-from ....data.matrices import NumberRows, block, is_sparse
 from ....data.rows import Rows
 from ..moments import SCATTER, SCATTER_FOURTH, SCATTER_POOLED, check_powers
 

@@ -21,8 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ....data.arrays import Array
-from ....data.matrices import NumberRows, is_sparse
+from ....data.arrays import Array, NumberRows, is_sparse
 
 Flags = NDArray[np.bool_]
 

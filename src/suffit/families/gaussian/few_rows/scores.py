@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from ....core.family import Between
 from ....core.logistic import LogisticForm
 from ....core.stats import Stats
-from ....data.arrays import Array, Codes, freeze
+from ....data.arrays import Array, Codes, NumberRows, block, freeze, is_sparse
 from ....data.errors import InputError
-from ....data.matrices import NumberRows, block, is_sparse
 from ....families.gaussian.few_rows.low_rank import Whitening
 from ....kernels.runtime.threads import one_blas_thread
 from ..missing.patterns import ROOM
