@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 if TYPE_CHECKING:
+    from scipy import sparse
     from typing_extensions import TypeIs
 
 Array = NDArray[np.float64]
@@ -46,6 +46,10 @@ def adds_up(a: Cells) -> bool:
 
 def is_sparse(X: object) -> TypeIs[Csr]:
     """Whether X is a scipy.sparse matrix or array."""
+    if isinstance(X, np.ndarray):
+        return False
+    from scipy import sparse
+
     return sparse.issparse(X)
 
 
