@@ -58,6 +58,10 @@ _HOME = {
     "ModelFileError": "data.errors",
     "load": "files.store",
     "normal_logpdf": "explain.density",
+    "Comparison": "comparison.result",
+    "compare": "comparison.study",
+    "Truth": "comparison.simulate",
+    "simulate": "comparison.simulate",
     "LogisticForm": "core.logistic",
     "set_threads": "kernels.runtime.threads",
     "warm_up": "warm",
@@ -79,6 +83,7 @@ __all__ = [
     "Binned",
     "Categorical",
     "CategoricalNB",
+    "Comparison",
     "ComplementNB",
     "DataWarning",
     "Decision",
@@ -112,19 +117,25 @@ __all__ = [
     "Stats",
     "Summary",
     "TextColumnWarning",
+    "Truth",
     "UnknownCategoryWarning",
     "VonMises",
     "check_assumptions",
     "check_family",
+    "compare",
     "load",
     "mean_cost",
     "normal_logpdf",
     "register",
     "set_threads",
+    "simulate",
     "warm_up",
 ]
 
 if TYPE_CHECKING:
+    from .comparison.result import Comparison
+    from .comparison.simulate import Truth, simulate
+    from .comparison.study import compare
     from .core.family import Family, register
     from .core.logistic import LogisticForm
     from .core.model import Model

@@ -1,0 +1,183 @@
+"""What a comparison found: scores with their standard errors, curves, confusions, and a verdict in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..data.arrays import Array, Cells
+from ..data.frame import Template
+from .scores import SCORES
+from .verdict import verdict
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+HEADS = ("accuracy", "log-loss", "Brier score", "calibration error", "ROC AUC")
+
+
+@dataclass(frozen=True)
+class Held:
+    """How one model did on rows that it had not seen."""
+
+    each: Mapping[str, Sequence[float]]  # the scores of every fold; seconds of a fit and of a prediction of all rows
+    confusion: Array  # rows of a class that were given each class  # (K, K)
+    proba: Array  # of every row, the mean over the repeats  # (n, K)
+
+    @cached_property
+    def mean(self) -> dict[str, float]:
+        """The mean over the folds of every score."""
+        return {name: float(np.mean(values)) for name, values in self.each.items()}
+
+    @cached_property
+    def standard_error(self) -> dict[str, float]:
+        """The standard error of each mean, as if folds were independent."""
+        return {
+            name: float(np.std(values, ddof=1) / len(values) ** 0.5) if len(values) > 1 else float("nan")
+            for name, values in self.each.items()
+        }
+
+
+@dataclass(frozen=True)
+class Curves:
+    """The error and the log-loss of every model at several sizes or shares, each measured a few times."""
+
+    what: str
+    at: tuple[float, ...]
+    errors: Mapping[str, Array]  # (repeats, len(at)); NaN where a model could not be fitted
+    losses: Mapping[str, Array]
+
+    def mean(self, name: str) -> Array:
+        """The mean error of a model.  # → (len(at),)"""
+        return np.asarray(np.mean(self.errors[name], axis=0))
+
+    def standard_error(self, name: str) -> Array:
+        """Of these means.  # → (len(at),)"""
+        e = self.errors[name]
+        return np.asarray(np.std(e, axis=0, ddof=1) / len(e) ** 0.5)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Models side by side on the same rows.
+
+    Attributes
+    ----------
+    classes : ndarray
+        The labels, sorted.
+    n_rows : int
+        How many rows were compared on.
+    held : dict
+        By model: ``mean``, ``standard_error`` and ``each`` fold's accuracy, log_loss, brier, calibration_error and
+        roc_auc, the seconds of ``fit`` and ``predict``, its ``confusion`` and the probabilities ``proba``.
+    curves : Curves or None
+        Error against the number of rows learned.
+    robustness : dict of Curves
+        Error with "wrong labels", "outliers" and "missing values".
+    filled : tuple of str
+        The models that saw a table whose missing values had been filled.
+    form : str
+        The kind of table that data frames are made as.
+    verdict : str
+        What came out, in words.
+
+    See Also
+    --------
+    compare : Makes one.
+
+    Examples
+    --------
+    >>> import suffit
+    >>> X, y = suffit.simulate("gaussian").sample(200, random_state=0)
+    >>> found = suffit.compare(X, y, ["LDA", "QDA"], curves=False, robustness=False)
+    >>> sorted(found.held)
+    ['LDA', 'QDA']
+    """
+
+    classes: Cells
+    n_rows: int
+    held: Mapping[str, Held]
+    curves: Curves | None
+    robustness: Mapping[str, Curves]
+    filled: tuple[str, ...]
+    form: str = "dict"
+
+    @cached_property
+    def verdict(self) -> str:
+        """What came out, in words."""
+        return verdict({n: (h.mean, h.standard_error) for n, h in self.held.items()}, self.curves, self.filled)
+
+    @property
+    def confusion(self) -> dict[str, Any]:
+        """By model: rows of each class that were given each class, as a data frame."""
+        labels = [str(c) for c in self.classes]
+        made = {}
+        for name, held in self.held.items():
+            columns: dict[str, Cells] = {"true class": np.array(labels, dtype=object)}
+            columns |= {f"given {c}": held.confusion[:, k] for k, c in enumerate(labels)}
+            made[name] = self._table(columns)
+        return made
+
+    def to_frame(self) -> Any:
+        """Return a data frame: a row for each model, every score with its standard error, and the seconds.
+
+        Returns
+        -------
+        data frame
+            Of the library the rows came from; for plain arrays pandas where it is installed, else a dict of arrays.
+
+        """
+        columns: dict[str, Cells] = {"model": np.array(list(self.held), dtype=object)}
+        for score in SCORES:
+            columns[score] = np.array([held.mean[score] for held in self.held.values()])
+            columns[f"{score} ±"] = np.array([held.standard_error[score] for held in self.held.values()])
+        for score in ("fit", "predict"):
+            columns[f"{score} seconds"] = np.array([held.mean[score] for held in self.held.values()])
+        return self._table(columns)
+
+    def _table(self, columns: Mapping[str, Cells]) -> Any:
+        return Template(self.form, {}).make(columns)
+
+    def plot(self) -> Figure:
+        """Return a figure: log-loss and error of every model, learning curves and robustness.
+
+        Returns
+        -------
+        matplotlib figure
+
+        """
+        from .pictures import overview
+
+        return overview(self)
+
+    def _rows(self) -> list[list[str]]:
+        """A line for each model, the best log-loss first: scores as text, with their standard errors."""
+        order = sorted(self.held, key=lambda name: self.held[name].mean["log_loss"])
+        lines = []
+        for name in order:
+            mean, error = self.held[name].mean, self.held[name].standard_error
+            cells = [f"{mean[s]:.3f} ± {error[s]:.3f}" for s in SCORES]
+            lines.append([name + ("*" if name in self.filled else ""), *cells, f"{1e3 * mean['fit']:.0f} ms"])
+        return lines
+
+    def __repr__(self) -> str:
+        lines = [["", *HEADS, "fit"], *self._rows()]
+        widths = [max(len(line[j]) for line in lines) for j in range(len(lines[0]))]
+        table = [
+            [c.rjust(w) if j else c.ljust(w) for j, (c, w) in enumerate(zip(line, widths, strict=True))]
+            for line in lines
+        ]
+        note = ["", "* saw a table whose missing values had been filled"] if self.filled else []
+        return "\n".join([*("  ".join(cells).rstrip() for cells in table), *note, "", self.verdict])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        head = "".join(f"<th>{escape(h)}</th>" for h in ("", *HEADS, "fit"))
+        body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in line) + "</tr>" for line in self._rows())
+        note = "<p>* saw a table whose missing values had been filled</p>" if self.filled else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}<p>{escape(self.verdict)}</p>"
