@@ -48,6 +48,7 @@ _HOME = {
     "check_assumptions": "explain.assumptions",
     "Explanation": "explain.terms",
     "Summary": "explain.summary",
+    "Parameters": "explain.parameters",
     "Family": "core.family",
     "check_family": "families.check",
     "register": "core.family",
@@ -110,6 +111,7 @@ __all__ = [
     "MultinomialNB",
     "MultivariateGaussian",
     "NaiveBayes",
+    "Parameters",
     "Poisson",
     "PoissonNB",
     "QuadraticDiscriminantAnalysis",
@@ -160,6 +162,7 @@ if TYPE_CHECKING:
     from .estimators.text import ComplementNB, MultinomialNB
     from .explain.assumptions import Assumptions, check_assumptions
     from .explain.density import normal_logpdf
+    from .explain.parameters import Parameters
     from .explain.summary import Summary
     from .explain.terms import Explanation
     from .families import (

@@ -49,6 +49,14 @@ class Terms(NamedTuple):
     never: Terms | None = None  # where smoothing is 0: events of probability 0 under a, less those under b
 
 
+class ParameterValues(NamedTuple):
+    """One parameter of several columns (or of a category, or a pair of columns, of each) in every class."""
+
+    name: str
+    columns: Sequence[str]
+    values: Array  # (K, len(columns))
+
+
 class Scorer(ABC, Generic[Data, SumsT]):
     """A solved family: log p(x | c) of every class, and the model read backwards."""
 
@@ -115,6 +123,10 @@ class Scorer(ABC, Generic[Data, SumsT]):
     def centres(self) -> Array:
         """The mean of every column in every class.  # → (K, p)"""
         raise NotImplementedError(f"{type(self).__name__} has no means")
+
+    def parameters(self, columns: Sequence[str]) -> list[ParameterValues]:
+        """What was fitted, by the names that textbooks have for it."""
+        return [ParameterValues("mean", columns, self.centres)]
 
     def filled(self, X: Data, posterior: Array) -> Data:
         """Missing values as their means given the rest of the row, mixed over the classes.  # (n, K) → (n, p)"""

@@ -49,6 +49,7 @@ from ..data.validate import (
     read_weight,
 )
 from ..data.warn import WarningCollector, current_collector, warn_once
+from ..explain.parameters import BlockParameters, Parameters
 from ..explain.summary import Summary
 from ..explain.terms import Explanation
 from ..posterior.calibrate import Calibration
@@ -807,6 +808,22 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
             type(self).__name__, self._fitted, self._density_solution(), given, self._columns_of_model(),
             self._table_form(), self._pool_in_words(),
         )  # fmt: skip
+
+    def parameters(self) -> Parameters:
+        """Return what was fitted: the parameters of every column in every class, to be printed or as a data frame.
+
+        Returns
+        -------
+        suffit.Parameters
+
+        """
+        return Parameters(
+            type(self).__name__, self._model.classes, self._fitted.prior, self._parameters(), self._table_form()
+        )
+
+    def _parameters(self) -> list[BlockParameters]:
+        """By block of columns that share a family."""
+        return [BlockParameters(self._model.family.key, 1.0, self._solved.scorer.parameters(self._model.columns))]
 
     def logistic_form(self) -> LogisticForm:
         """Return the posterior as explicit weights: per class (softmax), and ``.pair(a, b)`` as log-odds.

@@ -26,6 +26,7 @@ from ..data.rows import Rows
 from ..data.similar import IGNORED, SAMPLE_ROWS, UNKNOWN, some_rows, unknown_values
 from ..data.validate import Prior, class_codes, common_dtype, read_labels, read_weight
 from ..data.warn import ABSENT, DataWarning, DroppedColumnWarning, TextColumnWarning, UnknownCategoryWarning, warn_once
+from ..explain.parameters import BlockParameters
 from ..families.counts.categorical import Categorical
 from ..families.counts.scores import CategoricalScorer
 from ..families.product import LIKE_THE_FIRST, Product, ProductScorer
@@ -551,6 +552,14 @@ class GenerativeClassifier(GenerativeEstimator):
         solution = self._fitted.solution
         scorer = cast(ProductScorer, solution.scorer).as_density(len(self._plain.specs))
         return Solution(solution.classes, solution.log_prior, scorer, self._plain.columns)
+
+    def _parameters(self) -> list[BlockParameters]:
+        scorer = cast(ProductScorer, self._fitted.solution.scorer)
+        return [
+            BlockParameters(block.family.key, block.power, scorer.parameters_of(i))
+            for i, block in enumerate(scorer.blocks_of)
+            if block.power
+        ]
 
     def _table_form(self) -> str:
         return self._template.form

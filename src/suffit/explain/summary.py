@@ -168,9 +168,9 @@ class Summary:
             self._fit(),
             *([self.pool] if self.pool else []),
             "",
-            *_aligned(first, self._class_rows()),
+            *aligned(first, self._class_rows()),
         ]
-        lines += ["", *_aligned(second, self._column_rows())]
+        lines += ["", *aligned(second, self._column_rows())]
         return "\n".join([*lines, f"… and {more} more columns"] if more > 0 else lines)
 
     def _repr_html_(self) -> str:
@@ -180,9 +180,12 @@ class Summary:
         return f"<p>{self._what()}<br>{self._fit()}{pool}</p>{tables}"
 
 
-def _aligned(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+def aligned(head: Sequence[str], rows: Sequence[Sequence[str]], text: int = 1) -> list[str]:
+    """Lines of a table whose first ``text`` columns are words, and the others numbers."""
     width = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
     return [
-        "  ".join([row[0].ljust(width[0]), *(v.rjust(w) for v, w in zip(row[1:], width[1:], strict=True))]).rstrip()
+        "  ".join(
+            v.ljust(w) if i < text else v.rjust(w) for i, (v, w) in enumerate(zip(row, width, strict=True))
+        ).rstrip()
         for row in (head, *rows)
     ]

@@ -12,7 +12,7 @@ from typing import ClassVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.family import Between, Family, Scorer, Terms
+from ..core.family import Between, Family, ParameterValues, Scorer, Terms
 from ..core.leave_one_out import LooScores
 from ..core.logistic import Centred, Impossible, LogisticForm, Statistic
 from ..core.stats import CLASS, BlockSums, Stats
@@ -330,6 +330,19 @@ class ProductScorer(Scorer[RowsOfBlocks, BlockSums]):
             return np.concatenate([np.zeros(len(k.columns)) if J is None else k.power * J(a, b) for k, J in each])
 
         return between
+
+    def parameters(self, columns: Sequence[str]) -> list[ParameterValues]:
+        """Those of every block, in the columns' own units."""
+        return [found for i in range(len(self.scorers)) for found in self.parameters_of(i)]
+
+    def parameters_of(self, i: int) -> list[ParameterValues]:
+        """Those of one block; of normal columns that were divided by something, as they were before."""
+        block, found = self.blocks_of[i], self.scorers[i].parameters(self.blocks_of[i].columns)
+        if not block.scales:
+            return found
+        s = np.array(block.scales)
+        products = np.outer(s, s)[np.triu_indices(len(s), 1)]
+        return [f._replace(values=f.values * (products if f.name == "covariance" else s)) for f in found]
 
     def check_cells(self, X: RowsOfBlocks, rows: NDArray[np.int64], columns: Sequence[str]) -> None:
         for (scorer, part), block in zip(self._each(X), self.blocks_of, strict=True):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ...core.family import EMPTIED, Between, Running, Scorer, Terms, register
+from ...core.family import EMPTIED, Between, ParameterValues, Running, Scorer, Terms, register
 from ...core.leave_one_out import LooScores
 from ...core.logistic import Impossible, LogisticForm
 from ...core.stats import CLASS, FEATURE, ROUNDING, Stats, layout
@@ -415,6 +415,11 @@ class MultinomialScorer(Scorer[NumberRows, Stats]):
         """φ times the mean length of the class's documents."""
         log_phi, unseen = log_shares(self.count + self.alpha)
         return np.asarray(np.where(unseen > 0, 0.0, np.exp(log_phi)) * self.length[:, None])
+
+    def parameters(self, columns: Sequence[str]) -> list[ParameterValues]:
+        """φ: the share of every word among the words of a class."""
+        log_phi, unseen = log_shares(self.count + self.alpha)
+        return [ParameterValues("probability", columns, np.where(unseen > 0, 0.0, np.exp(log_phi)))]
 
     def log_likelihood(self, stats: Stats) -> Array | None:
         """Σ counts · weights."""

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.family import Between, Scorer, Terms
+from ...core.family import Between, ParameterValues, Scorer, Terms
 from ...core.logistic import Impossible, LogisticForm
 from ...core.stats import Stats
 from ...data.arrays import Array, Categories, Cells, Coded, Codes, freeze
@@ -206,6 +206,11 @@ class CategoricalScorer(Scorer[Categories, Stats]):
     def names(self) -> tuple[str, ...]:
         """What the columns of the one-hot coding are called."""
         return names_of(self.columns, self.categories)
+
+    def parameters(self, columns: Sequence[str]) -> list[ParameterValues]:
+        """P(category | class), column by column."""
+        table, never = np.concatenate(self.tables, axis=1), np.concatenate(self.never, axis=1)
+        return [ParameterValues("probability", self.names(), np.where(never > 0, 0.0, np.exp(table)))]
 
     def logistic_form(self) -> LogisticForm:
         """Linear in the one-hot coding of the categories."""

@@ -162,6 +162,10 @@ class Bernoulli(Elementwise):
         """φ times what 1 stands for."""
         return np.asarray(expit(theta[..., 0]) * self.present)
 
+    def parameters(self, theta: Array) -> dict[str, Array]:
+        """φ, the share of rows in which the column is present."""
+        return {"probability": np.asarray(expit(theta[..., 0]))}
+
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
         """Present with probability φ = 1/(1 + e^−θ)."""
         return (rng.random(theta.shape[:-1]) * (1 + np.exp(-theta[..., 0])) < 1).astype(np.float64)

@@ -111,6 +111,10 @@ class Beta(Elementwise):
         """a/(a + b)."""
         return np.asarray((theta[..., 0] + 1) / (theta.sum(axis=-1) + 2))
 
+    def parameters(self, theta: Array) -> dict[str, Array]:
+        """The exponents a and b, each less 1 in the density."""
+        return {"a": theta[..., 0] + 1, "b": theta[..., 1] + 1}
+
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
         """Beta variates, kept off the ends."""
         x = rng.beta(theta[..., 0] + 1, theta[..., 1] + 1)

@@ -61,6 +61,10 @@ class Exponential(Amount):
         """1/λ; 0 for a column that is 0 throughout."""
         return np.divide(-1.0, theta[..., 0], out=np.zeros(theta.shape[:-1]), where=theta[..., 0] < 0)
 
+    def parameters(self, theta: Array) -> dict[str, Array]:
+        """λ = −θ."""
+        return {"rate": -theta[..., 0]}
+
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
         """Waiting times; 0 where the column is 0 throughout."""
         rate = -theta[..., 0]

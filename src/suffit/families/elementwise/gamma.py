@@ -171,6 +171,11 @@ class Gamma(Elementwise):
         share = np.where(near, (theta[..., 0] * o + 1) / k, 0.0)  # u/(1 + u), the mean being o·(1 + u)
         return np.where(near, o / (1 - share), plain)
 
+    def parameters(self, theta: Array) -> dict[str, Array]:
+        """The shape k and the rate λ: the mean is k/λ."""
+        shape = theta[..., 1] + 1
+        return {"shape": shape, "rate": np.asarray(shape / self.mean(theta))}
+
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
         k = theta[..., 1] + 1
         if not self.origin:

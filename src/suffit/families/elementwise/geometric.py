@@ -61,6 +61,10 @@ class Geometric(Amount):
         """(1 − π)/π."""
         return np.asarray(1 / np.expm1(-theta[..., 0]))
 
+    def parameters(self, theta: Array) -> dict[str, Array]:
+        """π, the chance of a success after which counting ends."""
+        return {"probability": -np.expm1(theta[..., 0])}
+
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
         """Failures before a success of probability 1 − e^θ."""
         return rng.geometric(-np.expm1(theta[..., 0])).astype(np.float64) - 1.0

@@ -89,5 +89,9 @@ class Poisson(Amount):
         """λ units."""
         return np.asarray(np.exp(theta[..., 0]) * self.unit)
 
+    def parameters(self, theta: Array) -> dict[str, Array]:
+        """λ, in units of x."""
+        return {"rate": self.mean(theta)}
+
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
         return rng.poisson(np.exp(theta[..., 0])).astype(np.float64) * self.unit

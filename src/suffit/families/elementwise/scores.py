@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ...core.family import Between, Scorer, Terms
+from ...core.family import Between, ParameterValues, Scorer, Terms
 from ...core.logistic import Impossible, LogisticForm
 from ...core.stats import Stats
 from ...data.arrays import Array, Cells, Codes, Csr, NumberRows, adds_up, block, csr, entries, freeze, is_sparse
@@ -242,6 +242,14 @@ class ElementwiseScorer(Scorer[NumberRows, Stats]):
         with np.errstate(all="ignore"):
             means = self.family.mean(self.form.theta)
         return self._possible(np.where(np.isfinite(means), means, 1.0), slice(None), self.family.interval[1])
+
+    def parameters(self, columns: Sequence[str]) -> list[ParameterValues]:
+        """Those of the family; means are 0 or 1 where smoothing is 0 and a class never shows anything else."""
+        theta, found = self.form.theta, self.family.parameters(self.form.theta)
+        if self.never is not None:
+            means = self.family.mean(theta)
+            found = {k: self._possible(v, slice(None)) if np.array_equal(v, means) else v for k, v in found.items()}
+        return [ParameterValues(name, columns, values) for name, values in found.items()]
 
     def filled(self, X: NumberRows, posterior: Array) -> Array:
         """The mean of the mixture, where a value is missing."""

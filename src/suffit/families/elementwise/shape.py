@@ -143,6 +143,10 @@ class Elementwise(SmoothedFamily[NumberRows], IndependentColumns):
         many = np.broadcast_to(theta, (1000, *theta.shape))
         return np.asarray(self.draw(many, np.random.default_rng(0)).mean(axis=0))
 
+    def parameters(self, theta: Array) -> dict[str, Array]:
+        """The parameters that textbooks have for the family, by name.  # (K, p, order) → (K, p) each"""
+        return {"mean": self.mean(theta)}
+
     def mixed(self, posterior: Array, theta: Array) -> Array:
         """The mean of a mixture of the classes.  # (n, K), (K, p, order) → (n, p)"""
         return posterior @ self.mean(theta)

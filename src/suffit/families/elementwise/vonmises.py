@@ -132,6 +132,10 @@ class VonMises(Elementwise):
         length = np.divide(i1e(kappa) / i0e(kappa), kappa, out=np.zeros_like(kappa), where=kappa > 0)
         return self.mean(np.einsum("nc,cpo->npo", posterior, theta * length[..., None]))
 
+    def parameters(self, theta: Array) -> dict[str, Array]:
+        """The direction μ, in the column's own units, and the concentration κ."""
+        return {"direction": self.mean(theta), "concentration": np.hypot(theta[..., 0], theta[..., 1])}
+
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
         """Angles, in [0, period)."""
         a = rng.vonmises(np.arctan2(theta[..., 1], theta[..., 0]), np.hypot(theta[..., 0], theta[..., 1]))

@@ -10,7 +10,7 @@ from typing import ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.family import POSITIVE, Between, Running, Scorer, Terms, register
+from ...core.family import POSITIVE, Between, ParameterValues, Running, Scorer, Terms, register
 from ...core.logistic import Centred, LogisticForm
 from ...core.stats import Stats
 from ...data.arrays import Array, Cells, Codes, NumberRows, block, freeze
@@ -143,6 +143,10 @@ class LogNormalScorer(Scorer[NumberRows, Stats]):
         """exp(μ + σ²/2)."""
         variances = np.einsum("cjj->cj", self.inner.covariances())
         return np.asarray(np.exp(self.inner.means + variances / 2))
+
+    def parameters(self, columns: Sequence[str]) -> list[ParameterValues]:
+        """Those of log x."""
+        return [found._replace(name=f"{found.name} of the logarithm") for found in self.inner.parameters(columns)]
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> Array:
         """Exp of normal draws."""

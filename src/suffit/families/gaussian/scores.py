@@ -10,7 +10,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.family import Between, Scorer, Terms
+from ...core.family import Between, ParameterValues, Scorer, Terms
 from ...core.logistic import LogisticForm
 from ...core.stats import Stats
 from ...data.arrays import Array, Codes, Csr, NumberRows, adds_up, block, csr, entries, freeze, is_sparse
@@ -20,6 +20,7 @@ from .missing.patterns import NO_VARIANCE, Flags
 
 LOG_2PI = float(np.log(2 * np.pi))
 SMALLEST = float(np.finfo(np.float64).tiny)
+MOST_PAIRED = 200  # columns up to which the covariance of every pair is listed among the parameters
 NEAR = 30.0  # standard deviations from the middle up to which w·(x − m) + b errs by less than 1e-12 (ε·30²)
 
 
@@ -133,6 +134,20 @@ class GaussianScorer(Scorer[NumberRows, Stats]):
     @property
     def centres(self) -> Array:
         return self.means
+
+    def parameters(self, columns: Sequence[str]) -> list[ParameterValues]:
+        """Means, deviations, and the covariance of every pair of columns where they are joint and not too many."""
+        apart = self.sigma.ndim == 1 or isinstance(self, DiagonalScorer)
+        full = self.covariances()
+        found = [
+            ParameterValues("mean", columns, self.means),
+            ParameterValues("standard deviation", columns, np.sqrt(np.diagonal(full, axis1=1, axis2=2))),
+        ]
+        i, j = np.triu_indices(0 if apart or len(columns) > MOST_PAIRED else len(columns), 1)
+        if len(i):
+            pairs = [f"{columns[a]}, {columns[b]}" for a, b in zip(i.tolist(), j.tolist(), strict=True)]
+            found.append(ParameterValues("covariance", pairs, full[:, i, j]))
+        return found
 
     def filled(self, X: NumberRows, posterior: Array) -> Array:
         """By the regression on the columns that are there, where columns are joint."""

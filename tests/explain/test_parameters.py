@@ -1,0 +1,114 @@
+"""What was fitted, in print: the numbers are those of the rows, for every kind of model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.datasets import load_iris
+
+import suffit
+
+IRIS = load_iris(as_frame=True)
+X, Y = IRIS.data, IRIS.target_names[IRIS.target]
+
+
+def value(model, column: str, parameter: str) -> np.ndarray:
+    frame = model.parameters().to_frame()
+    row = frame[(frame["column"] == column) & (frame["parameter"] == parameter)]
+    assert len(row) == 1
+    return row[[str(c) for c in model.classes_]].to_numpy(dtype=float)[0]
+
+
+def test_means_and_deviations_are_those_of_the_classes():
+    model = suffit.GaussianNB(var_smoothing=0.0).fit(X, Y)
+    for column in X:
+        by_class = X[column].groupby(Y)
+        np.testing.assert_allclose(value(model, column, "mean"), by_class.mean())
+        np.testing.assert_allclose(value(model, column, "standard deviation"), by_class.std(ddof=0))
+
+
+@pytest.mark.parametrize("tie", [0.0, 1.0])
+def test_covariances_are_those_of_the_classes_or_of_all(tie: float):
+    model = suffit.GDA(tie=tie).fit(X, Y)
+    each = np.stack([np.cov(X[c == Y].T, ddof=0) for c in model.classes_])
+    if tie:
+        each[:] = each.mean(axis=0)
+    names = list(X)
+    np.testing.assert_allclose(value(model, f"{names[1]}, {names[3]}", "covariance"), each[:, 1, 3])
+    np.testing.assert_allclose(value(model, names[2], "standard deviation"), np.sqrt(each[:, 2, 2]))
+
+
+def test_a_family_has_its_textbook_parameters():
+    x = X.iloc[:, [0]]
+    shape, _, scale = stats.gamma.fit(x[Y == "setosa"].to_numpy(), floc=0)
+    model = suffit.NaiveBayes(suffit.Gamma(alpha=0)).fit(x, Y)
+    np.testing.assert_allclose(value(model, x.columns[0], "shape")[0], shape, rtol=1e-5)
+    np.testing.assert_allclose(value(model, x.columns[0], "rate")[0], 1 / scale, rtol=1e-5)
+    a, b, _, _ = stats.beta.fit(x[Y == "setosa"].to_numpy() / 10, floc=0, fscale=1)
+    model = suffit.NaiveBayes(suffit.Beta(alpha=0)).fit(x / 10, Y)
+    np.testing.assert_allclose(value(model, x.columns[0], "a")[0], a, rtol=1e-5)
+    np.testing.assert_allclose(value(model, x.columns[0], "b")[0], b, rtol=1e-5)
+    log = np.log(x.to_numpy()[:, 0])
+    model = suffit.NaiveBayes(suffit.LogNormal()).fit(x, Y)
+    np.testing.assert_allclose(value(model, x.columns[0], "mean of the logarithm")[0], log[Y == "setosa"].mean())
+    model = suffit.NaiveBayes(suffit.Exponential(alpha=0)).fit(x, Y)
+    np.testing.assert_allclose(value(model, x.columns[0], "rate")[0], 1 / x[Y == "setosa"].to_numpy().mean())
+
+
+def test_counts_rates_and_categories():
+    counts, y = np.array([[1, 2], [3, 0], [0, 5]]), ["a", "a", "b"]
+    np.testing.assert_allclose(value(suffit.MultinomialNB(alpha=0).fit(counts, y), "x1", "probability"), [2 / 6, 1.0])
+    np.testing.assert_allclose(value(suffit.PoissonNB(alpha=0).fit(counts, y), "x0", "rate"), [2.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(value(suffit.BernoulliNB(alpha=0).fit(counts > 0, y), "x1", "probability"), [0.5, 1.0])
+    model = suffit.CategoricalNB(alpha=1).fit(np.array([["u"], ["v"], ["u"]]), y)
+    np.testing.assert_allclose(value(model, "x0=u", "probability"), [0.5, 2 / 3])
+
+
+def test_every_block_of_a_pool_is_there_with_its_weight_in_the_columns_own_units():
+    wide = X * [1.0, 1000.0, 1.0, 1e-3]
+    model = suffit.GenerativeClassifier().fit(wide, Y)
+    frame = model.parameters().to_frame()
+    assert set(frame["weight"]) == {b.power for b in model._fitted.solution.scorer.blocks_of if b.power}
+    means = frame[(frame["parameter"] == "mean")]
+    for column in wide:
+        here = means[means["column"] == column][list(map(str, model.classes_))].to_numpy(dtype=float)
+        np.testing.assert_allclose(here, np.broadcast_to(wide[column].groupby(Y).mean(), here.shape), rtol=1e-9)
+    deviations = frame[frame["parameter"] == "standard deviation"]
+    spread = deviations[deviations["column"] == wide.columns[1]]["setosa"].to_numpy(dtype=float)
+    assert (np.abs(spread / wide.iloc[:, 1][Y == "setosa"].std() - 1) < 0.3).all()
+
+
+def test_a_mixed_table_with_missing_values_and_one_of_a_single_row():
+    age = [20.5, None, 41.25, 60.0, 33.3, 71.9, 18.25, 25.75]
+    table = pd.DataFrame({"age": age, "city": ["Bern", "Bern", None, "Chur", "Bern", "Chur", "Chur", "Bern"]})
+    frame = suffit.GenerativeClassifier(structure="naive").fit(table, list("aabbaabb")).parameters().to_frame()
+    assert {"age", "city=Bern", "city=Chur"} <= set(frame["column"])
+    assert np.isfinite(frame[["a", "b"]].to_numpy(dtype=float)).all()
+    assert np.isfinite(suffit.GaussianNB().fit([[1.0]], ["a"]).parameters().to_frame()["a"].astype(float)).all()
+
+
+def test_it_is_printed_column_by_column_and_says_what_it_leaves():
+    shown = repr(suffit.GaussianNB().fit(X, Y).parameters()).splitlines()
+    assert shown[0].startswith("GaussianNB: class prior setosa 0.333")
+    assert [line.split("  ")[0] for line in shown[3:5]] == ["sepal length (cm)"] * 2
+    rng = np.random.default_rng(0)
+    long = repr(suffit.LDA().fit(rng.normal(size=(60, 30)), np.arange(60) % 12).parameters())
+    assert "more lines and 4 more classes: to_frame() has all" in long
+
+
+def test_html_is_escaped():
+    model = suffit.GaussianNB().fit(pd.DataFrame({"<b>": [1.0, 2.0, 5.0, 6.0]}), ["<i>", "<i>", "x", "x"])
+    html = model.parameters()._repr_html_()
+    assert "<b>" not in html
+    assert "<i>" not in html
+    assert "&lt;b&gt;" in html
+
+
+def test_more_columns_than_rows_and_many_columns_list_no_pairs():
+    rng = np.random.default_rng(0)
+    model = suffit.LDA(solver="lsqr", shrinkage=0.5).fit(rng.normal(size=(20, 300)), np.arange(20) % 2)
+    frame = model.parameters().to_frame()
+    assert set(frame["parameter"]) == {"mean", "standard deviation"}
+    assert len(frame["column"]) == 600
