@@ -90,6 +90,7 @@ def test_only_estimators_and_what_compares_them_use_the_base_classes_of_scikit_l
 
 PAGES = [
     ("README.md", 10),
+    ("docs/comparing.md", 9),
     ("docs/deciding.md", 25),
     ("docs/engines.md", 15),
     ("docs/explaining.md", 12),

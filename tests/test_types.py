@@ -21,7 +21,7 @@ CEILING = {
     "posterior": (0, 0),
     "explain": (9, 0),
     "estimators": (22, 3),
-    "comparison": (37, 0),
+    "comparison": (40, 0),
     "files": (186, 10),
     "engines": (134, 2),
     "cli": (108, 2),

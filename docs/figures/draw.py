@@ -9,7 +9,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import LogisticRegression
 
 import suffit
@@ -127,7 +127,18 @@ def tuning() -> None:
     plt.close(figure)
 
 
+def comparing() -> None:
+    """Seven models on 569 tumours, for docs/comparing.md."""
+    cancer = load_breast_cancer(as_frame=True)
+    found = suffit.compare(cancer.data, cancer.target_names[cancer.target])
+    figure = found.plot()
+    figure.savefig(HERE / "comparison.png", dpi=90)
+    plt.close(figure)
+    print(found)
+
+
 if __name__ == "__main__":
+    comparing()
     deciding()
     poisson_is_logistic()
     explaining()

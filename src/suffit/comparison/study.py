@@ -143,12 +143,12 @@ class Study:
     def _probabilities(self, model: Any, splits: list[tuple[Places, Places]]) -> tuple[Array, float, float]:
         """Every row under a model that has not seen it, the seconds of a fit and of a prediction of all rows."""
         if adds_up(model):
+            P = model[-1].cross_val(self.matrix, self.codes, splits).proba  # before anything is timed: it compiles
             start = time.perf_counter()
-            model[-1].fit(self.matrix, self.codes)
-            fit = time.perf_counter() - start
-            start = time.perf_counter()
-            model[-1].predict_proba(self.matrix)
-            return model[-1].cross_val(self.matrix, self.codes, splits).proba, fit, time.perf_counter() - start
+            made = clone(model[-1]).fit(self.matrix, self.codes)
+            between = time.perf_counter()
+            made.predict_proba(self.matrix)
+            return P, between - start, time.perf_counter() - between
         P, fits, predicts = np.zeros((len(self.codes), len(self.classes))), [], 0.0
         for train, test in splits:
             start = time.perf_counter()
