@@ -23,6 +23,8 @@ _HOME = {
     "QuadraticDiscriminantAnalysis": "estimators.qda",
     "GenerativeClassifier": "estimators.tables",
     "Decision": "estimators.decision",
+    "Drift": "estimators.drift",
+    "drift": "estimators.drift",
     "Decisions": "posterior.decide",
     "mean_cost": "posterior.decide",
     "Bernoulli": "families",
@@ -89,6 +91,7 @@ __all__ = [
     "DataWarning",
     "Decision",
     "Decisions",
+    "Drift",
     "DroppedColumnWarning",
     "Explanation",
     "Exponential",
@@ -125,6 +128,7 @@ __all__ = [
     "check_assumptions",
     "check_family",
     "compare",
+    "drift",
     "load",
     "mean_cost",
     "normal_logpdf",
@@ -154,6 +158,7 @@ if TYPE_CHECKING:
     )
     from .estimators.categorical import CategoricalNB
     from .estimators.decision import Decision
+    from .estimators.drift import Drift, drift
     from .estimators.gda import GaussianDiscriminantAnalysis
     from .estimators.lda import LinearDiscriminantAnalysis
     from .estimators.naive_bayes import BernoulliNB, GaussianNB, NaiveBayes, PoissonNB

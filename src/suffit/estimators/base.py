@@ -1177,6 +1177,10 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         """The table's columns, and to which of them each column of the model belongs (None: they are the same)."""
         return self._model.columns, None
 
+    def _columns_of_density(self) -> tuple[Sequence[str], NDArray[np.int64] | None]:
+        """The same of the columns of the density's model."""
+        return self._columns_of_model()
+
     def _drawn_rows(self, n: int) -> Matrix:
         """Rows drawn from the model, as it reads them."""
         solution, rng = self._density_solution(), generator(0)

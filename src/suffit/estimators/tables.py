@@ -568,8 +568,10 @@ class GenerativeClassifier(GenerativeEstimator):
         return self._read_X_known(self.sample(n, random_state=0)[0])
 
     def _columns_of_model(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-        at = {name: j for j, name in enumerate(self._seen.used)}
-        return self._seen.used, np.array([at[name] for name in self._seen.owners], np.int64)
+        return _used_and_owners(self._seen)
+
+    def _columns_of_density(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+        return _used_and_owners(self._plain)
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> Cells:
         """Return the names of the columns that the model uses.
@@ -828,3 +830,9 @@ def _of_kind(values: Cells, kind: str) -> Cells:
     numbers = cast(Array, cells)
     whole = cells.dtype.kind == "f" and np.isfinite(numbers).all() and (numbers == np.round(numbers)).all()
     return cells.astype(np.int64) if whole and np.abs(numbers).max() < 2**62 else cells
+
+
+def _used_and_owners(schema: Schema) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """The table's columns that a schema uses, and to which of them each column of its blocks belongs."""
+    at = {name: j for j, name in enumerate(schema.used)}
+    return schema.used, np.array([at[name] for name in schema.owners], np.int64)

@@ -81,6 +81,7 @@ class Parameters:
         for block in self.blocks:
             for name, columns, found in block.found:
                 n = len(columns)
+                cells: Sequence[object]
                 for key, cells in zip(
                     labels, (columns, [block.family] * n, [block.weight] * n, [name] * n), strict=True
                 ):
