@@ -27,6 +27,7 @@ ROOMS = [
     "posterior",
     "explain",
     "estimators",
+    "figures",
     "comparison",
     "files",
     "engines",

@@ -21,6 +21,7 @@ CEILING = {
     "posterior": (0, 0),
     "explain": (9, 0),
     "estimators": (24, 3),
+    "figures": (20, 0),
     "comparison": (40, 0),
     "files": (186, 10),
     "engines": (134, 2),

@@ -13,6 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import LogisticRegression
 
 import suffit
+import suffit.figures
 
 HERE = Path(__file__).resolve().parent
 BLUE, RED, GREY = "#2c6fbb", "#c44e52", "#555555"
@@ -137,7 +138,53 @@ def comparing() -> None:
     print(found)
 
 
+def gaussians() -> None:
+    """G10: the normal density of two columns under one covariance and mean after another, for docs/pictures.md."""
+    matrices = {
+        "Σ = I": 1.0, "Σ = 0.6·I": 0.6, "Σ = 2·I": 2.0, "Σ = diag(1, 0.3)": [1.0, 0.3],
+        "Σ = [[1, .3], [.3, .5]]": [[1, 0.3], [0.3, 0.5]],
+        "Σ = [[1, .5], [.5, 1]]": [[1, 0.5], [0.5, 1]], "Σ = [[1, −.5], [−.5, 1]]": [[1, -0.5], [-0.5, 1]],
+        "Σ = [[1, .8], [.8, 1]]": [[1, 0.8], [0.8, 1]], "Σ = [[1, −.8], [−.8, 1]]": [[1, -0.8], [-0.8, 1]],
+        "Σ = [[3, .8], [.8, 1]]": [[3, 0.8], [0.8, 1]],
+    }  # fmt: skip
+    means = {"μ = (1, 0)": (1.0, 0.0), "μ = (−.5, 0)": (-0.5, 0.0), "μ = (−1, −1.5)": (-1.0, -1.5)}
+    each = [(name, (0.0, 0.0), cov) for name, cov in matrices.items()] + [(n, m, 1.0) for n, m in means.items()]
+    figure, axes = plt.subplots(3, 5, figsize=(15, 9.2), layout="constrained")
+    for ax, (name, mean, cov) in zip(axes.flat, each, strict=False):
+        suffit.figures.gaussian_contours(mean, cov, ax).set_title(name, fontsize=10)
+    for ax in axes.flat[len(each) :]:
+        ax.set_axis_off()
+    figure.savefig(HERE / "gaussian-contours.png", dpi=80)
+    plt.close(figure)
+    figure = plt.figure(figsize=(15, 9), layout="constrained")
+    for i, (name, mean, cov) in enumerate(each):
+        ax = figure.add_subplot(3, 5, i + 1, projection="3d")
+        suffit.figures.gaussian_surface(mean, cov, ax).set_title(name, fontsize=10)
+    figure.savefig(HERE / "gaussian-surfaces.png", dpi=80)
+    plt.close(figure)
+
+
+def models() -> None:
+    """Boundaries, densities, a projection, confusions and ROC curves, for docs/pictures.md."""
+    iris = load_iris(as_frame=True)
+    X, y = iris.data.rename(columns=lambda c: c.removesuffix(" (cm)")), iris.target_names[iris.target]
+    figure, axes = plt.subplots(2, 3, figsize=(15, 8.6), layout="constrained")
+    Z, w = suffit.simulate("own covariances", separation=1.5).sample(300, random_state=0)
+    one, v = suffit.simulate("gaussian", columns=1).sample(200, random_state=0)
+    qda, lda = suffit.QDA().fit(Z, w), suffit.LDA().fit(Z, w)
+    suffit.figures.boundary(suffit.QDA().fit(X, y), X, y, ["petal length", "petal width"], axes[0, 0])
+    suffit.figures.boundary(qda, Z, w, ax=axes[0, 1])
+    suffit.figures.densities(suffit.LDA().fit(one, v), one, row=5, ax=axes[0, 2])
+    suffit.figures.projection(suffit.LDA().fit(X, y), X, y, axes[1, 0])
+    suffit.figures.confusion(y, suffit.GaussianNB().fit(X, y).predict(X), ax=axes[1, 1])
+    suffit.figures.roc(w, {"QDA": qda.predict_proba(Z), "LDA": lda.predict_proba(Z)}, ax=axes[1, 2])
+    figure.savefig(HERE / "models.png", dpi=80)
+    plt.close(figure)
+
+
 if __name__ == "__main__":
+    gaussians()
+    models()
     comparing()
     deciding()
     poisson_is_logistic()

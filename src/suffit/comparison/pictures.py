@@ -6,28 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..explain.plots import _bare, _pyplot
+from ..figures.style import _pyplot, bare, styles
 from .result import Comparison, Curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-# colours that colour-blind people tell apart (M. Okabe, K. Ito), and a mark and a line of each its own
-STYLES = (
-    ("#0072b2", "o", "-"),
-    ("#d55e00", "s", "-"),
-    ("#009e73", "^", "-"),
-    ("#000000", "D", "-"),
-    ("#cc79a7", "v", "--"),
-    ("#e69f00", "P", "--"),
-    ("#56b4e9", "X", "--"),
-)
-
-
-def styles(names: list[str]) -> dict[str, tuple[str, str, str]]:
-    """A colour, a mark and a line for each model."""
-    return {name: STYLES[i % len(STYLES)] for i, name in enumerate(names)}
 
 
 def curve(curves: Curves, ax: Axes, log: bool = False) -> Axes:
@@ -42,8 +26,7 @@ def curve(curves: Curves, ax: Axes, log: bool = False) -> Axes:
         ax.minorticks_off()
     ax.set_xlabel(curves.what)
     ax.set_ylabel("error rate")
-    _bare(ax)
-    return ax
+    return bare(ax)
 
 
 def losses(found: Comparison, ax: Axes) -> Axes:
@@ -57,8 +40,7 @@ def losses(found: Comparison, ax: Axes) -> Axes:
     ax.set_yticks(range(len(order)), [name + ("*" if name in found.filled else "") for name in order])
     ax.set_xlabel("held-out log-loss, ± 2 standard errors" + ("   (* missing values filled)" if found.filled else ""))
     ax.margins(y=0.12)
-    _bare(ax)
-    return ax
+    return bare(ax)
 
 
 def overview(found: Comparison) -> Figure:
