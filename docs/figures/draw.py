@@ -160,6 +160,7 @@ def gaussians() -> None:
     for i, (name, mean, cov) in enumerate(each):
         ax = figure.add_subplot(3, 5, i + 1, projection="3d")
         suffit.figures.gaussian_surface(mean, cov, ax).set_title(name, fontsize=10)
+        ax.set_zlabel("")  # that of one would lie over the next
     figure.savefig(HERE / "gaussian-surfaces.png", dpi=80)
     plt.close(figure)
 
