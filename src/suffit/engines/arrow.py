@@ -19,7 +19,7 @@ from ..estimators.base import GenerativeEstimator
 from .parts import collect, plan, recalibrated, sampled, total
 from .sample import RowSample
 from .streams import READER
-from .table_files import BATCH, LOOK, LOOKS, TableFile, agreed_types, open_files, some_rows
+from .table_files import BATCH, LOOK, LOOKS, TableFile, agreed_types, open_files, rows_all_over, some_rows
 from .text_files import MARKS, Arrow, TextFile
 
 E = TypeVar("E", bound=GenerativeEstimator)
@@ -297,9 +297,8 @@ class Batches:
             yield some_rows(self.source, LOOKS * LOOK)
         elif hasattr(self.source, "get_fragments"):
             fragments = list(self.source.get_fragments())
-            places = np.unique(np.linspace(0, len(fragments) - 1, LOOKS).astype(int))
-            for i in places.tolist():
-                yield fragments[i].head(LOOKS * LOOK // len(places))
+            each = LOOKS * LOOK // min(len(fragments), LOOKS)
+            yield from rows_all_over(fragments, lambda fragment: [fragment.head(each)])
         else:
             yield from self._held
 
@@ -346,8 +345,7 @@ class Files:
                 for file in self.files:
                     if isinstance(file, TextFile):
                         file.check_no_numbers(name)
-        for i in np.unique(np.linspace(0, len(self.files) - 1, LOOKS).astype(int)).tolist():
-            yield from self.files[i].with_types(self.types).sample()
+        yield from rows_all_over(self.files, lambda file: file.with_types(self.types).sample())
 
     def tables(self, target: str | None = None) -> Iterator[Arrow]:
         """All rows.  Integers may turn out to have fractions further on, so they are read as numbers; not labels."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import IO, Any, Protocol
+from typing import IO, Any, Protocol, TypeVar
 
 import numpy as np
 
 from ..data.errors import InputError
 from .streams import ENDINGS, Input, found_files
 from .text_files import MARKS, Arrow, TextFile, agreed
+
+T = TypeVar("T")
 
 BATCH = 1 << 16  # rows that are read together
 LOOKS, LOOK = 32, 4096  # places of a table that are looked at, and how many rows at each
@@ -145,6 +147,19 @@ def some_rows(table: Arrow, most: int) -> Arrow:
     return pa.concat_tables([table.slice(start, most // LOOKS) for start in starts.tolist()])
 
 
+def rows_all_over(parts: Sequence[T], rows: Callable[[T], Iterable[Arrow]]) -> Iterator[Arrow]:
+    """Some rows of parts spread over all, then of the others, as long as these are few."""
+    first = np.unique(np.linspace(0, len(parts) - 1, LOOKS).astype(int)).tolist()
+    others = np.setdiff1d(np.arange(len(parts)), first).tolist()
+    seen = 0
+    for k, i in enumerate([*first, *others]):
+        if k >= len(first) and seen >= LOOKS * LOOK:
+            return
+        for table in rows(parts[i]):
+            seen += table.num_rows
+            yield table
+
+
 def open_files(
     paths: Sequence[str],
     kind: str | None = None,
@@ -190,11 +205,13 @@ def _by_first_bytes(input: Input) -> str:
 
 def agreed_types(files: Sequence[TableFile]) -> dict[str, Any]:
     """The type of every column of text files, from rows all over all of them; those of other files are theirs."""
+    import pyarrow as pa
+
     found: dict[str, set[Any]] = {}
     for file in files:
         for name, kind in file.schema.items():
             found.setdefault(name, set()).add(kind)
-    return {name: agreed(kinds) for name, kinds in found.items()}
+    return {name: pa.string() if (kind := agreed(kinds)) == pa.null() else kind for name, kinds in found.items()}
 
 
 def _table(batches: list[Any]) -> Arrow:

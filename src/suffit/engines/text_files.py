@@ -263,13 +263,13 @@ def _last_line_end(piece: bytes) -> int:
 
 
 def agreed(types: set[Any]) -> Any:
-    """The type that holds all values of a column: that of all places, numbers together, else text."""
+    """The type that holds all values of a column: that of all places, numbers together, else text; null: none yet."""
     import pyarrow as pa
 
     known = {t for t in types if not pa.types.is_null(t)}
-    if len(known) == 1:
-        return known.pop()
-    if known and all(pa.types.is_integer(t) or pa.types.is_floating(t) for t in known):
+    if len(known) <= 1:
+        return known.pop() if known else pa.null()
+    if all(pa.types.is_integer(t) or pa.types.is_floating(t) for t in known):
         return pa.float64()
     return pa.string()
 
