@@ -8,7 +8,8 @@ import numpy as np
 
 from ..data.arrays import Array
 from ..data.errors import CellError, InputError
-from ..engines.arrow import columns_of_model, placed
+from ..engines.arrow import columns_of_model
+from ..engines.sources import placed
 from ..posterior.calibrate import BINS, SMALLEST, bins_of
 from .console import Progress
 from .reading import RowsOfModel

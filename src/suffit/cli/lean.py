@@ -49,7 +49,7 @@ def import_arrow() -> None:
     try:
         import_module("pyarrow").array([0])  # the first array of a list looks for pandas
     except ImportError:
-        from ..engines.arrow import NEEDS_ARROW
+        from ..engines.sources import NEEDS_ARROW
 
         raise ImportError(NEEDS_ARROW) from None
     finally:

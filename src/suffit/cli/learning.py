@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..data.errors import InputError
-from ..engines.arrow import Files, fit_arrow, placed
+from ..engines.arrow import check_columns, fit_arrow, labels_of
+from ..engines.sources import Files, placed
 from .console import Progress, show_json
 from .reading import RowsOfModel
 
@@ -45,8 +46,6 @@ def reported(model: Any, path: str, progress: Progress, json: bool) -> None:
 
 def relearned(how: str, rows: RowsOfModel, target: str | None, weight: str | None, progress: Progress) -> None:
     """The rows of files learned by a model, or taken out of it, in place."""
-    from ..engines.arrow import check_columns, labels_of
-
     name = rows.target(target)
     if weight is not None:
         check_columns(rows.files.names, [weight])

@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from ..data.errors import InputError
-from ..engines.arrow import FILE, ROW, Files, Progress, check_columns, counted, read_ahead, read_files
+from ..engines.arrow import check_columns, column_types, label_type
+from ..engines.sources import FILE, ROW, Files, Progress, counted, read_ahead, read_files
 from ..engines.text_files import MARKS, Arrow, TextFile, in_words, readable
 
 
@@ -138,24 +139,3 @@ def _cast(table: Arrow, name: str, column: Arrow, kind: Any) -> Arrow:
                     f"or take it for a missing value: --missing {cell!r}"
                 ) from None
         raise
-
-
-def column_types(model: Any) -> dict[str, Any]:
-    """The Arrow types of a model's columns in files of text."""
-    import pyarrow as pa
-
-    from ..data.column import BOOLEAN, INTEGER, NUMBER
-
-    if not hasattr(model, "schema_"):
-        return dict.fromkeys(getattr(model, "feature_names_in_", ()), pa.float64())
-    of_kind = {NUMBER: pa.float64(), INTEGER: pa.float64(), BOOLEAN: pa.bool_()}
-    return {c.column: of_kind.get(c.kind, pa.string()) for c in model.schema_.choices}
-
-
-def label_type(classes: Any) -> Any:
-    """The Arrow type of labels; None where they are of several kinds."""
-    import pyarrow as pa
-
-    of_kind = {"U": pa.string(), "i": pa.int64(), "u": pa.int64(), "b": pa.bool_(), "f": pa.float64()}
-    kinds = {type(c) for c in classes.tolist()}
-    return pa.string() if kinds == {str} else of_kind.get(classes.dtype.kind)

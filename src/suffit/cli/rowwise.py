@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..data.errors import InputError
-from ..engines.arrow import beside, columns_of_model, placed, posterior_columns
+from ..engines.arrow import beside, columns_of_model, posterior_columns
+from ..engines.sources import placed
 from ..engines.text_files import Arrow
 from .reading import RowsOfModel
 
