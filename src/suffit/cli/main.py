@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import threading
@@ -30,6 +31,8 @@ from .options import (
     To,
     Weight,
 )
+
+COLLECT_AFTER = 50_000  # objects more: imports make many and leave no garbage, and looking for it is a tenth of a start
 
 app = typer.Typer(
     name="suffit",
@@ -505,6 +508,7 @@ def _changed(model: Any, path: str, what: str, json: bool) -> None:
 
 def main() -> None:
     """Run what the command line asks for, and end the process."""
+    gc.set_threshold(COLLECT_AFTER)
     code: Any = 0
     try:
         app(prog_name="suffit")
