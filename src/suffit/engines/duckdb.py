@@ -181,7 +181,8 @@ def posterior_sql(model: GenerativeEstimator, query: str, keep: Sequence[str] = 
 
     A NULL is a missing value and drops out; a category never seen is taken as ``predict_proba`` takes it.  The
     probabilities of a row are NULL where ``predict_proba`` refuses it (a value outside the support of a family), and
-    where more than six jointly normal columns have a pattern of missing values that was not learned.
+    where more than six jointly normal columns have a pattern of missing values that was not learned, or counts of words
+    are missing.
 
     Parameters
     ----------

@@ -15,14 +15,18 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..core.model import Model
+from ..core.stats import CLASS
+from ..data.arrays import freeze
 from ..data.column import ArrayColumn, as_objects
 from ..data.errors import InputError
+from ..data.rows import Rows
 from ..data.validate import column_names, common_dtype
 from ..estimators.base import GenerativeEstimator
 from ..estimators.fitted import ClassPrior, Fitted
 from .sample import RowSample, n_rows
 
 E = TypeVar("E", bound=GenerativeEstimator)
+NO_CODES = freeze(np.empty(0, np.int32))
 
 
 def plan(estimator: E, X: Any = None, y: Any = None, sample_weight: Any = None) -> E:
@@ -55,6 +59,7 @@ def plan(estimator: E, X: Any = None, y: Any = None, sample_weight: Any = None) 
     >>> total(parts).class_count_.tolist()
     [3.0]
     """
+    check_sums_suffice(estimator)
     if isinstance(X, RowSample):
         X, y, sample_weight = X.rows()
     if X is not None:
@@ -140,6 +145,7 @@ def total(parts: Iterable[E]) -> E:
         raise InputError("no part has any rows; a fit needs at least one")
     done = copy.copy(whole)
     with done._unchanged_on_error():
+        _check_accepted(done, fitted.model)
         done._adopt(fitted.model, fitted.labels, fitted.floats, anew=True)
     return done
 
@@ -210,6 +216,21 @@ def recalibrated(model: E, sample: RowSample | None) -> E:
     if sample is None or model._setting("calibrate") is None:
         return model
     return model.recalibrate(sample.X, sample.y, sample.copies)
+
+
+def check_sums_suffice(estimator: GenerativeEstimator) -> None:
+    """Refuse a setting that needs all rows at once."""
+    if getattr(estimator, "covariance_estimator", None) is not None:
+        raise InputError(
+            "covariance_estimator needs all rows at once, and a fit in parts adds up sums; use shrinkage instead"
+        )
+
+
+def _check_accepted(estimator: GenerativeEstimator, model: Model) -> None:
+    """Refuse what a fit of all rows would refuse.  Weights may be shares: how many rows there are is not known then."""
+    n = model.counts["n"]
+    if (n == np.round(n)).all():
+        estimator._accepted(np.empty((0, len(model.columns))), Rows(model.counts.axes[CLASS], NO_CODES), model)
 
 
 def _nothing_in(plan: GenerativeEstimator, X: Any, y: Any, sample_weight: Any) -> bool:

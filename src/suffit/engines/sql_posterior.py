@@ -15,6 +15,7 @@ from ..core.solution import Solution
 from ..core.stats import PATTERN, Stats
 from ..data.arrays import Array
 from ..data.errors import InputError
+from ..families.counts.multinomial import MultinomialScorer
 from ..families.counts.scores import NOVEL, CategoricalScorer
 from ..families.elementwise.scores import ElementwiseScorer
 from ..families.gaussian.lognormal import LogNormalScorer
@@ -63,6 +64,8 @@ class SqlScores:
             return self._categories(raw, scorer)
         if isinstance(scorer, ElementwiseScorer):
             return self._elementwise(raw, spec, scorer)
+        if isinstance(scorer, MultinomialScorer):
+            return self._words(raw, spec, scorer)
         inner = scorer.inner if isinstance(scorer, LogNormalScorer) else scorer
         if isinstance(inner, DiagonalScorer) or (isinstance(inner, SharedScorer) and inner.W.ndim == 1):
             return self._diagonal(raw, spec, inner)
@@ -83,6 +86,12 @@ class SqlScores:
                 linear = " + ".join(f"{number(w)} * {t}" for w, t in zip(theta[k, j].tolist(), T, strict=True))
                 out[k].append(_where_there(c, f"{linear} - {number(A[k, j])}"))
         return [" + ".join(terms) for terms in out]
+
+    def _words(self, raw: list[str], spec: BlockSpec, scorer: MultinomialScorer) -> list[str]:
+        """Σ_w x_w·weight_w|c; NULL where a count is missing, which would need the model without its word."""
+        x = [self._cell(self._inside(spec, cell, cell)) for cell in raw]
+        weights = scorer.weights.tolist()
+        return [" + ".join(f"{number(w)} * {c}" for w, c in zip(row, x, strict=True)) for row in weights]
 
     def _inside(self, spec: BlockSpec, x: str, value: str) -> str:
         """NULL where x lies outside the support, which predict refuses."""
