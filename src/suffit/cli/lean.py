@@ -57,6 +57,6 @@ def import_arrow() -> None:
 
 
 class _NoPandas(MetaPathFinder):
-    def find_spec(self, name: str, path: Any, target: Any = None) -> None:
+    def find_spec(self, name: str, path: object, target: object = None) -> None:
         if name == "pandas":
             raise ModuleNotFoundError("put off", name=name)

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from ..data.arrays import Array, Cells
 from ..data.column import BOOLEAN, INTEGER, NUMBER
 from ..data.errors import CellError, InputError
+from ..data.inputs import LabelsLike
 from ..data.similar import nearest
 from ..estimators.base import GenerativeEstimator
+from ..estimators.tables import GenerativeClassifier
 from .parts import collect, plan, recalibrated, sampled, total
 from .sample import RowSample
-from .sources import Batches, Files, Progress, counted, opened, placed, read_ahead
-from .text_files import Arrow
+from .sources import Batches, Files, Progress, RowSource, counted, opened, placed, read_ahead
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 E = TypeVar("E", bound=GenerativeEstimator)
 
@@ -25,7 +30,7 @@ NO_LABEL = "fill it in, or drop such rows: missing_target='drop' (--missing-targ
 
 def fit_arrow(
     estimator: E,
-    source: Any,
+    source: RowSource,
     target: str,
     sample_weight: str | None = None,
     progress: Progress | None = None,
@@ -81,14 +86,14 @@ def planned_from(estimator: E, sample: RowSample | None) -> E:
         raise InputError(f"{error.what}; {error.way_out}") from None
 
 
-def _collected(planned: E, split: Split, row: int, table: Arrow) -> E:
+def _collected(planned: E, split: Split, row: int, table: pa.Table) -> E:
     with placed(table, row):
         return collect(planned, *split(table))
 
 
 def predict_arrow(
-    model: GenerativeEstimator, source: Any, keep: Sequence[str] | None = None, progress: Progress | None = None
-) -> Iterator[Arrow]:
+    model: GenerativeEstimator, source: RowSource, keep: Sequence[str] | None = None, progress: Progress | None = None
+) -> Iterator[pa.Table]:
     """Yield the tables of a source with what the model says of each row, as they are asked for.
 
     The columns added are ``predicted``, the most probable class, and ``p(class)`` for each class; columns of these
@@ -121,7 +126,7 @@ def predict_arrow(
             yield with_posterior(model, table, keep)
 
 
-def with_posterior(model: GenerativeEstimator, table: Arrow, keep: Sequence[str] | None = None) -> Arrow:
+def with_posterior(model: GenerativeEstimator, table: pa.Table, keep: Sequence[str] | None = None) -> pa.Table:
     """Return a table with the most probable class and p(class) of each row as further columns.
 
     Parameters
@@ -138,7 +143,7 @@ def with_posterior(model: GenerativeEstimator, table: Arrow, keep: Sequence[str]
     return beside(table, posterior_columns(model, table), keep)
 
 
-def posterior_columns(model: GenerativeEstimator, table: Arrow) -> dict[str, Any]:
+def posterior_columns(model: GenerativeEstimator, table: pa.Table) -> dict[str, pa.Array]:
     """Return what the model says of each row: ``predicted``, the most probable class, and ``p(class)`` for each class.
 
     Parameters
@@ -159,13 +164,13 @@ def posterior_columns(model: GenerativeEstimator, table: Arrow) -> dict[str, Any
     return dict(zip(posterior_names(model), [labels, *shares], strict=True))
 
 
-def columns_of_model(model: GenerativeEstimator, table: Arrow) -> Arrow:
+def columns_of_model(model: GenerativeEstimator, table: pa.Table) -> pa.Table:
     """The columns that the model was fitted on, as far as they are there."""
     known = [name for name in getattr(model, "feature_names_in_", ()) if name in table.column_names]
     return table.select(known) if known else table
 
 
-def beside(table: Arrow, columns: Mapping[str, Any], keep: Sequence[str] | None = None) -> Arrow:
+def beside(table: pa.Table, columns: Mapping[str, pa.Array], keep: Sequence[str] | None = None) -> pa.Table:
     """A table with further columns, which replace those of the same names; of its own, some are kept, or all."""
     import pyarrow as pa
 
@@ -206,7 +211,7 @@ class Split:
     weight: str | None = None
     drop: bool = False  # rows without a label, which are else refused
 
-    def __call__(self, table: Arrow) -> tuple[Any, ...]:
+    def __call__(self, table: pa.Table) -> tuple[pa.Table, LabelsLike, Array | None]:
         """The parts."""
         out = [self.target, *([self.weight] if self.weight else [])]
         check_columns(table.column_names, out)
@@ -218,7 +223,7 @@ class Split:
         return table.drop_columns(out), labels_of(labels), weight
 
 
-def finite(table: Arrow) -> Arrow:
+def finite(table: pa.Table) -> pa.Table:
     """The rows without infinite numbers, which are refused where their place is known."""
     import pyarrow as pa
     from pyarrow import compute
@@ -230,7 +235,7 @@ def finite(table: Arrow) -> Arrow:
     return table if kept.all() else table.filter(pa.array(kept))
 
 
-def labels_of(column: Arrow) -> Any:
+def labels_of(column: pa.ChunkedArray) -> LabelsLike:
     """Labels as an array of NumPy: integers, truth values and text of their own types, else as objects."""
     import pyarrow as pa
 
@@ -254,17 +259,17 @@ def as_at_fit(model: GenerativeEstimator, source: Batches | Files, target: str |
     return replace(source, known=known)
 
 
-def column_types(model: Any) -> dict[str, Any]:
+def column_types(model: GenerativeEstimator) -> dict[str, pa.DataType]:
     """The Arrow types of a model's columns in files of text."""
     import pyarrow as pa
 
-    if not hasattr(model, "schema_"):
+    if not isinstance(model, GenerativeClassifier):
         return dict.fromkeys(getattr(model, "feature_names_in_", ()), pa.float64())
     of_kind = {NUMBER: pa.float64(), INTEGER: pa.float64(), BOOLEAN: pa.bool_()}
     return {c.column: of_kind.get(c.kind, pa.string()) for c in model.schema_.choices}
 
 
-def label_type(classes: Any) -> Any:
+def label_type(classes: Cells) -> pa.DataType | None:
     """The Arrow type of labels; None where they are of several kinds."""
     import pyarrow as pa
 

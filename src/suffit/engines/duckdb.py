@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ..data.column import as_objects
 from ..data.errors import InputError
@@ -22,15 +22,26 @@ from .sql_posterior import SqlScores, posterior_text
 from .sql_sums import SqlSums
 from .without_rows import without_rows
 
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+class Connection(Protocol):
+    """What a database must have; a sample of its rows needs more, which DuckDB's has."""
+
+    def execute(self, query: str, /) -> Any:
+        """Run a statement: something with ``fetchall`` and ``description``."""
+
+
 NO_NUMBERS = ("VARCHAR", "STRING", "BLOB", "BINARY", "DATE", "TIME", "ENUM", "UUID", "STRUCT", "MAP", "INTERVAL")
 
 
 def fit_sql(
-    connection: Any,
+    connection: Connection,
     query: str,
     *,
     target: str,
-    estimator: Any = None,
+    estimator: GenerativeEstimator | None = None,
     sample_weight: str | None = None,
     sample_rows: int = SAMPLE_ROWS,
     seed: int = 0,
@@ -121,7 +132,9 @@ def sql_of(
     return SqlSums(_schema(planned, names), Source(query.strip().rstrip(";"), target, sample_weight)).statements()
 
 
-def _names(connection: Any, query: str, target: str, weight: str | None, estimator: GenerativeEstimator) -> list[str]:
+def _names(
+    connection: Connection, query: str, target: str, weight: str | None, estimator: GenerativeEstimator
+) -> list[str]:
     """The columns of the model; those of labels and weights must be there."""
     found = connection.execute(f"SELECT * FROM ({query}) AS source LIMIT 0").description
     types = {d[0]: str(d[1]) for d in found}
@@ -144,7 +157,7 @@ def _names(connection: Any, query: str, target: str, weight: str | None, estimat
 
 
 def _sampled(
-    connection: Any, query: str, target: str, weight: str | None, names: Sequence[str], most: int, seed: int
+    connection: Connection, query: str, target: str, weight: str | None, names: Sequence[str], most: int, seed: int
 ) -> RowSample:
     """Some rows that leave the database: a sample of all, and a few of every class that it has none of."""
     wanted = ", ".join(identifier(name) for name in (target, *names, *([] if weight is None else [weight])))
@@ -152,7 +165,7 @@ def _sampled(
     rows = f"(SELECT {wanted} FROM ({query}) AS source WHERE {y} IS NOT NULL) AS labelled"
 
     def taken(which: str) -> RowSample:
-        table = connection.sql(f"SELECT * FROM {rows} {which}").to_arrow_table()
+        table = cast("DuckDBPyConnection", connection).sql(f"SELECT * FROM {rows} {which}").to_arrow_table()
         weights = None if weight is None else table[weight].to_numpy()
         return RowSample.of(table.select(list(names)), table[target], weights, most)
 

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from ..data.errors import CellError, InputError
 from .streams import READER
 from .table_files import BATCH, LOOK, LOOKS, TableFile, agreed_types, open_files, rows_all_over, some_rows
-from .text_files import MARKS, Arrow, TextFile
+from .text_files import MARKS, TextFile, Types
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyarrow import dataset
 
 T = TypeVar("T")
 Progress = Callable[[int], None]
+Path: TypeAlias = "str | os.PathLike[str]"
+RowSource: TypeAlias = "Path | Sequence[Path] | pa.Table | dataset.Dataset | Iterable[pa.RecordBatch] | Batches | Files"
 
 PATIENCE = 1.0  # seconds to wait for a reader whose rows nobody wants any more; it may itself wait for a pipe
 FILE, ROW = b"suffit.file", b"suffit.row"  # where a table of a file comes from, in its metadata
@@ -27,13 +34,13 @@ NEEDS_ARROW = "pyarrow is needed to read tables in batches and files: pip instal
 class Batches:
     """Rows that are read once or more: from memory, or from wherever they are made."""
 
-    def __init__(self, source: Any) -> None:
+    def __init__(self, source: pa.Table | dataset.Dataset | Iterable[pa.RecordBatch]) -> None:
         import pyarrow as pa
 
         if isinstance(source, pa.RecordBatch):
             source = pa.Table.from_batches([source])
-        self.source, self._held = source, list[Any]()
-        self._rest: Iterator[Any] = iter(())
+        self.source, self._held = source, list["pa.Table"]()
+        self._rest: Iterator[pa.RecordBatch] = iter(())
         if hasattr(source, "to_batches") and not isinstance(source, pa.Table):  # a dataset
             self._rest = _batches_of(source)
             self._hold()
@@ -58,9 +65,9 @@ class Batches:
     @cached_property
     def names(self) -> list[str]:
         """The columns."""
-        return list((self._held[0] if self._held else self.source).column_names)
+        return list((self._held[0] if self._held else cast("pa.Table", self.source)).column_names)
 
-    def sample(self) -> Iterator[Arrow]:
+    def sample(self) -> Iterator[pa.Table]:
         """Rows from all over a table or the files of a dataset; of a stream, the first."""
         import pyarrow as pa
 
@@ -73,7 +80,7 @@ class Batches:
         else:
             yield from self._held
 
-    def tables(self, target: str | None = None) -> Iterator[Arrow]:
+    def tables(self, target: str | None = None) -> Iterator[pa.Table]:
         """All rows; those of a stream once."""
         import pyarrow as pa
 
@@ -85,8 +92,8 @@ class Batches:
             yield batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch])
 
 
-def _batches_of(dataset: Any) -> Iterator[Any]:
-    return iter(dataset.to_batches(batch_size=BATCH, batch_readahead=2, fragment_readahead=1))
+def _batches_of(rows: dataset.Dataset) -> Iterator[pa.RecordBatch]:
+    return iter(rows.to_batches(batch_size=BATCH, batch_readahead=2, fragment_readahead=1))
 
 
 @dataclass(frozen=True)
@@ -95,10 +102,10 @@ class Files:
 
     files: Sequence[TableFile]
     text: Sequence[str] = ()  # columns that are text, whatever they look like
-    known: Mapping[str, Any] = field(default_factory=dict)  # types of columns of text that a model has
+    known: Types = field(default_factory=dict)  # types of columns of text that a model has
 
     @cached_property
-    def types(self) -> dict[str, Any]:
+    def types(self) -> dict[str, pa.DataType]:
         """The type of every column."""
         import pyarrow as pa
 
@@ -110,7 +117,7 @@ class Files:
         """The columns of all files, in order."""
         return list(self.types)
 
-    def sample(self) -> Iterator[Arrow]:
+    def sample(self) -> Iterator[pa.Table]:
         """Rows from all over all files, after a check that text is not numbers with a few other words."""
         for name, kind in self.types.items():
             if name not in self.text and str(kind) == "string":
@@ -119,7 +126,7 @@ class Files:
                         file.check_no_numbers(name)
         yield from rows_all_over(self.files, lambda file: file.with_types(self.types).sample())
 
-    def tables(self, target: str | None = None) -> Iterator[Arrow]:
+    def tables(self, target: str | None = None) -> Iterator[pa.Table]:
         """All rows.  Integers may turn out to have fractions further on, so they are read as numbers; not labels."""
         import pyarrow as pa
 
@@ -134,7 +141,7 @@ class Files:
 
 
 @contextmanager
-def placed(table: Arrow, row: int = 0) -> Iterator[None]:
+def placed(table: pa.Table, row: int = 0) -> Iterator[None]:
     """Errors about cells name the file and the row, counted from 1; without a file the row is counted from 0."""
     known = table.schema.metadata or {}
     try:
@@ -149,7 +156,7 @@ def placed(table: Arrow, row: int = 0) -> Iterator[None]:
 
 
 def read_files(
-    paths: Any,
+    paths: Path | Iterable[Path],
     *,
     kind: str | None = None,
     encoding: str | None = None,
@@ -183,7 +190,7 @@ def read_files(
     return Files(files, text)
 
 
-def opened(source: Any) -> Batches | Files:
+def opened(source: RowSource) -> Batches | Files:
     """A source of rows, of whatever kind."""
     try:
         import pyarrow  # noqa: F401
@@ -202,7 +209,7 @@ def opened(source: Any) -> Batches | Files:
     return Batches(source)
 
 
-def counted(tables: Iterable[Arrow], progress: Progress | None) -> Iterator[tuple[int, Arrow]]:
+def counted(tables: Iterable[pa.Table], progress: Progress | None) -> Iterator[tuple[int, pa.Table]]:
     """Tables with the number of rows before each."""
     row = 0
     for table in tables:
@@ -214,10 +221,10 @@ def counted(tables: Iterable[Arrow], progress: Progress | None) -> Iterator[tupl
 
 def read_ahead(items: Iterable[T], depth: int = 1) -> Iterator[T]:
     """The same items, the next ones made by another thread while one is used."""
-    made: queue.Queue[tuple[bool, Any]] = queue.Queue(depth)
+    made: queue.Queue[list[T] | BaseException | None] = queue.Queue(depth)  # one item, what went wrong, or the end
     stop = threading.Event()
 
-    def hand_over(item: tuple[bool, Any]) -> None:
+    def hand_over(item: list[T] | BaseException | None) -> None:
         while not stop.is_set():
             with suppress(queue.Full):
                 made.put(item, timeout=0.1)
@@ -226,24 +233,20 @@ def read_ahead(items: Iterable[T], depth: int = 1) -> Iterator[T]:
     def work() -> None:
         try:
             for item in items:
-                hand_over((True, item))
+                hand_over([item])
                 if stop.is_set():
                     return
-            hand_over((False, None))
+            hand_over(None)
         except BaseException as error:
-            hand_over((False, error))
+            hand_over(error)
 
     reader = threading.Thread(target=work, daemon=True, name=READER)
     reader.start()
     try:
-        while True:
-            more, item = made.get()
-            if more:
-                yield item
-            elif item is None:
-                return
-            else:
-                raise item
+        while (found := made.get()) is not None:
+            if isinstance(found, BaseException):
+                raise found
+            yield from found
     finally:
         stop.set()
         reader.join(PATIENCE)

@@ -6,7 +6,7 @@ import pickle
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from ..data.errors import InputError
 from ..estimators.base import GenerativeEstimator
@@ -16,9 +16,13 @@ from .parts import add, collect, recalibrated, total
 from .sample import RowSample
 from .without_rows import without_rows
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
 E = TypeVar("E", bound=GenerativeEstimator)
-SparkFrame = Any
-Batch = Any
+SparkFrame: TypeAlias = "DataFrame"
+Batch: TypeAlias = "pa.RecordBatch"
 Made = Iterator[bytes]
 ADDERS = 8  # tasks that add up the sums of more partitions than this squared, before the driver adds up theirs
 ROWS_AT_ONCE = 1 << 17  # Spark's batches are small: so many rows are read together
@@ -188,7 +192,7 @@ class _Bytes:
             yield pa.RecordBatch.from_arrays([pa.array([made], pa.binary())], ["made"])
 
 
-def _tables(batches: Iterable[Batch]) -> Iterator[Any]:
+def _tables(batches: Iterable[Batch]) -> Iterator[pa.Table]:
     """Small batches put together to tables of many rows."""
     import pyarrow as pa
 
