@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core.family import Family
 from ..data.errors import InputError
-from ..engines.arrow import check_columns, fit_arrow, labels_of
+from ..engines.arrow import check_columns, fit_arrow, labels_of, weights_of
 from ..engines.sources import Files, placed
 from ..estimators.base import GenerativeEstimator
 from .console import Progress, show_json
@@ -55,8 +55,7 @@ def relearned(how: str, rows: RowsOfModel, target: str | None, weight: str | Non
         check_columns(rows.files.names, [weight])
     for table, labels in rows.labelled(name, progress):
         out = [name, *([weight] if weight else [])]
-        weights = None if weight is None else table[weight].cast("float64").to_numpy()
-        X = table.drop_columns(out)
         work = rows.model.partial_fit if how == "update" else rows.model.forget
         with placed(table):
-            work(X, labels_of(labels), sample_weight=weights)
+            weights = None if weight is None else weights_of(table, weight)
+            work(table.drop_columns(out), labels_of(labels), sample_weight=weights)

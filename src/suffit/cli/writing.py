@@ -32,6 +32,10 @@ def output(path: str, kind: str | None = None) -> Iterator[Write]:
         with _writer(sys.stdout.buffer, kind, "\t" if kind == "tsv" else ",", None) as write:
             yield write
         return
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):  # a pipe or a device
+        with open(path, "wb") as stream, _writer(stream, kind, ",", None) as write:
+            yield write
+        return
     check_folder(path)
     folder = os.path.dirname(os.path.realpath(path))
     handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{os.path.basename(path)[:100]}.", suffix=".tmp")
@@ -60,6 +64,10 @@ def check_folder(path: str) -> None:
         raise InputError(f"{path}: there is no folder {folder}; make it first")
     if os.path.isdir(path):
         raise InputError(f"{path}: is a directory; give the name of a file")
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise InputError(f"{path}: is no regular file, and would be replaced by one; give the name of a file")
+    if os.path.exists(path) and not os.access(path, os.W_OK):
+        raise InputError(f"{path}: the file is read-only; choose another")
     if not os.access(folder, os.W_OK):
         raise InputError(f"{path}: the folder {folder} cannot be written to; choose another")
 

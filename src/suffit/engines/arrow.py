@@ -18,6 +18,7 @@ from ..estimators.tables import GenerativeClassifier
 from .parts import collect, plan, recalibrated, sampled, total
 from .sample import RowSample
 from .sources import Batches, Files, Progress, RowSource, counted, opened, placed, read_ahead
+from .text_files import readable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -71,8 +72,8 @@ def fit_arrow(
     split = Split(target, sample_weight, getattr(estimator, "missing_target", "error") == "drop")
     sample = None
     if not estimator.__sklearn_is_fitted__():
-        looks = Split(target, sample_weight, drop=True)
-        sample = sampled(looks(finite(table)) for table in batches.sample() if table.num_rows)
+        looks = Split(target, sample_weight, lenient=True)
+        sample = sampled((looks(finite(table)) for table in batches.sample() if table.num_rows), batches.name)
     planned = planned_from(estimator, sample)
     rows = counted(read_ahead(batches.tables(target)), progress)
     return recalibrated(total(_collected(planned, split, *each) for each in rows), sample)
@@ -210,17 +211,39 @@ class Split:
     target: str
     weight: str | None = None
     drop: bool = False  # rows without a label, which are else refused
+    lenient: bool = False  # rows of a sample: what is wrong is said where its place is known
 
     def __call__(self, table: pa.Table) -> tuple[pa.Table, LabelsLike, Array | None]:
         """The parts."""
         out = [self.target, *([self.weight] if self.weight else [])]
         check_columns(table.column_names, out)
         labels = table[self.target]
-        if labels.null_count and not self.drop:
+        if labels.null_count and not (self.drop or self.lenient):
             first = int(np.argmax(labels.is_null().to_numpy()))
             raise CellError(f"column {self.target!r}: the label is missing", first, NO_LABEL)
-        weight = None if self.weight is None else table[self.weight].to_numpy().astype(np.float64)
+        weight = None if self.weight is None else weights_of(table, self.weight, self.lenient)
         return table.drop_columns(out), labels_of(labels), weight
+
+
+def weights_of(table: pa.Table, name: str, lenient: bool = False) -> Array:
+    """The weights of rows, refused by the cell; NaN where they are none and that is not said here."""
+    import pyarrow as pa
+
+    column = table[name]
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        found = np.array([float(v) if readable(v, pa.float64()) else np.nan for v in column.to_pylist()])
+    else:
+        try:
+            found = column.cast(pa.float64(), safe=False).to_numpy()
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise InputError(f"column {name!r}: expected weights, found values of type {column.type}") from None
+    wrong = ~((found >= 0) & (found < np.inf))
+    if wrong.any() and not lenient:
+        i = int(np.argmax(wrong))
+        cell = column[i].as_py()
+        what = "the weight is missing" if cell is None else f"expected a weight of 0 or more, found {cell!r}"
+        raise CellError(f"column {name!r}: {what}", i, "mend the cell, or drop the row")
+    return found
 
 
 def finite(table: pa.Table) -> pa.Table:

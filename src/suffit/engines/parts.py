@@ -187,12 +187,14 @@ def fit_parts(estimator: E, parts: Iterable[Part]) -> E:
     return recalibrated(total(collect(planned, *part) for part in parts), sample)
 
 
-def sampled(parts: Iterable[Part]) -> RowSample:
+def sampled(parts: Iterable[Part], source: str = "") -> RowSample:
     """Return the sample of all rows of some parts, (X, y) or (X, y, sample_weight).
 
     Parameters
     ----------
     parts : iterable of tuples
+    source : str
+        Where they come from, for messages.
 
     Returns
     -------
@@ -203,7 +205,7 @@ def sampled(parts: Iterable[Part]) -> RowSample:
         here = RowSample.of(*part)
         found = here if found is None else found + here
     if found is None or found.X is None:
-        raise InputError("there are no rows with a label; a fit needs at least one")
+        raise InputError(f"{source + ': ' if source else ''}there are no rows with a label; a fit needs at least one")
     return found
 
 

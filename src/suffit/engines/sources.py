@@ -62,6 +62,8 @@ class Batches:
         if not self._held:
             raise InputError("there are no record batches; a fit needs at least one row")
 
+    name = ""  # for messages
+
     @cached_property
     def names(self) -> list[str]:
         """The columns."""
@@ -111,6 +113,12 @@ class Files:
 
         known = {**dict.fromkeys(self.text, pa.string()), **self.known}
         return {name: known.get(name, kind) for name, kind in agreed_types(self.files).items()}
+
+    @property
+    def name(self) -> str:
+        """The files as messages call them."""
+        names = [file.input.name for file in self.files]
+        return ", ".join(names) if len(names) <= 3 else f"{names[0]} … {names[-1]} ({len(names)} files)"
 
     @property
     def names(self) -> list[str]:

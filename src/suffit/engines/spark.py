@@ -61,7 +61,7 @@ def fit_spark(estimator: E, frame: SparkFrame, target: str, sample_weight: str |
     names = [name for name in frame.columns if name not in own]
     planned, sample = without_rows(estimator, len(names), names), None
     if planned is None:
-        sample = _sampled(frame, Split(target, sample_weight, drop=True))
+        sample = _sampled(frame, Split(target, sample_weight, lenient=True))
         planned = planned_from(estimator, sample)
     split = Split(target, sample_weight, getattr(estimator, "missing_target", "error") == "drop")
     sums = _mapped(frame, _Sums(planned, split))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Types: TypeAlias = "Mapping[str, pa.DataType]"  # of columns
 
 PIECE = 1 << 24  # bytes of text that become one table
+LONGEST_ROW = 1 << 26  # bytes that a row may have: what is longer has a quote that is not closed
 LOOKS, LOOK = 32, 1 << 17  # places of a file that are looked at, and how many bytes at each
 MARKS = ("", "?", "#N/A", "#NA", "N/A", "NA", "NULL", "NaN", "n/a", "nan", "-nan", "null")  # of missing values
 SEPARATORS = ",;\t|"
@@ -80,7 +81,7 @@ class TextFile:
                 stream.seek(int(i * (size - LOOK) / (LOOKS - 1)))
                 piece = stream.read(LOOK)
                 start = piece.find(b"\n") + 1
-                piece = piece[start : _last_line_end(piece[start:]) + start]
+                piece = piece[start : self._last_line_end(piece[start:]) + start]
                 if piece and self._whole_rows(piece):
                     yield piece, -1
 
@@ -130,7 +131,9 @@ class TextFile:
             while block := stream.read(size):
                 rest += block
                 read += len(block)
-                cut = _last_line_end(rest)
+                cut = self._last_line_end(rest)
+                if not cut and len(rest) > LONGEST_ROW:
+                    raise self._endless(row + 1)
                 if cut:
                     piece, rest = rest[:cut], rest[cut:]
                     yield piece, row
@@ -139,6 +142,17 @@ class TextFile:
                     return
             if rest.strip():
                 yield rest, row
+
+    def _last_line_end(self, piece: bytes) -> int:
+        """Where the last whole line ends: in CSV, a line end inside quotes is none."""
+        cut = piece.rfind(b"\n") + 1
+        while cut and not self.json and piece.count(b'"', 0, cut) % 2:
+            cut = piece.rfind(b"\n", 0, piece.rfind(b'"', 0, cut)) + 1
+        return cut
+
+    def _endless(self, row: int) -> InputError:
+        what = "the line" if self.json else "the row (a quote that is not closed?)"
+        return InputError(f"{self._place(row)}: {what} does not end within {LONGEST_ROW >> 20} MB; mend it")
 
     def _parsed(self, piece: bytes, row: int, types: Types | None) -> pa.Table:
         import pyarrow as pa
@@ -223,7 +237,7 @@ class TextFile:
     def _json_fault(self, text: str, row: int, types: Types) -> InputError | None:
         import json
 
-        for i, line in enumerate(text.splitlines(), row + 1):
+        for i, line in enumerate(text.split("\n"), row + 1):
             try:
                 cells = json.loads(line or "{}")
             except ValueError as error:
@@ -255,14 +269,6 @@ def _first_line(stream: IO[bytes]) -> bytes:
     while line.count(b'"') % 2 and (more := stream.readline(1 << 22)):
         line += more
     return line
-
-
-def _last_line_end(piece: bytes) -> int:
-    """Where the last whole line ends: a line end inside quotes is none."""
-    cut = piece.rfind(b"\n") + 1
-    while cut and piece.count(b'"', 0, cut) % 2:
-        cut = piece.rfind(b"\n", 0, piece.rfind(b'"', 0, cut)) + 1
-    return cut
 
 
 def agreed(types: set[pa.DataType]) -> pa.DataType:
