@@ -95,7 +95,14 @@ class Batches:
 
 
 def _batches_of(rows: dataset.Dataset) -> Iterator[pa.RecordBatch]:
-    return iter(rows.to_batches(batch_size=BATCH, batch_readahead=2, fragment_readahead=1))
+    """A few batches at a time; of Parquet, nothing that has been read stays in memory."""
+    from pyarrow import dataset
+
+    parquet = isinstance(getattr(rows, "format", None), dataset.ParquetFileFormat)
+    options = dataset.ParquetFragmentScanOptions(pre_buffer=False) if parquet else None
+    return iter(
+        rows.to_batches(batch_size=BATCH, batch_readahead=2, fragment_readahead=1, fragment_scan_options=options)
+    )
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,8 @@ class ParquetTable:
         from pyarrow import parquet
 
         try:
-            return parquet.ParquetFile(_whole(self.input) if self.input.once else self.input.path)
+            file = _whole(self.input) if self.input.once else self.input.path
+            return parquet.ParquetFile(file, pre_buffer=False)  # else all that was read stays in memory
         except (pa.ArrowInvalid, OSError) as error:
             raise InputError(f"{self.input.name}: no Parquet file, or a damaged one: {_one_line(error)}") from None
 
