@@ -10,8 +10,9 @@ import pytest
 from sklearn.base import clone
 
 import suffit
+from suffit import engines
 from suffit.data.errors import InputError
-from suffit.engines import parts
+from suffit.engines import parts, sql
 from suffit.engines.duckdb import fit_sql, posterior_sql, sql_of
 
 duckdb = pytest.importorskip("duckdb")
@@ -417,3 +418,19 @@ def test_probabilities_of_0_have_no_sql_and_the_cure_is_named(estimator, table):
     model = estimator.fit(pa.table(table), list("aab"))
     with pytest.raises(InputError, match=r"without smoothing \(alpha=0\).*use alpha > 0"):
         posterior_sql(model, "SELECT 1 AS city")
+
+
+def test_a_database_that_gives_no_sample_is_told_what_to_do():
+    db = sqlite3.connect(":memory:")
+    db.execute("CREATE TABLE t (x REAL, y TEXT)")
+    with pytest.raises(InputError, match=r"GenerativeClassifier chooses from a sample .* give it fitted"):
+        fit_sql(db, "SELECT * FROM t", target="y")
+
+
+def test_a_family_without_sql_names_what_to_use():
+    class Own(suffit.families.elementwise.exponential.Exponential):
+        key = "own"
+
+    with pytest.raises(InputError, match=r"no SQL for the sums of the family .*suffit\.engines\.fit_arrow"):
+        raise sql.no_sql(Own())
+    assert "fit_arrow" in engines.__all__

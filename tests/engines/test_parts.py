@@ -228,3 +228,24 @@ def test_weights_that_are_shares_are_no_reason_to_refuse():
     w = np.full(4, 0.25)
     model = fit_parts(suffit.LDA(), [(X[:1], y[:1], w[:1]), (X[1:], y[1:], w[1:])])
     np.testing.assert_allclose(model.predict_proba(X), suffit.LDA().fit(X, y, w).predict_proba(X), atol=1e-12)
+
+
+def test_a_plan_takes_labels_of_arrow():
+    pa = pytest.importorskip("pyarrow")
+    X, y = {"x": np.arange(8.0)}, pa.chunked_array([["a"] * 4, ["b"] * 4])
+    planned = plan(suffit.GenerativeClassifier(structure="naive"), X, y)
+    assert total([collect(planned, X, y)]).classes_.tolist() == ["a", "b"]
+
+
+def test_rows_without_labels_are_none_in_every_engine():
+    dd, duckdb = pytest.importorskip("dask.dataframe"), pytest.importorskip("duckdb")
+    from suffit.engines import fit_dask, fit_sql
+
+    frame = pd.DataFrame({"x": [1.0, 2.0], "y": [None, None]}, dtype=object).astype({"x": float})
+    drops = suffit.GenerativeClassifier(missing_target="drop")
+    with pytest.raises(suffit.InputError, match="there are no rows with a label"):
+        fit_parts(drops, [(frame[["x"]], frame["y"])])
+    with pytest.raises(suffit.InputError, match="there are no rows with a label"):
+        fit_dask(drops, dd.from_pandas(frame, npartitions=2), "y")
+    with pytest.raises(suffit.InputError, match="there are no rows with a label"):
+        fit_sql(duckdb.connect(), "SELECT 1.0 AS x, NULL AS y", target="y", estimator=drops)

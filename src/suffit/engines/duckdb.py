@@ -15,7 +15,7 @@ from ..estimators.categorical import CategoricalNB
 from ..estimators.tables import GenerativeClassifier
 from ..tables.schema import BlockSpec, Schema
 from .arrow import check_columns, posterior_names
-from .parts import holding, plan, recalibrated, total
+from .parts import NO_ROWS, holding, plan, recalibrated, total
 from .sample import LEAST_OF_CLASS, SAMPLE_ROWS, RowSample
 from .sql import Source, identifier, literal
 from .sql_posterior import SqlScores, posterior_text
@@ -87,6 +87,11 @@ def fit_sql(
     sample = None
     planned = without_rows(estimator, len(names), names)
     if planned is None:
+        if not hasattr(connection, "sql"):
+            raise InputError(
+                f"{type(estimator).__name__} chooses from a sample of the rows, which only a DuckDB connection gives; "
+                "fit it on some rows of your own, and give it fitted"
+            )
         sample = _sampled(connection, query, target, sample_weight, names, sample_rows, seed)
         planned = plan(estimator, sample)
     absent = [name for name in getattr(planned, "feature_names_in_", names) if name not in names]
@@ -171,7 +176,7 @@ def _sampled(
 
     sample = taken(f"USING SAMPLE reservoir({int(most)} ROWS) REPEATABLE ({int(seed)})")
     if sample.X is None:
-        raise InputError("the query has no rows with a label; a fit needs at least one")
+        raise InputError(NO_ROWS)
     classes = dict(connection.execute(f"SELECT {y}, {w} FROM {rows} GROUP BY {y}").fetchall())
     for label in classes.keys() - sample.classes.keys():
         if not is_missing(label):

@@ -28,6 +28,7 @@ from .sample import RowSample, n_rows
 
 E = TypeVar("E", bound=GenerativeEstimator)
 Part: TypeAlias = "tuple[TableLike, LabelsLike] | tuple[TableLike, LabelsLike, WeightsLike]"
+NO_ROWS = "there are no rows with a label; a fit needs at least one"
 NO_CODES = freeze(np.empty(0, np.int32))
 
 
@@ -68,6 +69,8 @@ def plan(
     """
     check_sums_suffice(estimator)
     if isinstance(X, RowSample):
+        if X.X is None:
+            raise InputError(NO_ROWS)
         X, y, sample_weight = X.rows()
     if X is not None:
         estimator = copy.copy(estimator).fit(X, None if y is None else as_objects(_labels(y)), sample_weight)
@@ -205,7 +208,7 @@ def sampled(parts: Iterable[Part], source: str = "") -> RowSample:
         here = RowSample.of(*part)
         found = here if found is None else found + here
     if found is None or found.X is None:
-        raise InputError(f"{source + ': ' if source else ''}there are no rows with a label; a fit needs at least one")
+        raise InputError(f"{source}: {NO_ROWS}" if source else NO_ROWS)
     return found
 
 

@@ -12,7 +12,7 @@ from ..data.errors import InputError
 from ..estimators.base import GenerativeEstimator
 from ..files.store import from_bytes, to_bytes
 from .arrow import Split, check_columns, planned_from, posterior_names, with_posterior
-from .parts import add, collect, recalibrated, total
+from .parts import NO_ROWS, add, collect, recalibrated, total
 from .sample import RowSample
 from .without_rows import without_rows
 
@@ -100,6 +100,8 @@ def predict_spark(model: GenerativeEstimator, frame: SparkFrame, keep: Sequence[
     kept = [name for name in (frame.columns if keep is None else keep) if name not in names]
     check_columns(frame.columns, kept)
     schema = types.StructType([frame.schema[name] for name in kept])
+    if type(label) not in kinds:
+        raise InputError(f"classes of type {type(label).__name__} have no type in Spark; use text or numbers as labels")
     schema = schema.add(names[0], kinds[type(label)]())
     for name in names[1:]:
         schema = schema.add(name, types.DoubleType())
@@ -146,10 +148,12 @@ class _Samples:
             yield pickle.dumps(RowSample.of(*self.split(table)))
 
 
-def _sampled(frame: SparkFrame, split: Split) -> RowSample | None:
+def _sampled(frame: SparkFrame, split: Split) -> RowSample:
     """The sample of all partitions; a pickle, as all that Spark's own executors send to its driver."""
     found: list[RowSample] = [pickle.loads(data) for data in _brought(_mapped(frame, _Samples(split)))]
-    return reduce(lambda a, b: a + b, found) if found else None
+    if not found:
+        raise InputError(NO_ROWS)
+    return reduce(lambda a, b: a + b, found)
 
 
 class _Posterior:
