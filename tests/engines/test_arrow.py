@@ -239,3 +239,14 @@ def test_files_of_text_are_read_by_the_types_of_a_fitted_model(tmp_path: Path):
     )
     [predicted] = predict_arrow(model, tmp_path / "t.csv", keep=[])
     np.testing.assert_array_equal(predicted["p(1)"], model.predict_proba(digits)[:, 1])
+
+
+def test_a_dataset_in_folders_by_class_has_its_classes(table: pa.Table, whole, tmp_path: Path):
+    """The labels are names of folders, and in no file."""
+    partitioning = dataset.partitioning(pa.schema([("outcome", pa.string())]), flavor="hive")
+    dataset.write_dataset(table, tmp_path, format="parquet", partitioning=partitioning)
+    rows = dataset.dataset(tmp_path, format="parquet", partitioning=partitioning)
+    model = fit_arrow(suffit.GenerativeClassifier(), rows, "outcome")
+    np.testing.assert_array_equal(model.class_count_, whole.class_count_)
+    X = table.drop_columns(["outcome"])
+    np.testing.assert_allclose(model.predict_proba(X), whole.predict_proba(X), rtol=0, atol=1e-10)

@@ -76,9 +76,7 @@ class Batches:
         if isinstance(self.source, pa.Table):
             yield some_rows(self.source, LOOKS * LOOK)
         elif hasattr(self.source, "get_fragments"):
-            fragments = list(self.source.get_fragments())
-            each = LOOKS * LOOK // min(len(fragments), LOOKS)
-            yield from rows_all_over(fragments, lambda fragment: [fragment.head(each)])
+            yield from _rows_of_fragments(self.source)
         else:
             yield from self._held
 
@@ -92,6 +90,15 @@ class Batches:
         held, self._held = self._held, []
         for batch in chain(held, self._rest):
             yield batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch])
+
+
+def _rows_of_fragments(rows: dataset.Dataset) -> Iterator[pa.Table]:
+    """The first rows of fragments all over a dataset, with the columns that are names of folders."""
+    from pyarrow import dataset
+
+    fragments = list(rows.get_fragments())
+    each = LOOKS * LOOK // min(len(fragments), LOOKS)
+    yield from rows_all_over(fragments, lambda f: [dataset.Scanner.from_fragment(f, schema=rows.schema).head(each)])
 
 
 def _batches_of(rows: dataset.Dataset) -> Iterator[pa.RecordBatch]:
