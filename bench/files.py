@@ -1,9 +1,10 @@
 """``suffit fit`` on large CSV and Parquet files against the script that a user of scikit-learn would write.
 
-    python bench/files.py [rows]           by default 12 million (1 GB of CSV), in a temporary folder
+    scripts/bench files [--quick]          12 million rows (1 GB of CSV), or half a million, in a temporary folder
 
 Both read the file, take missing values and categories as they come, and fit; in turns, each in a process of its own:
-seconds of wall clock, seconds of all cores together, and the most memory.  Results: bench/results/files.json
+seconds of wall clock, seconds of all cores together, and the most memory; last, how many times as much
+the scripts take.  Results: bench/results/files.json
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pyarrow import csv, parquet
 from stream import batches
 
 RESULT = Path(__file__).resolve().parent / "results" / "files.json"
+GIGABYTE = 12_000_000  # rows, as CSV
 TURNS = 2
 
 USUAL = """
@@ -74,8 +76,18 @@ def measured(command: list[str]) -> dict[str, float]:
     }
 
 
-def main() -> None:
-    n = int(float(sys.argv[1])) if len(sys.argv) > 1 else 12_000_000
+def ratios(found: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """How many times as much as ours the others take, of each file."""
+    out = {}
+    for key, one in found.items():
+        file, name = key.split(": ")
+        if name != "suffit":
+            ours = found[f"{file}: suffit"]
+            out[key] = {what: round(one[what] / ours[what], 2) for what in one}
+    return out
+
+
+def main(n: int) -> None:
     found: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for path in written(Path(folder), n):
@@ -92,8 +104,6 @@ def main() -> None:
                     best = found.get(key)
                     found[key] = one if best is None or one["core_seconds"] < best["core_seconds"] else best
                     print(key, one, flush=True)
-    RESULT.write_text(json.dumps({"rows": n, "tasks": found}, indent=1) + "\n")
-
-
-if __name__ == "__main__":
-    main()
+    RESULT.write_text(json.dumps({"rows": n, "tasks": found, "ratios": ratios(found)}, indent=1) + "\n")
+    for key, one in ratios(found).items():
+        print(key, one)

@@ -18,6 +18,7 @@ RESULTS = HERE / "results"
 STEADY = {"MALLOC_MMAP_THRESHOLD_": str(8 << 30), "MALLOC_TRIM_THRESHOLD_": str(16 << 30)}
 TURN = 0.1  # seconds that a side takes before it is the other's turn: waking up a core is not what is measured
 QUICK = 0.1  # the share of the rows that --quick uses
+SMALL_FILE = 500_000  # rows of the files that --quick makes
 QUICK_SECONDS = 50.0  # after so long in one of its two runs, --quick measures what is left once
 
 
@@ -71,9 +72,11 @@ def worker(arguments: argparse.Namespace) -> None:
     late = time.monotonic() + (QUICK_SECONDS if arguments.quick else float("inf"))
     limits = machine.limits()
     rows = []
-    for group in tasks.GROUPS:
+    words = [word.lower() for word in arguments.tasks]
+    groups = [group for group in tasks.GROUPS if any(word in group.__name__ for word in words)]
+    for group in groups or tasks.GROUPS:
         for task in group(QUICK if arguments.quick else 1.0):
-            if arguments.tasks and not any(word.lower() in task.name.lower() for word in arguments.tasks):
+            if words and not groups and not any(word in task.name.lower() for word in words):
                 continue
             budget, least, long = (0.5, 3, TURN / 10) if arguments.quick else (4.0, 3, TURN)
             if time.monotonic() > late:
@@ -135,7 +138,7 @@ def megabytes(memory: dict[str, float]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="scripts/bench")
-    parser.add_argument("tasks", nargs="*", help="words that a task's name must hold")
+    parser.add_argument("tasks", nargs="*", help="words that a task's name must hold, or groups of tasks (spark, dask)")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK:.0%}% of the rows: within three minutes")
     parser.add_argument("--report", action="store_true", help="write docs/benchmarks.md and the table in README.md")
     parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)
@@ -148,6 +151,11 @@ def main() -> None:
         import growth
 
         growth.main(10**6 if arguments.quick else 10**7)
+        return
+    if arguments.tasks == ["files"]:
+        import files
+
+        files.main(SMALL_FILE if arguments.quick else files.GIGABYTE)
         return
     if arguments.tasks[:1] == ["cold"]:
         import cold

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib.util
 import os
 import shutil
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -281,20 +283,43 @@ def tables(scale: float) -> Iterator[Task]:
     if importlib.util.find_spec("polars") is None:
         return
     frame, y = mixed(int(1_000_000 * scale))
-    numbers = [c for c in frame.columns if c[0] in "fib"]
-    text = [c for c in frame.columns if c[0] == "s"]
-    codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=60, encoded_missing_value=61)
-    peer = make_pipeline(
-        ColumnTransformer(
-            [("n", make_pipeline(SimpleImputer(), StandardScaler()), numbers), ("s", codes, text)],
-        ),
-        peer_nb.GaussianNB(),
-    )
-    peer.fit(frame, y)
+    peer = usual_pipeline(frame.columns).fit(frame, y)
     ours = suffit.GenerativeClassifier(structure="naive").fit(frame, y)
     name = "GenerativeClassifier, naive, polars 1,000,000×30 with 5 % nulls,"
     yield Task(f"{name} fit", lambda: ours.fit(frame, y), lambda: peer.fit(frame, y), 1.0)
     yield Task(f"{name} predict_proba", lambda: ours.predict_proba(frame), lambda: peer.predict_proba(frame), 1.0)
+
+
+def usual_pipeline(columns: list[str]) -> Any:
+    """What a user of scikit-learn would write for such a table."""
+    numbers, text = ([c for c in columns if c[0] in kinds] for kinds in ("fib", "s"))
+    codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=60, encoded_missing_value=61)
+    scaled = make_pipeline(SimpleImputer(), StandardScaler())
+    return make_pipeline(ColumnTransformer([("n", scaled, numbers), ("s", codes, text)]), peer_nb.GaussianNB())
+
+
+def model_files(scale: float) -> Iterator[Task]:
+    """The models of a mixed table in files: ours is compared with its digest, put on the disk, and tried when read."""
+    if importlib.util.find_spec("polars") is None:
+        return
+    import joblib
+
+    frame, y = mixed(20_000)
+    peer, ours = usual_pipeline(frame.columns).fit(frame, y), suffit.GenerativeClassifier(structure="naive")
+    ours.fit(frame, y)
+    folder = tempfile.mkdtemp(prefix="suffit-bench-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    mine, theirs = os.path.join(folder, "model.suffit"), os.path.join(folder, "model.joblib")
+
+    def same() -> float:
+        ours.save(mine)
+        joblib.dump(peer, theirs)
+        return float(np.abs(suffit.load(mine).predict_proba(frame) - ours.predict_proba(frame)).max())
+
+    name = "GenerativeClassifier, naive, of 30 mixed columns, model file:"
+    against = "against joblib's of a pipeline"
+    yield Task(f"{name} save, {against}", lambda: ours.save(mine), lambda: joblib.dump(peer, theirs), 0.2, same=same)
+    yield Task(f"{name} load, {against}", lambda: suffit.load(mine), lambda: joblib.load(theirs), 0.25, same=same)
 
 
 @cache
@@ -479,5 +504,5 @@ def spark_frame(n: int, p: int) -> Any:
 
 GROUPS = (
     *(dense, wide, counts, small, rows, batches, stream, missing, tables, leave_one_out),
-    *(databases, dask_arrays, spark_frames),
+    *(model_files, databases, dask_arrays, spark_frames),
 )

@@ -72,16 +72,6 @@ def test_without_arrow_one_line_says_what_to_install(made: Path, tmp_path: Path)
     )
 
 
-def test_the_entry_point_is_the_module(tmp_path: Path):
-    script = Path(sys.executable).with_name("suffit")
-    if not script.exists():
-        pytest.skip("suffit is not installed as a command here: pip install -e .")
-    one, other = (
-        subprocess.run([*c, "--help"], capture_output=True, text=True, check=True) for c in ([script], COMMAND)
-    )
-    assert one.stdout == other.stdout
-
-
 def test_the_demo_compares_explains_decides_merges_and_leaves_files(tmp_path: Path):
     done = run("demo", "-o", str(tmp_path / "out"), check=True)
     text = " ".join(done.stdout.split())

@@ -12,7 +12,8 @@ import pytest
 from pyarrow import csv, dataset, feather, parquet
 
 import suffit
-from suffit.engines.arrow import fit_arrow, predict_arrow, read_ahead, read_files
+from suffit.engines.arrow import fit_arrow, predict_arrow
+from suffit.engines.sources import read_ahead, read_files
 
 N = 900
 
@@ -221,3 +222,31 @@ def test_reading_ahead_ends_with_its_reader_and_hands_errors_on():
 
     with pytest.raises(ValueError, match="here"):
         list(read_ahead(broken()))
+
+
+def test_files_of_text_are_read_by_the_types_of_a_fitted_model(tmp_path: Path):
+    """Codes that look like numbers are the categories that they were, and labels the classes that they were."""
+    rng = np.random.default_rng(0)
+    code, label = rng.choice(["8000", "3000", "x12"], 120), rng.choice(["0", "1"], 120)
+    X = pa.table({"code": code, "x": rng.normal(size=120) + (label == "1")})
+    model = suffit.GenerativeClassifier(structure="naive").fit(X, label)
+    digits = X.filter(pa.array(code != "x12"))
+    csv.write_csv(digits.append_column("y", pa.array(label[code != "x12"])), tmp_path / "t.csv")
+    again = fit_arrow(model, tmp_path / "t.csv", target="y")
+    assert again.classes_.tolist() == ["0", "1"]
+    assert again._model.sums.isclose(
+        suffit.GenerativeClassifier(columns=model.schema_).fit(digits, label[code != "x12"])._model.sums
+    )
+    [predicted] = predict_arrow(model, tmp_path / "t.csv", keep=[])
+    np.testing.assert_array_equal(predicted["p(1)"], model.predict_proba(digits)[:, 1])
+
+
+def test_a_dataset_in_folders_by_class_has_its_classes(table: pa.Table, whole, tmp_path: Path):
+    """The labels are names of folders, and in no file."""
+    partitioning = dataset.partitioning(pa.schema([("outcome", pa.string())]), flavor="hive")
+    dataset.write_dataset(table, tmp_path, format="parquet", partitioning=partitioning)
+    rows = dataset.dataset(tmp_path, format="parquet", partitioning=partitioning)
+    model = fit_arrow(suffit.GenerativeClassifier(), rows, "outcome")
+    np.testing.assert_array_equal(model.class_count_, whole.class_count_)
+    X = table.drop_columns(["outcome"])
+    np.testing.assert_allclose(model.predict_proba(X), whole.predict_proba(X), rtol=0, atol=1e-10)

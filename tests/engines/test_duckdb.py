@@ -10,8 +10,9 @@ import pytest
 from sklearn.base import clone
 
 import suffit
+from suffit import engines
 from suffit.data.errors import InputError
-from suffit.engines import parts
+from suffit.engines import parts, sql
 from suffit.engines.duckdb import fit_sql, posterior_sql, sql_of
 
 duckdb = pytest.importorskip("duckdb")
@@ -386,3 +387,50 @@ def test_a_value_that_a_column_cannot_have_is_missing_where_missing_values_are_e
     db = database(odd.append_column("class", pa.array(["a", "b", "a"])))
     in_database = fit_sql(db, "SELECT * FROM t", target="class", estimator=model)
     the_same(parts.total([parts.collect(parts.plan(model), odd, ["a", "b", "a"])]), in_database, odd)
+
+
+WORDS = ("count", "positive")
+
+
+@pytest.mark.parametrize("estimator", [suffit.MultinomialNB(), suffit.ComplementNB(), suffit.MultinomialNB(alpha=1e-3)])
+def test_counts_of_words_as_sql_have_the_posterior_of_predict_proba(estimator):
+    """Where all counts are there; a negative count has none, and neither has a row with a count missing."""
+    table = mixed()
+    X, y, _ = of(table, *WORDS)
+    model = clone(estimator).fit(X, y)
+    complete = table.filter(pa.array([None not in row.values() for row in X.to_pylist()]))
+    check_posterior(model, complete, database(complete).execute)
+    names = [f'"{NAMES[c]}"' for c in WORDS]
+    rows = f"SELECT 1 AS {names[0]}, NULL AS {names[1]} UNION ALL SELECT -1, 2"
+    found = duckdb.connect().execute(posterior_sql(model, rows)).fetchall()
+    assert found == [(None,) * len(model.classes_)] * 2
+
+
+@pytest.mark.parametrize(
+    ("estimator", "table"),
+    [
+        (suffit.CategoricalNB(alpha=0, force_alpha=True), {"city": ["u", "v", "u"]}),
+        (suffit.MultinomialNB(alpha=0, force_alpha=True), {"a": [0.0, 1.0, 0.0], "b": [2.0, 0.0, 1.0]}),
+    ],
+    ids=["categories", "words"],
+)
+def test_probabilities_of_0_have_no_sql_and_the_cure_is_named(estimator, table):
+    model = estimator.fit(pa.table(table), list("aab"))
+    with pytest.raises(InputError, match=r"without smoothing \(alpha=0\).*use alpha > 0"):
+        posterior_sql(model, "SELECT 1 AS city")
+
+
+def test_a_database_that_gives_no_sample_is_told_what_to_do():
+    db = sqlite3.connect(":memory:")
+    db.execute("CREATE TABLE t (x REAL, y TEXT)")
+    with pytest.raises(InputError, match=r"GenerativeClassifier chooses from a sample .* give it fitted"):
+        fit_sql(db, "SELECT * FROM t", target="y")
+
+
+def test_a_family_without_sql_names_what_to_use():
+    class Own(suffit.families.elementwise.exponential.Exponential):
+        key = "own"
+
+    with pytest.raises(InputError, match=r"no SQL for the sums of the family .*suffit\.engines\.fit_arrow"):
+        raise sql.no_sql(Own())
+    assert "fit_arrow" in engines.__all__

@@ -175,3 +175,77 @@ def test_models_fitted_apart_merge_or_say_how_to(table):
     assert "fit the second model with GenerativeClassifier(columns=first.schema_)" in str(refused.value)
     again = suffit.GenerativeClassifier(columns=first.schema_).fit(frame.iloc[halves[1]], y[halves[1]])
     assert first.merge(again).class_count_.sum() == N
+
+
+REFUSED = [
+    (suffit.QDA(), [[1.0, 2.0], [2.0, 3.0], [4.0, 1.0]], "aaa", "number of classes has to be greater than one"),
+    (suffit.LDA(), [[1.0, 2.0], [2.0, 3.0]], "ab", "number of samples must be more than the number of classes"),
+    (suffit.GDA(tie=1.0), [[1.0, 2.0], [2.0, 3.0]], "ab", "number of samples must be more than the number of classes"),
+    (suffit.LDA(n_components=2), np.arange(8.0).reshape(4, 2), "aabb", "n_components cannot be larger than"),
+]
+
+
+def by_sql(estimator, X, y):
+    duckdb = pytest.importorskip("duckdb")
+    rows = ", ".join(f"({a}, {b}, '{c}')" for (a, b), c in zip(X, y, strict=True))
+    from suffit.engines import fit_sql
+
+    return fit_sql(duckdb.connect(), f"SELECT * FROM (VALUES {rows}) AS v(a, b, y)", target="y", estimator=estimator)
+
+
+def by_dask(estimator, X, y):
+    dd = pytest.importorskip("dask.dataframe")
+    from suffit.engines import fit_dask
+
+    frame = pd.DataFrame(np.asarray(X), columns=["a", "b"]).assign(y=list(y))
+    return fit_dask(estimator, dd.from_pandas(frame, npartitions=2), "y")
+
+
+ENGINES = {"parts": lambda estimator, X, y: fit_parts(estimator, [(np.asarray(X), list(y))])}
+ENGINES |= {"sql": by_sql, "dask": by_dask}
+
+
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+@pytest.mark.parametrize(("estimator", "X", "y", "match"), REFUSED, ids=["qda", "lda", "gda", "components"])
+def test_what_an_estimator_refuses_of_all_rows_every_engine_refuses(engine, estimator, X, y, match):
+    with pytest.raises(ValueError, match=match):
+        type(estimator)(**estimator.get_params()).fit(np.asarray(X), list(y))
+    with pytest.raises(ValueError, match=match):
+        engine(estimator, X, y)
+
+
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+def test_covariances_by_an_estimator_of_the_users_own_need_all_rows_at_once(engine):
+    from sklearn.covariance import ShrunkCovariance
+
+    own = suffit.LDA(solver="lsqr", covariance_estimator=ShrunkCovariance())
+    with pytest.raises(suffit.InputError, match=r"covariance_estimator needs all rows at once.*use shrinkage"):
+        engine(own, np.arange(8.0).reshape(4, 2) ** 1.1, "aabb")
+
+
+def test_weights_that_are_shares_are_no_reason_to_refuse():
+    X, y = np.array([[1.0], [2.0], [5.0], [7.0]]), np.array(list("aabb"))
+    w = np.full(4, 0.25)
+    model = fit_parts(suffit.LDA(), [(X[:1], y[:1], w[:1]), (X[1:], y[1:], w[1:])])
+    np.testing.assert_allclose(model.predict_proba(X), suffit.LDA().fit(X, y, w).predict_proba(X), atol=1e-12)
+
+
+def test_a_plan_takes_labels_of_arrow():
+    pa = pytest.importorskip("pyarrow")
+    X, y = {"x": np.arange(8.0)}, pa.chunked_array([["a"] * 4, ["b"] * 4])
+    planned = plan(suffit.GenerativeClassifier(structure="naive"), X, y)
+    assert total([collect(planned, X, y)]).classes_.tolist() == ["a", "b"]
+
+
+def test_rows_without_labels_are_none_in_every_engine():
+    dd, duckdb = pytest.importorskip("dask.dataframe"), pytest.importorskip("duckdb")
+    from suffit.engines import fit_dask, fit_sql
+
+    frame = pd.DataFrame({"x": [1.0, 2.0], "y": [None, None]}, dtype=object).astype({"x": float})
+    drops = suffit.GenerativeClassifier(missing_target="drop")
+    with pytest.raises(suffit.InputError, match="there are no rows with a label"):
+        fit_parts(drops, [(frame[["x"]], frame["y"])])
+    with pytest.raises(suffit.InputError, match="there are no rows with a label"):
+        fit_dask(drops, dd.from_pandas(frame, npartitions=2), "y")
+    with pytest.raises(suffit.InputError, match="there are no rows with a label"):
+        fit_sql(duckdb.connect(), "SELECT 1.0 AS x, NULL AS y", target="y", estimator=drops)

@@ -9,13 +9,17 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import wraps
-from typing import Any, ParamSpec
+from typing import TYPE_CHECKING, ParamSpec
 
 import typer
 
 from .lean import import_arrow, import_scikit_learn
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+    from rich.progress import TaskID
 
 P = ParamSpec("P")
 
@@ -72,7 +76,7 @@ def in_one_line(error: Exception) -> str:
 def notes(quiet: bool) -> Iterator[None]:
     """Warnings of suffit as notes; those of others are not for users of a command."""
 
-    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
         if issubclass(category, _data_warning()) and not quiet:
             say(f"note: {message}")
 
@@ -92,7 +96,7 @@ def _data_warning() -> type[Warning]:
 def terminable() -> Iterator[None]:
     """A request to end (SIGTERM) is an interruption: nothing half-written stays."""
 
-    def interrupt(*_: Any) -> None:
+    def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
     try:
@@ -115,16 +119,16 @@ def compiling_said() -> Iterator[None]:
         yield
 
 
-def show_json(value: Any) -> None:
+def show_json(value: object) -> None:
     """For machines: one JSON document on standard output."""
     print(json.dumps(value, ensure_ascii=False, indent=2, default=_plain))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
-def show_table(title: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+def show_table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """For people: a table on standard output, without lines and colours in a pipe."""
     from rich import box
     from rich.console import Console
@@ -146,7 +150,7 @@ def show_table(title: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -
     print("\n".join(line.rstrip() for line in text.get().splitlines()))
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:,.0f}" if value == round(value) and abs(value) >= 10 else f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
@@ -157,8 +161,8 @@ class Progress:
 
     def __init__(self, what: str, quiet: bool = False) -> None:
         self.rows, self.start = 0, time.perf_counter()
-        self._bar: Any = nullcontext()
-        self._task: Any = None
+        self._bar: RichProgress | None = None
+        self._task: TaskID | None = None
         if sys.stderr.isatty() and not quiet:
             from rich import progress
             from rich.console import Console
@@ -169,16 +173,18 @@ class Progress:
         self.what = what
 
     def __enter__(self) -> Progress:
-        self._bar.__enter__()
+        if self._bar is not None:
+            self._bar.start()
         return self
 
-    def __exit__(self, *error: Any) -> None:
-        self._bar.__exit__(*error)
+    def __exit__(self, *error: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
 
     def __call__(self, rows: int) -> None:
         """So many rows have been read."""
         self.rows = rows
-        if self._task is not None:
+        if self._bar is not None and self._task is not None:
             self._bar.update(self._task, description=f"{self.what}: {rows:,} rows, {self.rate:,.0f} rows/s")
 
     @property

@@ -47,7 +47,7 @@ def penguins() -> tuple[Columns, np.ndarray]:
     return columns, np.array([row[TARGET] for row in rows])
 
 
-def some(columns: Columns, which: Any) -> Columns:
+def some(columns: Columns, which: np.ndarray | slice) -> Columns:
     """Some of the rows."""
     return {name: values[which] for name, values in columns.items()}
 
@@ -72,19 +72,19 @@ def encoded(model: Any) -> Any:
     return make_pipeline(parts, model)
 
 
-def _as_it_is(columns: Columns) -> Any:
+def _as_it_is(columns: Columns) -> Columns:
     return columns
 
 
-def _matrix(columns: Columns) -> Any:
+def _matrix(columns: Columns) -> np.ndarray:
     return np.column_stack([columns[name].astype(object) for name in (*NUMBERS, *CATEGORIES)])
 
 
-def _floats(X: Any) -> Any:
+def _floats(X: np.ndarray) -> np.ndarray:
     return np.asarray(X).astype(float)
 
 
-def _words(X: Any) -> Any:
+def _words(X: np.ndarray) -> np.ndarray:
     return np.asarray(X).astype(str)
 
 
@@ -143,7 +143,7 @@ def decision(columns: Columns, y: np.ndarray) -> str:
     )
 
 
-def adding_up(model: Any, columns: Columns, y: np.ndarray) -> list[str]:
+def adding_up(model: GenerativeClassifier, columns: Columns, y: np.ndarray) -> list[str]:
     """Parts add up, and rows can be taken out again: as equal as rounding lets them be."""
     parts = [shuffled(len(y)) % 2 == i for i in (0, 1)]
     halves = [GenerativeClassifier(columns=model.schema_).fit(some(columns, rows), y[rows]) for rows in parts]
@@ -183,7 +183,7 @@ def main(folder: str, console: Console | None = None) -> None:
     console.print(f"Next: suffit show {folder}/penguins.suffit")
 
 
-def left_behind(model: Any, columns: Columns, y: np.ndarray, folder: Path) -> None:
+def left_behind(model: GenerativeClassifier, columns: Columns, y: np.ndarray, folder: Path) -> None:
     """The table, the model and the picture, as files."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "penguins.csv").write_bytes((files("suffit.cli") / "penguins.csv").read_bytes())

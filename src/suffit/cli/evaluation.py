@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..data.arrays import Array
+from ..data.arrays import Array, Cells
 from ..data.errors import CellError, InputError
-from ..engines.arrow import columns_of_model, placed
+from ..engines.arrow import columns_of_model
+from ..engines.sources import placed
 from ..posterior.calibrate import BINS, SMALLEST, bins_of
 from .console import Progress
 from .reading import RowsOfModel
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class Evaluation:
     """Sums from which accuracy, log-loss, Brier score, calibration and confusions follow."""
 
-    def __init__(self, classes: Any) -> None:
+    def __init__(self, classes: Cells) -> None:
         self.classes = classes.tolist()
         k = len(self.classes)
         self.confusion = np.zeros((k, k), np.int64)  # true, predicted
@@ -25,7 +29,7 @@ class Evaluation:
         self.bins = np.zeros((3, BINS))  # rows, confidence, right
         self.skipped = 0
 
-    def add(self, P: Array, labels: Any, target: str) -> None:
+    def add(self, P: Array, labels: pa.ChunkedArray, target: str) -> None:
         """Some more rows; those without a label are counted apart."""
         place = {c: i for i, c in enumerate(self.classes)}
         given = labels.to_pylist()
@@ -47,7 +51,7 @@ class Evaluation:
         for row, values in enumerate((np.ones(len(codes)), P.max(axis=1), best == codes)):
             self.bins[row] += np.bincount(bins_of(P.max(axis=1)), weights=values, minlength=BINS)
 
-    def result(self) -> dict[str, Any]:
+    def result(self) -> dict[str, object]:
         """Everything by name, for JSON."""
         n = int(self.confusion.sum())
         shares = self.confusion.sum(axis=1) / max(n, 1)
@@ -78,7 +82,7 @@ class Evaluation:
         }
 
 
-def evaluated(rows: RowsOfModel, target: str | None, progress: Progress) -> dict[str, Any]:
+def evaluated(rows: RowsOfModel, target: str | None, progress: Progress) -> dict[str, object]:
     """The evaluation of a model on the rows of files."""
     name = rows.target(target)
     found = Evaluation(rows.model.classes_)

@@ -49,7 +49,7 @@ def import_arrow() -> None:
     try:
         import_module("pyarrow").array([0])  # the first array of a list looks for pandas
     except ImportError:
-        from ..engines.arrow import NEEDS_ARROW
+        from ..engines.sources import NEEDS_ARROW
 
         raise ImportError(NEEDS_ARROW) from None
     finally:
@@ -57,6 +57,6 @@ def import_arrow() -> None:
 
 
 class _NoPandas(MetaPathFinder):
-    def find_spec(self, name: str, path: Any, target: Any = None) -> None:
+    def find_spec(self, name: str, path: object, target: object = None) -> None:
         if name == "pandas":
             raise ModuleNotFoundError("put off", name=name)

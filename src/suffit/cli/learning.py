@@ -6,27 +6,32 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from ..core.family import Family
 from ..data.errors import InputError
-from ..engines.arrow import Files, fit_arrow, placed
+from ..engines.arrow import check_columns, fit_arrow, labels_of, weights_of
+from ..engines.sources import Files, placed
+from ..estimators.base import GenerativeEstimator
 from .console import Progress, show_json
 from .reading import RowsOfModel
 
 
-def unfitted(columns: Sequence[str], settings: dict[str, Any]) -> Any:
+def unfitted(columns: Sequence[str], settings: dict[str, Any]) -> GenerativeEstimator:
     """The estimator that the options describe."""
     from ..estimators.tables import GenerativeClassifier
 
     return GenerativeClassifier(_wishes(columns), **settings)
 
 
-def fitted(files: Files, target: str, weight: str | None, estimator: Any, progress: Progress) -> Any:
+def fitted(
+    files: Files, target: str, weight: str | None, estimator: GenerativeEstimator, progress: Progress
+) -> GenerativeEstimator:
     """A model of all rows; a fitted one gives its families and structure, and its rows do not count."""
     return fit_arrow(estimator, files, target, weight, progress)
 
 
-def _wishes(columns: Sequence[str]) -> Any:
+def _wishes(columns: Sequence[str]) -> dict[object, Family | str] | str:
     """``name=family`` as ``columns`` of a GenerativeClassifier."""
-    wishes: dict[str, str] = {}
+    wishes: dict[object, Family | str] = {}
     for wish in columns:
         name, sign, family = wish.rpartition("=")
         if not sign or not name:
@@ -35,7 +40,7 @@ def _wishes(columns: Sequence[str]) -> Any:
     return wishes or "auto"
 
 
-def reported(model: Any, path: str, progress: Progress, json: bool) -> None:
+def reported(model: GenerativeEstimator, path: str, progress: Progress, json: bool) -> None:
     """What was learned, in a few lines or as JSON."""
     from .report import described, show_learned
 
@@ -45,15 +50,12 @@ def reported(model: Any, path: str, progress: Progress, json: bool) -> None:
 
 def relearned(how: str, rows: RowsOfModel, target: str | None, weight: str | None, progress: Progress) -> None:
     """The rows of files learned by a model, or taken out of it, in place."""
-    from ..engines.arrow import check_columns, labels_of
-
     name = rows.target(target)
     if weight is not None:
         check_columns(rows.files.names, [weight])
     for table, labels in rows.labelled(name, progress):
         out = [name, *([weight] if weight else [])]
-        weights = None if weight is None else table[weight].cast("float64").to_numpy()
-        X = table.drop_columns(out)
         work = rows.model.partial_fit if how == "update" else rows.model.forget
         with placed(table):
-            work(X, labels_of(labels), sample_weight=weights)
+            weights = None if weight is None else weights_of(table, weight)
+            work(table.drop_columns(out), labels_of(labels), sample_weight=weights)

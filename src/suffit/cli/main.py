@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import threading
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,6 +31,13 @@ from .options import (
     To,
     Weight,
 )
+
+if TYPE_CHECKING:
+    from ..estimators.base import GenerativeEstimator
+    from .reading import Reading
+    from .rowwise import Work
+
+COLLECT_AFTER = 50_000  # objects more: imports make many and leave no garbage, and looking for it is a tenth of a start
 
 app = typer.Typer(
     name="suffit",
@@ -436,7 +444,13 @@ def demo(
     run(folder)
 
 
-def _reading(kind: Kind | None, encoding: str | None, separator: str | None, missing: Any, text: Any = None) -> Any:
+def _reading(
+    kind: Kind | None,
+    encoding: str | None,
+    separator: str | None,
+    missing: list[str] | None,
+    text: list[str] | None = None,
+) -> Reading:
     from .reading import Reading
 
     return Reading(kind and kind.value, encoding, separator, tuple(missing or ()), tuple(text or ()))
@@ -453,15 +467,15 @@ def _kind(to: Kind | None, json: bool) -> str | None:
 
 
 def _written(
-    work: Any,
+    work: Work,
     model: str,
     files: list[str],
     out: str | None,
     keep: str | None,
-    to: Any,
+    to: Kind | None,
     json: bool,
     quiet: bool,
-    how: Any,
+    how: Reading,
 ) -> None:
     """Rows with what ``work`` adds to them, table by table."""
     from ..data.errors import InputError
@@ -480,7 +494,7 @@ def _written(
 
 def _relearned(
     how: str, path: str, files: list[str], target: str | None, weight: str | None, out: str | None, json: bool,
-    quiet: bool, reading: Any,
+    quiet: bool, reading: Reading,
 ) -> None:  # fmt: skip
     from .learning import relearned
     from .writing import check_folder
@@ -494,7 +508,7 @@ def _relearned(
     _changed(model, out or path, f"{progress.rows:,} rows {done}", json)
 
 
-def _changed(model: Any, path: str, what: str, json: bool) -> None:
+def _changed(model: GenerativeEstimator, path: str, what: str, json: bool) -> None:
     counts = dict(zip(map(str, model.classes_.tolist()), model.class_count_.tolist(), strict=True))
     if json:
         show_json({"model": path, "rows": sum(counts.values()), "classes": counts})
@@ -505,7 +519,8 @@ def _changed(model: Any, path: str, what: str, json: bool) -> None:
 
 def main() -> None:
     """Run what the command line asks for, and end the process."""
-    code: Any = 0
+    gc.set_threshold(COLLECT_AFTER)
+    code: str | int | None = 0
     try:
         app(prog_name="suffit")
     except SystemExit as done:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ..data.arrays import Array, Cells
+from ..estimators.base import GenerativeEstimator
 
 ACROSS, UP = "bill_length_mm", "bill_depth_mm"
 WIDE, HIGH, LEFT, LOW = 640, 420, 70, 60  # of the plane, and the margins at its left and below
@@ -13,7 +15,7 @@ CELLS = 48
 COLOURS = ((44, 111, 187), (196, 78, 82), (58, 146, 58))
 
 
-def posterior_picture(model: Any, columns: dict[str, NDArray[Any]], y: NDArray[Any]) -> str:
+def posterior_picture(model: GenerativeEstimator, columns: dict[str, Cells], y: Cells) -> str:
     """p(class) from two columns alone, as colours, and the rows as dots."""
     x, z = (np.array([np.nan if v is None else v for v in columns[name]], float) for name in (ACROSS, UP))
     ends = [_ends(values) for values in (x, z)]
@@ -33,21 +35,21 @@ def posterior_picture(model: Any, columns: dict[str, NDArray[Any]], y: NDArray[A
     return f'{svg}\n<g transform="translate(0,26)">\n{body}\n</g>\n</svg>\n'
 
 
-def _ends(values: NDArray[Any]) -> tuple[float, float]:
+def _ends(values: Array) -> tuple[float, float]:
     least, most = float(np.nanmin(values)), float(np.nanmax(values))
     return least - 0.04 * (most - least), most + 0.04 * (most - least)
 
 
-def _rows(x: NDArray[Any], z: NDArray[Any], columns: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+def _rows(x: Array, z: Array, columns: dict[str, Cells]) -> dict[str, Cells]:
     nothing = np.full(len(x), None, object)
     return {**dict.fromkeys(columns, nothing), ACROSS: x, UP: z}
 
 
-def _placed(values: Any, ends: tuple[float, float], length: int) -> Any:
+def _placed(values: Array, ends: tuple[float, float], length: int) -> Array:
     return (values - ends[0]) / (ends[1] - ends[0]) * length
 
 
-def _cell(i: int, j: int, p: NDArray[Any]) -> str:
+def _cell(i: int, j: int, p: Array) -> str:
     """The colours of the classes, mixed by their probabilities, pale."""
     r, g, b = (255 - 0.4 * (255 - p @ np.array(COLOURS))).round().astype(int)
     w, h = WIDE / CELLS, HIGH / CELLS
@@ -55,7 +57,7 @@ def _cell(i: int, j: int, p: NDArray[Any]) -> str:
     return f'<rect {place} fill="rgb({r},{g},{b})"/>'
 
 
-def _axes(ends: list[tuple[float, float]], colours: dict[Any, tuple[int, int, int]]) -> list[str]:
+def _axes(ends: list[tuple[float, float]], colours: dict[Hashable, tuple[int, int, int]]) -> list[str]:
     said = [
         f'<text x="{LEFT}" y="-9" font-weight="bold">p(species) from two measurements alone</text>',
         f'<text x="{LEFT + WIDE / 2 - 50}" y="{HIGH + 42}">bill length, mm</text>',

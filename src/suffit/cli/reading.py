@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..data.errors import InputError
-from ..engines.arrow import FILE, ROW, Files, Progress, check_columns, counted, read_ahead, read_files
-from ..engines.text_files import MARKS, Arrow, TextFile, in_words, readable
+from ..engines.arrow import check_columns, column_types, label_type
+from ..engines.sources import FILE, ROW, Files, Progress, counted, read_ahead, read_files
+from ..engines.table_files import TableFile
+from ..engines.text_files import MARKS, TextFile, Types, in_words, readable
+from ..estimators.base import GenerativeEstimator
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -36,7 +42,7 @@ class Reading:
             text=self.text,
         )
 
-    def for_model(self, model: Any, paths: Sequence[str]) -> RowsOfModel:
+    def for_model(self, model: GenerativeEstimator, paths: Sequence[str]) -> RowsOfModel:
         """The files, the columns of the model as it was fitted on them."""
         return RowsOfModel(self.files(paths), model, (*MARKS, *self.missing))
 
@@ -46,17 +52,15 @@ class RowsOfModel:
     """Rows for a model: as they are written, to be written again, and as the model takes them."""
 
     files: Files
-    model: Any
+    model: GenerativeEstimator
     missing: Sequence[str]
 
     @cached_property
-    def types(self) -> dict[str, Any]:
+    def types(self) -> dict[str, pa.DataType]:
         """The types of the model's columns in files of text."""
         return column_types(self.model)
 
-    def both(
-        self, progress: Progress | None = None, known: Mapping[str, Any] | None = None
-    ) -> Iterator[tuple[Arrow, Arrow]]:
+    def both(self, progress: Progress | None = None, known: Types | None = None) -> Iterator[tuple[pa.Table, pa.Table]]:
         """Tables as they are written, and the same with the columns of the model (and ``known``) as their types."""
         types = {**self.types, **(known or {})}
         files = [replace(f, verbatim=True) if isinstance(f, TextFile) else f for f in self.files.files]
@@ -64,13 +68,13 @@ class RowsOfModel:
             if table.num_rows:
                 yield table, self._typed(table, types)
 
-    def labelled(self, target: str, progress: Progress | None = None) -> Iterator[tuple[Arrow, Arrow]]:
+    def labelled(self, target: str, progress: Progress | None = None) -> Iterator[tuple[pa.Table, pa.ChunkedArray]]:
         """The rows as the model takes them, and their labels."""
         kind = label_type(self.model.classes_)
         for _, table in self.both(progress, None if kind is None else {target: kind}):
             yield table, table[target]
 
-    def _typed(self, table: Arrow, types: Mapping[str, Any]) -> Arrow:
+    def _typed(self, table: pa.Table, types: Types) -> pa.Table:
         import pyarrow as pa
         from pyarrow import compute
 
@@ -112,7 +116,7 @@ class RowsOfModel:
         return bool(values) and len(values & classes) >= 0.5 * len(values)
 
 
-def _as_written(files: Sequence[Any]) -> Iterator[Arrow]:
+def _as_written(files: Sequence[TableFile]) -> Iterator[pa.Table]:
     """All rows of files, text as it is written, each table with where it comes from."""
     for file in files:
         row = 0
@@ -121,7 +125,7 @@ def _as_written(files: Sequence[Any]) -> Iterator[Arrow]:
             row += table.num_rows
 
 
-def _cast(table: Arrow, name: str, column: Arrow, kind: Any) -> Arrow:
+def _cast(table: pa.Table, name: str, column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     import pyarrow as pa
     from pyarrow import compute
 
@@ -138,24 +142,3 @@ def _cast(table: Arrow, name: str, column: Arrow, kind: Any) -> Arrow:
                     f"or take it for a missing value: --missing {cell!r}"
                 ) from None
         raise
-
-
-def column_types(model: Any) -> dict[str, Any]:
-    """The Arrow types of a model's columns in files of text."""
-    import pyarrow as pa
-
-    from ..data.column import BOOLEAN, INTEGER, NUMBER
-
-    if not hasattr(model, "schema_"):
-        return dict.fromkeys(getattr(model, "feature_names_in_", ()), pa.float64())
-    of_kind = {NUMBER: pa.float64(), INTEGER: pa.float64(), BOOLEAN: pa.bool_()}
-    return {c.column: of_kind.get(c.kind, pa.string()) for c in model.schema_.choices}
-
-
-def label_type(classes: Any) -> Any:
-    """The Arrow type of labels; None where they are of several kinds."""
-    import pyarrow as pa
-
-    of_kind = {"U": pa.string(), "i": pa.int64(), "u": pa.int64(), "b": pa.bool_(), "f": pa.float64()}
-    kinds = {type(c) for c in classes.tolist()}
-    return pa.string() if kinds == {str} else of_kind.get(classes.dtype.kind)

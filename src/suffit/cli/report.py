@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..estimators.base import GenerativeEstimator
+from ..estimators.tables import GenerativeClassifier
+from ..tables.structures import Selection
 from .console import Progress, show_table
 
 
-def described(model: Any) -> dict[str, Any]:
+def described(model: GenerativeEstimator) -> dict[str, Any]:
     """A model by name and number."""
     rows = model.class_count_
     found: dict[str, Any] = {
@@ -15,19 +18,19 @@ def described(model: Any) -> dict[str, Any]:
         "rows": float(rows.sum()),
         "classes": [{"class": c, "rows": n} for c, n in zip(model.classes_.tolist(), rows.tolist(), strict=True)],
     }
-    if hasattr(model, "schema_"):
+    if isinstance(model, GenerativeClassifier):
         found["columns"] = [
             {"column": c.column, "kind": c.kind, "family": c.family, "reason": c.reason} for c in model.schema_.choices
         ]
         selection = model.selection_
-        if getattr(selection, "pool", None) is not None:
+        if isinstance(selection, Selection):
             found["pool"] = [{"structure": s, "settings": str(k), "weight": w} for s, k, w in selection.pool]
             found["log_loss_expected"] = selection.loss
-            found["outlier_rate"] = selection.outlier_rate
+            found["outlier_rate"], found["density"] = selection.outlier_rate, selection.density
     return found
 
 
-def show_learned(model: Any, path: str, progress: Progress) -> None:
+def show_learned(model: GenerativeEstimator, path: str, progress: Progress) -> None:
     """What a fit has learned, in a few lines."""
     found = described(model)
     rate = f"{progress.rows:,} rows in {progress.seconds:.1f} s ({progress.rate:,.0f} rows/s)"
@@ -45,7 +48,7 @@ def _structure(pooled: dict[str, Any]) -> str:
     return f"{pooled['weight']:.2g} × {pooled['structure']}{settings}"
 
 
-def show_model(model: Any) -> None:
+def show_model(model: GenerativeEstimator) -> None:
     """A model as tables."""
     found = described(model)
     print(f"{found['kind']}, {found['rows']:,.0f} rows")
@@ -58,7 +61,7 @@ def show_model(model: Any) -> None:
     if "pool" in found:
         pool = [[s["structure"], s["settings"], f"{s['weight']:.2g}"] for s in found["pool"]]
         show_table("Structures pooled", ["structure", "settings", "weight"], pool)
-        print(f"outlier rate {found['outlier_rate']:.2g}; densities and draws: {model.selection_.density}")
+        print(f"outlier rate {found['outlier_rate']:.2g}; densities and draws: {found['density']}")
 
 
 def show_evaluation(found: dict[str, Any]) -> None:

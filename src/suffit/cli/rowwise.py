@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from ..data.errors import InputError
-from ..engines.arrow import beside, columns_of_model, placed, posterior_columns
-from ..engines.text_files import Arrow
+from ..engines.arrow import beside, columns_of_model, posterior_columns
+from ..engines.sources import placed
+from ..estimators.base import GenerativeEstimator
 from .reading import RowsOfModel
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Keep: TypeAlias = Sequence[str] | None
+Costs: TypeAlias = dict[Hashable, dict[Hashable, float]]
+Work: TypeAlias = "Callable[[GenerativeEstimator, pa.Table, pa.Table, Keep], pa.Table]"
 
 DECISION, EXPECTED = "decision", "expected_cost"
 
 
-def predicted(model: Any, table: Arrow, typed: Arrow, keep: Sequence[str] | None) -> Arrow:
+def predicted(model: GenerativeEstimator, table: pa.Table, typed: pa.Table, keep: Keep) -> pa.Table:
     """Rows with the most probable class and the probability of each."""
     return beside(table, posterior_columns(model, typed), keep)
 
@@ -29,7 +37,7 @@ class Deciding:
     reject: float | None
     threshold: float | None
 
-    def __call__(self, model: Any, table: Arrow, typed: Arrow, keep: Sequence[str] | None) -> Arrow:
+    def __call__(self, model: GenerativeEstimator, table: pa.Table, typed: pa.Table, keep: Keep) -> pa.Table:
         """The table with two more columns; a rejected row has no decision."""
         import pyarrow as pa
 
@@ -40,10 +48,10 @@ class Deciding:
         return beside(table, columns, keep)
 
 
-def costs(given: Sequence[str], classes: Sequence[Any]) -> dict[Any, dict[Any, float]] | None:
+def costs(given: Sequence[str], classes: Sequence[Hashable]) -> Costs | None:
     """``true:decided=cost`` as a dict of dicts; None where nothing is given."""
     by_text = {str(c): c for c in classes}
-    found: dict[Any, dict[Any, float]] = {}
+    found: Costs = {}
     for each in given:
         pair, _, value = each.rpartition("=")
         options = [(a, b) for a in by_text for b in by_text if f"{a}:{b}" == pair]
@@ -65,7 +73,7 @@ class Imputing:
     how: str
     seed: int | None
 
-    def __call__(self, model: Any, table: Arrow, typed: Arrow, keep: Sequence[str] | None) -> Arrow:
+    def __call__(self, model: GenerativeEstimator, table: pa.Table, typed: pa.Table, keep: Keep) -> pa.Table:
         """The table without missing values in the columns of the model."""
         if not hasattr(model, "impute"):
             raise InputError(f"a {type(model).__name__} cannot fill missing values; a GenerativeClassifier can")
@@ -79,7 +87,7 @@ class Imputing:
         return table.replace_schema_metadata(None)
 
 
-def _merged(written: Arrow, read: Arrow, filled: Arrow) -> Arrow:
+def _merged(written: pa.ChunkedArray, read: pa.ChunkedArray, filled: pa.ChunkedArray) -> pa.ChunkedArray:
     """The cells as they are written, those that were missing as they are filled."""
     import pyarrow as pa
     from pyarrow import compute
@@ -96,15 +104,15 @@ def _merged(written: Arrow, read: Arrow, filled: Arrow) -> Arrow:
     return compute.if_else(read.is_null(), filled, written)
 
 
-def _shown(value: Any) -> str | None:
+def _shown(value: object) -> str | None:
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:.6g}" if isinstance(value, float) else None if value is None else str(value)
 
 
-def explained(rows: RowsOfModel, wanted: Sequence[int], n: int) -> list[tuple[dict[str, Any], str]]:
+def explained(rows: RowsOfModel, wanted: Sequence[int], n: int) -> list[tuple[dict[str, object], str]]:
     """Of some rows, numbered from 1: the terms by name, and in words."""
-    found: dict[int, tuple[dict[str, Any], str]] = {}
+    found: dict[int, tuple[dict[str, object], str]] = {}
     start = 0
     for _, typed in rows.both():
         here = [i for i in wanted if start < i <= start + typed.num_rows]
@@ -124,7 +132,7 @@ def explained(rows: RowsOfModel, wanted: Sequence[int], n: int) -> list[tuple[di
     return [found[i] for i in wanted]
 
 
-def drawn(model: Any, n: int, label: str | None, target: str, seed: int | None) -> Arrow:
+def drawn(model: GenerativeEstimator, n: int, label: str | None, target: str, seed: int | None) -> pa.Table:
     """Rows drawn from a model, with their classes."""
     import pyarrow as pa
 

@@ -8,16 +8,18 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from ..data.errors import InputError
 from ..engines.streams import ENDINGS
 from ..engines.table_files import kind_of
-from ..engines.text_files import Arrow
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd", ".bz2": "bz2", ".lz4": "lz4"}
 
-Write = Callable[[Arrow], None]
+Write: TypeAlias = "Callable[[pa.Table], None]"
 
 
 @contextmanager
@@ -28,6 +30,10 @@ def output(path: str, kind: str | None = None) -> Iterator[Write]:
         raise InputError(f"{path}: unknown kind of file; use an ending such as .csv or .parquet, or --to csv")
     if path == "-":
         with _writer(sys.stdout.buffer, kind, "\t" if kind == "tsv" else ",", None) as write:
+            yield write
+        return
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):  # a pipe or a device
+        with open(path, "wb") as stream, _writer(stream, kind, ",", None) as write:
             yield write
         return
     check_folder(path)
@@ -58,6 +64,10 @@ def check_folder(path: str) -> None:
         raise InputError(f"{path}: there is no folder {folder}; make it first")
     if os.path.isdir(path):
         raise InputError(f"{path}: is a directory; give the name of a file")
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise InputError(f"{path}: is no regular file, and would be replaced by one; give the name of a file")
+    if os.path.exists(path) and not os.access(path, os.W_OK):
+        raise InputError(f"{path}: the file is read-only; choose another")
     if not os.access(folder, os.W_OK):
         raise InputError(f"{path}: the folder {folder} cannot be written to; choose another")
 
@@ -72,7 +82,7 @@ def _mode(path: str) -> int:
 
 
 @contextmanager
-def _writer(file: Any, kind: str, separator: str, compression: str | None) -> Iterator[Write]:
+def _writer(file: IO[bytes], kind: str, separator: str, compression: str | None) -> Iterator[Write]:
     import pyarrow as pa
 
     sink = pa.PythonFile(_Open(file), "w")
@@ -80,7 +90,7 @@ def _writer(file: Any, kind: str, separator: str, compression: str | None) -> It
         sink = pa.CompressedOutputStream(sink, compression)
     opened: list[Any] = []
 
-    def write(table: Arrow) -> None:
+    def write(table: pa.Table) -> None:
         if kind == "jsonl":
             for row in table.to_pylist():
                 sink.write(json.dumps(row, ensure_ascii=False, default=str).encode() + b"\n")
@@ -101,7 +111,7 @@ def _writer(file: Any, kind: str, separator: str, compression: str | None) -> It
     file.flush()
 
 
-def _csv(table: Arrow, separator: str, header: bool) -> bytes:
+def _csv(table: pa.Table, separator: str, header: bool) -> bytes:
     """Rows of CSV, with quotes where they are needed."""
     import csv
     import io
@@ -125,7 +135,7 @@ def _csv(table: Arrow, separator: str, header: bool) -> bytes:
     return head.getvalue().encode() + body
 
 
-def _texts(column: Arrow) -> list[Any]:
+def _texts(column: pa.ChunkedArray) -> list[object]:
     """Cells as Arrow writes them."""
     import pyarrow as pa
 
@@ -145,17 +155,17 @@ def _table_writer(sink: Any, kind: str, schema: Any) -> Any:
 class _Open:
     """A stream that whoever writes to it cannot close."""
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: IO[bytes]) -> None:
         self.file, self.closed = file, False
 
-    def write(self, data: Any) -> int:
-        return self.file.write(data)  # type: ignore[no-any-return]
+    def write(self, data: bytes) -> int:
+        return self.file.write(data)
 
     def writable(self) -> bool:
         return True
 
     def tell(self) -> int:
-        return self.file.tell()  # type: ignore[no-any-return]
+        return self.file.tell()
 
     def flush(self) -> None:
         self.file.flush()

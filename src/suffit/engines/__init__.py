@@ -11,7 +11,8 @@ from typing import Any
 
 _HOME = {
     **dict.fromkeys(("fit_parts", "plan", "collect", "add", "total"), "parts"),
-    **dict.fromkeys(("fit_arrow", "predict_arrow", "read_files"), "arrow"),
+    **dict.fromkeys(("fit_arrow", "predict_arrow"), "arrow"),
+    "read_files": "sources",
     **dict.fromkeys(("fit_sql", "sql_of", "posterior_sql"), "duckdb"),
     **dict.fromkeys(("fit_dask", "predict_dask"), "dask"),
     **dict.fromkeys(("fit_spark", "predict_spark"), "spark"),

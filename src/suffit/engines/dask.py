@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -15,14 +15,23 @@ from .parts import add, collect, recalibrated, total
 from .sample import RowSample
 from .without_rows import without_rows
 
+if TYPE_CHECKING:
+    import dask.array as da
+    import dask.dataframe as dd
+    import pandas as pd
+    from dask.delayed import Delayed
+
+    from ..data.inputs import LabelsLike, TableLike, WeightsLike
+
 E = TypeVar("E", bound=GenerativeEstimator)
 T = TypeVar("T")
-Collection = Any  # a data frame or array of Dask
-Delayed = Any
+Collection: TypeAlias = "dd.DataFrame | da.Array"
+Beside: TypeAlias = "str | da.Array"  # a column of a data frame, or an array beside an array
+Part: TypeAlias = "tuple[TableLike, LabelsLike, WeightsLike]"
 FAN_IN = 8  # parts that one task adds up
 
 
-def fit_dask(estimator: E, X: Collection, target: Any, sample_weight: Any = None) -> E:
+def fit_dask(estimator: E, X: Collection, target: Beside, sample_weight: Beside | None = None) -> E:
     """Return another estimator, fitted on a Dask data frame or array: only sums and a sample leave the workers.
 
     Where something is chosen from values (families of columns, structures, bins), the rows are read twice: a sample of
@@ -100,7 +109,7 @@ def predict_dask(model: GenerativeEstimator, X: Collection, keep: Sequence[str] 
     return X.map_partitions(_with_posterior, model, kept, meta=_with_posterior(X._meta, model, kept))
 
 
-def _with_posterior(part: Any, model: GenerativeEstimator, kept: Sequence[str]) -> Any:
+def _with_posterior(part: pd.DataFrame, model: GenerativeEstimator, kept: Sequence[str]) -> pd.DataFrame:
     """A partition with the columns that a prediction adds."""
     import pandas as pd
 
@@ -111,7 +120,7 @@ def _with_posterior(part: Any, model: GenerativeEstimator, kept: Sequence[str]) 
     return part[list(kept)].assign(**dict(zip(posterior_names(model), columns, strict=True)))
 
 
-def _parts(X: Collection, target: Any, sample_weight: Any) -> tuple[list[Delayed], list[str] | None]:
+def _parts(X: Collection, target: Beside, sample_weight: Beside | None) -> tuple[list[Delayed], list[str] | None]:
     """(X, y, sample_weight) of every partition, and the names of the columns, where they have some."""
     from dask import delayed
 
@@ -127,29 +136,28 @@ def _parts(X: Collection, target: Any, sample_weight: Any) -> tuple[list[Delayed
     return [delayed(tuple)(list(each)) for each in zip(rows, *beside, strict=True)], None
 
 
-def _beside(X: Collection, rows: list[Delayed], a: Any, name: str) -> list[Delayed]:
+def _beside(X: Collection, rows: list[Delayed], a: Beside | None, name: str) -> list[Delayed]:
     """Labels or weights in chunks of the same rows."""
     if a is None:
         return [None] * len(rows)
-    if not hasattr(a, "to_delayed"):
+    if isinstance(a, str) or not hasattr(a, "to_delayed"):
         raise InputError(f"{name}: expected a Dask array beside an array of rows, found {type(a).__name__}")
-    if not np.isnan(X.shape[0]) and not np.isnan(a.shape[0]):
-        if X.shape[0] != a.shape[0]:
-            raise InputError(f"X has {X.shape[0]} rows, {name} has {a.shape[0]}; they must match")
-        a = a.rechunk((X.chunks[0],))
-    made = list(a.to_delayed().ravel())
+    known = not np.isnan(X.shape[0]) and not np.isnan(a.shape[0])
+    if known and X.shape[0] != a.shape[0]:
+        raise InputError(f"X has {X.shape[0]} rows, {name} has {a.shape[0]}; they must match")
+    made = list((a.rechunk((X.chunks[0],)) if known else a).to_delayed().ravel())
     if len(made) != len(rows):
         raise InputError(f"X has {len(rows)} chunks of rows, {name} has {len(made)}; they must match")
     return made
 
 
-def _split(part: Any, target: str, sample_weight: str | None) -> tuple[Any, ...]:
+def _split(part: pd.DataFrame, target: str, sample_weight: str | None) -> Part:
     names = [target, *([sample_weight] if sample_weight is not None else [])]
     weight = None if sample_weight is None else part[sample_weight].to_numpy(dtype=np.float64)
     return part.drop(columns=names), part[target], weight
 
 
-def _of_partition(make: Callable[..., T], i: int, part: tuple[Any, ...], *plan: Any) -> T:
+def _of_partition(make: Callable[..., T], i: int, part: Part, *plan: GenerativeEstimator) -> T:
     """Of the rows of one partition; what is wrong with a row is said with the number of the partition."""
     try:
         return make(*plan, *part)
@@ -161,11 +169,11 @@ def _plus(a: RowSample, b: RowSample) -> RowSample:
     return a + b
 
 
-def _tree(plus: Callable[[Any, Any], Any], parts: list[Delayed]) -> Delayed:
+def _tree(plus: Callable[[T, T], T], parts: list[Delayed]) -> Delayed:
     """All parts added up, so many at a time, in an order that does not depend on which are there first."""
     from dask import delayed
 
-    def added(some: list[Any]) -> Any:
+    def added(some: list[T]) -> T:
         return reduce(plus, some)
 
     while len(parts) > 1:

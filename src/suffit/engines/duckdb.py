@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ..data.column import as_objects
 from ..data.errors import InputError
@@ -15,22 +15,33 @@ from ..estimators.categorical import CategoricalNB
 from ..estimators.tables import GenerativeClassifier
 from ..tables.schema import BlockSpec, Schema
 from .arrow import check_columns, posterior_names
-from .parts import holding, plan, recalibrated, total
+from .parts import NO_ROWS, holding, plan, recalibrated, total
 from .sample import LEAST_OF_CLASS, SAMPLE_ROWS, RowSample
 from .sql import Source, identifier, literal
 from .sql_posterior import SqlScores, posterior_text
 from .sql_sums import SqlSums
 from .without_rows import without_rows
 
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+class Connection(Protocol):
+    """What a database must have; a sample of its rows needs more, which DuckDB's has."""
+
+    def execute(self, query: str, /) -> Any:
+        """Run a statement: something with ``fetchall`` and ``description``."""
+
+
 NO_NUMBERS = ("VARCHAR", "STRING", "BLOB", "BINARY", "DATE", "TIME", "ENUM", "UUID", "STRUCT", "MAP", "INTERVAL")
 
 
 def fit_sql(
-    connection: Any,
+    connection: Connection,
     query: str,
     *,
     target: str,
-    estimator: Any = None,
+    estimator: GenerativeEstimator | None = None,
     sample_weight: str | None = None,
     sample_rows: int = SAMPLE_ROWS,
     seed: int = 0,
@@ -76,6 +87,11 @@ def fit_sql(
     sample = None
     planned = without_rows(estimator, len(names), names)
     if planned is None:
+        if not hasattr(connection, "sql"):
+            raise InputError(
+                f"{type(estimator).__name__} chooses from a sample of the rows, which only a DuckDB connection gives; "
+                "fit it on some rows of your own, and give it fitted"
+            )
         sample = _sampled(connection, query, target, sample_weight, names, sample_rows, seed)
         planned = plan(estimator, sample)
     absent = [name for name in getattr(planned, "feature_names_in_", names) if name not in names]
@@ -121,7 +137,9 @@ def sql_of(
     return SqlSums(_schema(planned, names), Source(query.strip().rstrip(";"), target, sample_weight)).statements()
 
 
-def _names(connection: Any, query: str, target: str, weight: str | None, estimator: GenerativeEstimator) -> list[str]:
+def _names(
+    connection: Connection, query: str, target: str, weight: str | None, estimator: GenerativeEstimator
+) -> list[str]:
     """The columns of the model; those of labels and weights must be there."""
     found = connection.execute(f"SELECT * FROM ({query}) AS source LIMIT 0").description
     types = {d[0]: str(d[1]) for d in found}
@@ -144,7 +162,7 @@ def _names(connection: Any, query: str, target: str, weight: str | None, estimat
 
 
 def _sampled(
-    connection: Any, query: str, target: str, weight: str | None, names: Sequence[str], most: int, seed: int
+    connection: Connection, query: str, target: str, weight: str | None, names: Sequence[str], most: int, seed: int
 ) -> RowSample:
     """Some rows that leave the database: a sample of all, and a few of every class that it has none of."""
     wanted = ", ".join(identifier(name) for name in (target, *names, *([] if weight is None else [weight])))
@@ -152,13 +170,13 @@ def _sampled(
     rows = f"(SELECT {wanted} FROM ({query}) AS source WHERE {y} IS NOT NULL) AS labelled"
 
     def taken(which: str) -> RowSample:
-        table = connection.sql(f"SELECT * FROM {rows} {which}").to_arrow_table()
+        table = cast("DuckDBPyConnection", connection).sql(f"SELECT * FROM {rows} {which}").to_arrow_table()
         weights = None if weight is None else table[weight].to_numpy()
         return RowSample.of(table.select(list(names)), table[target], weights, most)
 
     sample = taken(f"USING SAMPLE reservoir({int(most)} ROWS) REPEATABLE ({int(seed)})")
     if sample.X is None:
-        raise InputError("the query has no rows with a label; a fit needs at least one")
+        raise InputError(NO_ROWS)
     classes = dict(connection.execute(f"SELECT {y}, {w} FROM {rows} GROUP BY {y}").fetchall())
     for label in classes.keys() - sample.classes.keys():
         if not is_missing(label):
@@ -181,7 +199,8 @@ def posterior_sql(model: GenerativeEstimator, query: str, keep: Sequence[str] = 
 
     A NULL is a missing value and drops out; a category never seen is taken as ``predict_proba`` takes it.  The
     probabilities of a row are NULL where ``predict_proba`` refuses it (a value outside the support of a family), and
-    where more than six jointly normal columns have a pattern of missing values that was not learned.
+    where more than six jointly normal columns have a pattern of missing values that was not learned, or counts of words
+    are missing.
 
     Parameters
     ----------

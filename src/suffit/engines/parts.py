@@ -9,23 +9,35 @@ total(parts)               the estimator that has learned them all
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
-from typing import Any, TypeVar
+from collections.abc import Hashable, Iterable
+from typing import TypeAlias, TypeVar, cast
 
 import numpy as np
 
 from ..core.model import Model
+from ..core.stats import CLASS
+from ..data.arrays import freeze
 from ..data.column import ArrayColumn, as_objects
 from ..data.errors import InputError
+from ..data.inputs import LabelsLike, TableLike, WeightsLike
+from ..data.rows import Rows
 from ..data.validate import column_names, common_dtype
 from ..estimators.base import GenerativeEstimator
 from ..estimators.fitted import ClassPrior, Fitted
 from .sample import RowSample, n_rows
 
 E = TypeVar("E", bound=GenerativeEstimator)
+Part: TypeAlias = "tuple[TableLike, LabelsLike] | tuple[TableLike, LabelsLike, WeightsLike]"
+NO_ROWS = "there are no rows with a label; a fit needs at least one"
+NO_CODES = freeze(np.empty(0, np.int32))
 
 
-def plan(estimator: E, X: Any = None, y: Any = None, sample_weight: Any = None) -> E:
+def plan(
+    estimator: E,
+    X: TableLike | RowSample | None = None,
+    y: LabelsLike | None = None,
+    sample_weight: WeightsLike = None,
+) -> E:
     """Return another estimator that has chosen what a fit chooses from values, and has learned no rows.
 
     For a table these are the kind and family of every column, the structures and their weights; for other models the
@@ -55,15 +67,18 @@ def plan(estimator: E, X: Any = None, y: Any = None, sample_weight: Any = None) 
     >>> total(parts).class_count_.tolist()
     [3.0]
     """
+    check_sums_suffice(estimator)
     if isinstance(X, RowSample):
+        if X.X is None:
+            raise InputError(NO_ROWS)
         X, y, sample_weight = X.rows()
     if X is not None:
-        estimator = copy.copy(estimator).fit(X, as_objects(list(y)), sample_weight)
+        estimator = copy.copy(estimator).fit(X, None if y is None else as_objects(_labels(y)), sample_weight)
     fitted = estimator._fitted
     return holding(estimator, Model.empty(fitted.model.family, fitted.model.columns), fitted.labels)
 
 
-def collect(plan: E, X: Any, y: Any, sample_weight: Any = None) -> E:
+def collect(plan: E, X: TableLike, y: LabelsLike, sample_weight: WeightsLike = None) -> E:
     """Return another estimator with the choices of a plan, that has learned these rows alone.
 
     Parameters
@@ -140,11 +155,12 @@ def total(parts: Iterable[E]) -> E:
         raise InputError("no part has any rows; a fit needs at least one")
     done = copy.copy(whole)
     with done._unchanged_on_error():
+        _check_accepted(done, fitted.model)
         done._adopt(fitted.model, fitted.labels, fitted.floats, anew=True)
     return done
 
 
-def fit_parts(estimator: E, parts: Iterable[tuple[Any, ...]]) -> E:
+def fit_parts(estimator: E, parts: Iterable[Part]) -> E:
     """Return another estimator, fitted on parts (X, y) or (X, y, sample_weight) that can be read twice.
 
     The first reading takes a sample of all of them, the second adds up their sums; neither the order of the parts nor
@@ -174,12 +190,14 @@ def fit_parts(estimator: E, parts: Iterable[tuple[Any, ...]]) -> E:
     return recalibrated(total(collect(planned, *part) for part in parts), sample)
 
 
-def sampled(parts: Iterable[tuple[Any, ...]]) -> RowSample:
+def sampled(parts: Iterable[Part], source: str = "") -> RowSample:
     """Return the sample of all rows of some parts, (X, y) or (X, y, sample_weight).
 
     Parameters
     ----------
     parts : iterable of tuples
+    source : str
+        Where they come from, for messages.
 
     Returns
     -------
@@ -190,7 +208,7 @@ def sampled(parts: Iterable[tuple[Any, ...]]) -> RowSample:
         here = RowSample.of(*part)
         found = here if found is None else found + here
     if found is None or found.X is None:
-        raise InputError("there are no rows with a label; a fit needs at least one")
+        raise InputError(f"{source}: {NO_ROWS}" if source else NO_ROWS)
     return found
 
 
@@ -212,7 +230,22 @@ def recalibrated(model: E, sample: RowSample | None) -> E:
     return model.recalibrate(sample.X, sample.y, sample.copies)
 
 
-def _nothing_in(plan: GenerativeEstimator, X: Any, y: Any, sample_weight: Any) -> bool:
+def check_sums_suffice(estimator: GenerativeEstimator) -> None:
+    """Refuse a setting that needs all rows at once."""
+    if getattr(estimator, "covariance_estimator", None) is not None:
+        raise InputError(
+            "covariance_estimator needs all rows at once, and a fit in parts adds up sums; use shrinkage instead"
+        )
+
+
+def _check_accepted(estimator: GenerativeEstimator, model: Model) -> None:
+    """Refuse what a fit of all rows would refuse.  Weights may be shares: how many rows there are is not known then."""
+    n = model.counts["n"]
+    if (n == np.round(n)).all():
+        estimator._accepted(np.empty((0, len(model.columns))), Rows(model.counts.axes[CLASS], NO_CODES), model)
+
+
+def _nothing_in(plan: GenerativeEstimator, X: TableLike, y: LabelsLike, sample_weight: WeightsLike) -> bool:
     """Whether a part has no rows that count."""
     if not n_rows(X):
         return True
@@ -220,11 +253,15 @@ def _nothing_in(plan: GenerativeEstimator, X: Any, y: Any, sample_weight: Any) -
         return True
     if getattr(plan, "missing_target", "error") != "drop":
         return False
-    cells = y.to_pylist() if hasattr(y, "to_pylist") else list(y)
-    return bool(ArrayColumn(as_objects(cells)).missing().all())
+    return bool(ArrayColumn(as_objects(_labels(y))).missing().all())
 
 
-def holding(estimator: E, model: Model, labels: np.dtype[Any] | None) -> E:
+def _labels(y: LabelsLike) -> list[Hashable]:
+    """The labels themselves; those of Arrow as values of Python."""
+    return list(y.to_pylist() if hasattr(y, "to_pylist") else cast(Iterable[Hashable], y))
+
+
+def holding(estimator: E, model: Model, labels: np.dtype[np.generic] | None) -> E:
     """The estimator with these sums alone; the class prior of its settings waits for the classes of all parts."""
     new, old = copy.copy(estimator), estimator._fitted
     new._fit = Fitted(model, ClassPrior(), labels, old.floats, old.decision_prior, remarks=old.remarks)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..data.arrays import Array, is_sparse
+from ..data.arrays import Array, Cells, is_sparse
 from ..data.column import BOOLEAN, EMPTY, INTEGER, NUMBER, ArrayColumn, Column, SeriesColumn, as_objects
 from ..data.frame import is_frame, read_frame, table_form
+from ..data.inputs import LabelsLike, TableLike, WeightsLike
 from ..data.rows import Rows
 
 Keys = NDArray[np.uint64]
@@ -59,14 +60,14 @@ class RowSample:
     """
 
     X: Any
-    y: NDArray[Any]
+    y: Cells
     copies: Array
     keys: Keys
     classes: Mapping[Hashable, float]
     most: int = SAMPLE_ROWS
 
     @classmethod
-    def of(cls, X: Any, y: Any, sample_weight: Any = None, most: int = SAMPLE_ROWS) -> RowSample:
+    def of(cls, X: TableLike, y: LabelsLike, sample_weight: WeightsLike = None, most: int = SAMPLE_ROWS) -> RowSample:
         """The sample of one part; rows without a label or without weight are in none."""
         names, codes = _coded(y)
         weights = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, np.float64)
@@ -119,7 +120,7 @@ class RowSample:
             w = w * factor[codes]
         return None if (w == 1).all() else w
 
-    def rows(self) -> tuple[Any, NDArray[Any], Array | None]:
+    def rows(self) -> tuple[TableLike, Cells, Array | None]:
         """X, y and weights for a fit; where they are all rows that were seen, equal ones as often as they were."""
         times = self.copies.astype(np.int64)
         if not self.whole or times.sum() > self.most or (times != self.copies).any():
@@ -133,7 +134,7 @@ class RowSample:
         return float(self.copies.sum()) == sum(self.classes.values())
 
 
-def row_keys(X: Any) -> Keys:
+def row_keys(X: TableLike) -> Keys:
     """A number for every row, as good as random, from its values and the names of the columns."""
     if is_sparse(X):
         X = sparse.csr_array(X)
@@ -165,7 +166,7 @@ def _bits(x: Array) -> Keys:
     return np.where(np.isnan(x), MISSING, np.ascontiguousarray(x).view(np.uint64))
 
 
-def _of_labels(values: list[Any]) -> Keys:
+def _of_labels(values: Sequence[object]) -> Keys:
     digests = (blake2b(str(v).encode("utf-8", "surrogatepass"), digest_size=8).digest() for v in values)
     return np.array([int.from_bytes(d, "little") for d in digests], np.uint64)
 
@@ -177,14 +178,15 @@ def _mixed(bits: Keys) -> Keys:
     return np.asarray(bits ^ (bits >> np.uint64(31)))
 
 
-def _coded(y: Any) -> tuple[list[Hashable], NDArray[np.int32]]:
+def _coded(y: LabelsLike) -> tuple[list[Hashable], NDArray[np.int32]]:
     """Labels as codes; −1 is none."""
     if isinstance(y, np.ndarray) and y.dtype.kind in "iubU":  # none of them is missing
         rows = Rows.of(y)
         return list(rows.classes.labels), rows.codes
     if table_form(y) != "array":
         return SeriesColumn(y).categories()
-    return ArrayColumn(as_objects(y.tolist() if isinstance(y, np.ndarray) else list(y))).categories()
+    cells = y.tolist() if isinstance(y, np.ndarray) else list(cast(Iterable[Hashable], y))
+    return ArrayColumn(as_objects(cells)).categories()
 
 
 def n_rows(X: Any) -> int:

@@ -6,19 +6,23 @@ import pickle
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from ..data.errors import InputError
 from ..estimators.base import GenerativeEstimator
 from ..files.store import from_bytes, to_bytes
 from .arrow import Split, check_columns, planned_from, posterior_names, with_posterior
-from .parts import add, collect, recalibrated, total
+from .parts import NO_ROWS, add, collect, recalibrated, total
 from .sample import RowSample
 from .without_rows import without_rows
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
 E = TypeVar("E", bound=GenerativeEstimator)
-SparkFrame = Any
-Batch = Any
+SparkFrame: TypeAlias = "DataFrame"
+Batch: TypeAlias = "pa.RecordBatch"
 Made = Iterator[bytes]
 ADDERS = 8  # tasks that add up the sums of more partitions than this squared, before the driver adds up theirs
 ROWS_AT_ONCE = 1 << 17  # Spark's batches are small: so many rows are read together
@@ -57,7 +61,7 @@ def fit_spark(estimator: E, frame: SparkFrame, target: str, sample_weight: str |
     names = [name for name in frame.columns if name not in own]
     planned, sample = without_rows(estimator, len(names), names), None
     if planned is None:
-        sample = _sampled(frame, Split(target, sample_weight, drop=True))
+        sample = _sampled(frame, Split(target, sample_weight, lenient=True))
         planned = planned_from(estimator, sample)
     split = Split(target, sample_weight, getattr(estimator, "missing_target", "error") == "drop")
     sums = _mapped(frame, _Sums(planned, split))
@@ -96,6 +100,8 @@ def predict_spark(model: GenerativeEstimator, frame: SparkFrame, keep: Sequence[
     kept = [name for name in (frame.columns if keep is None else keep) if name not in names]
     check_columns(frame.columns, kept)
     schema = types.StructType([frame.schema[name] for name in kept])
+    if type(label) not in kinds:
+        raise InputError(f"classes of type {type(label).__name__} have no type in Spark; use text or numbers as labels")
     schema = schema.add(names[0], kinds[type(label)]())
     for name in names[1:]:
         schema = schema.add(name, types.DoubleType())
@@ -142,10 +148,12 @@ class _Samples:
             yield pickle.dumps(RowSample.of(*self.split(table)))
 
 
-def _sampled(frame: SparkFrame, split: Split) -> RowSample | None:
+def _sampled(frame: SparkFrame, split: Split) -> RowSample:
     """The sample of all partitions; a pickle, as all that Spark's own executors send to its driver."""
     found: list[RowSample] = [pickle.loads(data) for data in _brought(_mapped(frame, _Samples(split)))]
-    return reduce(lambda a, b: a + b, found) if found else None
+    if not found:
+        raise InputError(NO_ROWS)
+    return reduce(lambda a, b: a + b, found)
 
 
 class _Posterior:
@@ -188,7 +196,7 @@ class _Bytes:
             yield pa.RecordBatch.from_arrays([pa.array([made], pa.binary())], ["made"])
 
 
-def _tables(batches: Iterable[Batch]) -> Iterator[Any]:
+def _tables(batches: Iterable[Batch]) -> Iterator[pa.Table]:
     """Small batches put together to tables of many rows."""
     import pyarrow as pa
 

@@ -15,6 +15,8 @@ from ..data.column import BOOLEAN, NUMBER
 from ..data.errors import InputError
 from ..families.counts.binned import Binned
 from ..families.elementwise.bernoulli import Bernoulli
+from ..families.elementwise.gamma import Gamma
+from ..families.elementwise.vonmises import VonMises
 from ..tables.schema import BlockSpec, Coding, Schema
 
 DOUBLE = "DOUBLE PRECISION"
@@ -84,7 +86,7 @@ def log1p(r: str) -> str:
 # --- what families have of a value
 
 
-def _gamma(family: Any, x: str, j: int) -> list[str]:
+def _gamma(family: Gamma, x: str, j: int) -> list[str]:
     """(x, log x); about an origin o, z = x − o, (z, log(x/o) − z/o)."""
     o = family.origin[j] if family.origin else 0.0
     if not o:
@@ -94,14 +96,14 @@ def _gamma(family: Any, x: str, j: int) -> list[str]:
     return [z, f"{log1p(r)} - {r}"]
 
 
-def _vonmises(family: Any, x: str, j: int) -> list[str]:
+def _vonmises(family: VonMises, x: str, j: int) -> list[str]:
     """(cos a, sin a) of the angle a = 2π(x mod period)/period."""
     period = number(family.period)
     a = f"(({x} - {period} * FLOOR({x} / {period})) * {number(TAU / family.period)})"
     return [f"COS({a})", f"SIN({a})"]
 
 
-def _bernoulli(family: Any, x: str, j: int) -> list[str]:
+def _bernoulli(family: Bernoulli, x: str, j: int) -> list[str]:
     """1{x > threshold}."""
     t = family.threshold
     return [x] if t is None else [f"CASE WHEN {x} > {number(t)} THEN 1 WHEN {x} <= {number(t)} THEN 0 END"]
@@ -129,7 +131,7 @@ def no_sql(family: Family) -> InputError:
     """The error for a family whose sums cannot be written in SQL."""
     return InputError(
         f"no SQL for the sums of the family {family.key!r}; choose another family for these columns, or read the table "
-        "out in batches: suffit.engines.fit_batches"
+        "out in batches: suffit.engines.fit_arrow"
     )
 
 

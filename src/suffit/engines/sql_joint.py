@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ..data.arrays import Array
 from ..data.labels import Index
 from ..data.rows import Rows
 from ..families.gaussian.few_rows.kept import are_few
+from ..families.gaussian.joint import MultivariateGaussian
 from ..families.gaussian.missing.patterns import ROOM
 from ..families.gaussian.moments import SCATTER_FOURTH, SCATTER_POOLED
 from ..tables.schema import BlockSpec, Schema
@@ -29,7 +30,7 @@ class Joint:
 
     def __init__(self, schema: Schema, spec: BlockSpec, source: Source) -> None:
         self.source, self.spec = source, spec
-        self.family: Any = spec.family
+        self.family = cast(MultivariateGaussian, spec.family)
         self.columns = Columns(schema)
         self.cells = self.columns.cells(spec)
         self.p = len(self.cells)
@@ -140,7 +141,9 @@ class Joint:
 
     def _of_pairs(self, run: Run, classes: Index) -> Stats:
         texts, places = self.by_pair()
-        layout, size = self.family._layout().coarser.layout, {CLASS: len(classes), FEATURE: self.p}
+        coarser = self.family._layout().coarser
+        assert coarser is not None  # sums by pattern turn into sums by pair
+        layout, size = coarser.layout, {CLASS: len(classes), FEATURE: self.p}
         sums = {name: np.zeros([size[d] for d in dims]) for name, dims in layout.dims.items()}
         origin = np.zeros((len(classes), self.p))
         for (y,), row in found_by_key(run, texts, 1, classes).items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from ..core.solution import Solution
 from ..core.stats import PATTERN, Stats
 from ..data.arrays import Array
 from ..data.errors import InputError
+from ..families.counts.multinomial import MultinomialScorer
 from ..families.counts.scores import NOVEL, CategoricalScorer
 from ..families.elementwise.scores import ElementwiseScorer
 from ..families.gaussian.lognormal import LogNormalScorer
@@ -26,6 +27,7 @@ from ..tables.schema import BlockSpec, Schema
 from .sql import Columns, identifier, literal, number, outside, statistics, without_nan
 
 Flags = NDArray[np.bool_]
+JointScorer: TypeAlias = SharedScorer | OwnScorer | HeavyScorer
 MOST_PATTERNS = 64  # of missing values that jointly normal columns are scored under
 NO_SCORE = "CAST(NULL AS DOUBLE PRECISION)"  # of rows that predict would refuse, or that the text has no case for
 
@@ -63,6 +65,8 @@ class SqlScores:
             return self._categories(raw, scorer)
         if isinstance(scorer, ElementwiseScorer):
             return self._elementwise(raw, spec, scorer)
+        if isinstance(scorer, MultinomialScorer):
+            return self._words(raw, spec, scorer)
         inner = scorer.inner if isinstance(scorer, LogNormalScorer) else scorer
         if isinstance(inner, DiagonalScorer) or (isinstance(inner, SharedScorer) and inner.W.ndim == 1):
             return self._diagonal(raw, spec, inner)
@@ -84,16 +88,24 @@ class SqlScores:
                 out[k].append(_where_there(c, f"{linear} - {number(A[k, j])}"))
         return [" + ".join(terms) for terms in out]
 
+    def _words(self, raw: list[str], spec: BlockSpec, scorer: MultinomialScorer) -> list[str]:
+        """Σ_w x_w·weight_w|c; NULL where a count is missing, which would need the model without its word."""
+        x = [self._cell(self._inside(spec, cell, cell)) for cell in raw]
+        weights = scorer.weights.tolist()
+        return [" + ".join(f"{number(w)} * {c}" for w, c in zip(row, x, strict=True)) for row in weights]
+
     def _inside(self, spec: BlockSpec, x: str, value: str) -> str:
         """NULL where x lies outside the support, which predict refuses."""
         bad = outside(spec.family, x)
         return value if bad is None else f"CASE WHEN NOT ({bad}) THEN {value} END"
 
-    def _diagonal(self, raw: list[str], spec: BlockSpec, scorer: Any) -> list[str]:
+    def _diagonal(self, raw: list[str], spec: BlockSpec, scorer: DiagonalScorer | SharedScorer) -> list[str]:
         """−Σ_j ((x_j − μ_cj)/(σ_cj√2))² + log σ_cj√2π; what a shared variance has in common is dropped."""
-        shared = isinstance(scorer, SharedScorer)
-        root = np.broadcast_to(scorer.W * np.sqrt(0.5), scorer.means.shape) if shared else scorer.root
-        scale = np.zeros_like(root) if shared else scorer.log_scale
+        if isinstance(scorer, SharedScorer):
+            root = np.broadcast_to(scorer.W * np.sqrt(0.5), scorer.means.shape)
+            scale = np.zeros_like(root)
+        else:
+            root, scale = scorer.root, scorer.log_scale
         out: list[list[str]] = [[] for _ in range(self.K)]
         read = [self.columns.number(n) for n in spec.columns] if spec.family.key == "lognormal" else raw
         for j, (x, c) in enumerate(zip(raw, read, strict=True)):
@@ -119,7 +131,7 @@ class SqlScores:
 
     # --- jointly normal columns
 
-    def _joint(self, x: list[str], owners: Sequence[str], scorer: Any, sums: Stats) -> list[str]:
+    def _joint(self, x: list[str], owners: Sequence[str], scorer: JointScorer, sums: Stats) -> list[str]:
         """The density of the columns that are there, a case for each pattern of missing values."""
         each = [(which, self._of_pattern(x, scorer, which)) for which in _patterns(owners, sums)]
         out = []
@@ -128,7 +140,7 @@ class SqlScores:
             out.append(f"CASE {cases} ELSE {NO_SCORE} END")
         return out
 
-    def _of_pattern(self, x: list[str], scorer: Any, which: Flags) -> list[str]:
+    def _of_pattern(self, x: list[str], scorer: JointScorer, which: Flags) -> list[str]:
         normal = scorer.normal if isinstance(scorer, HeavyScorer) else scorer
         if which.all():
             own = normal.W if isinstance(normal, OwnScorer) else [normal.W] * self.K

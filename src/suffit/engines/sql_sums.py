@@ -192,14 +192,14 @@ class SqlSums:
     def _read_elementwise(self, run: Run, classes: Index, rows: Array) -> dict[int, Stats]:
         out = {}
         for b, (n, t) in _of_columns(run, *self.elementwise(), classes).items():
-            family: Any = self.schema.specs[b].family
+            family = self.schema.specs[b].family
             axes = {CLASS: classes, FEATURE: Index.range(n.shape[1])}
             if isinstance(family, Multinomial):
                 gone = rows[:, None] - n
                 gaps = np.flatnonzero(gone.any(axis=0))
                 sums = {"count": t[..., 0], "n": rows, "gone": gone[:, gaps]}
                 out[b] = Stats(WORDS, {**axes, GAP: Index(tuple(gaps.tolist()))}, sums)
-            else:
+            elif isinstance(family, Elementwise):
                 out[b] = Stats(ELEMENTWISE, {**axes, ORDER: Index.range(family.order)}, {"n": n, "t": t})
         return out
 

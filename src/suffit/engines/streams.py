@@ -7,7 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
@@ -27,7 +27,6 @@ class Input:
 
     path: str
     encoding: str | None = None
-    _kept: Any = field(default=None, compare=False)
 
     @property
     def name(self) -> str:

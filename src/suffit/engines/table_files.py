@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import IO, Any, Protocol
+from typing import IO, TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
 from ..data.errors import InputError
 from .streams import ENDINGS, Input, found_files
-from .text_files import MARKS, Arrow, TextFile, agreed
+from .text_files import MARKS, TextFile, Types, agreed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+T = TypeVar("T")
 
 BATCH = 1 << 16  # rows that are read together
 LOOKS, LOOK = 32, 4096  # places of a table that are looked at, and how many rows at each
@@ -31,16 +37,16 @@ class TableFile(Protocol):
         """Where it is."""
 
     @property
-    def schema(self) -> Mapping[str, Any]:
+    def schema(self) -> Types:
         """The Arrow type of every column."""
 
-    def with_types(self, types: Mapping[str, Any]) -> TableFile:
+    def with_types(self, types: Types) -> TableFile:
         """The same, columns of text read as these types."""
 
-    def sample(self) -> Iterator[Arrow]:
+    def sample(self) -> Iterator[pa.Table]:
         """Some rows, from all over the file."""
 
-    def tables(self) -> Iterator[Arrow]:
+    def tables(self) -> Iterator[pa.Table]:
         """All rows."""
 
 
@@ -51,25 +57,26 @@ class ParquetTable:
     input: Input
 
     @cached_property
-    def _file(self) -> Any:
+    def _file(self) -> parquet.ParquetFile:
         import pyarrow as pa
         from pyarrow import parquet
 
         try:
-            return parquet.ParquetFile(_whole(self.input) if self.input.once else self.input.path)
+            file = _whole(self.input) if self.input.once else self.input.path
+            return parquet.ParquetFile(file, pre_buffer=False)  # else all that was read stays in memory
         except (pa.ArrowInvalid, OSError) as error:
             raise InputError(f"{self.input.name}: no Parquet file, or a damaged one: {_one_line(error)}") from None
 
     @cached_property
-    def schema(self) -> Mapping[str, Any]:
+    def schema(self) -> Types:
         """The Arrow type of every column."""
         return {f.name: f.type for f in self._file.schema_arrow}
 
-    def with_types(self, types: Mapping[str, Any]) -> ParquetTable:
+    def with_types(self, types: Types) -> ParquetTable:
         """The same: the file has types of its own."""
         return self
 
-    def sample(self) -> Iterator[Arrow]:
+    def sample(self) -> Iterator[pa.Table]:
         """The first rows of row groups all over the file, or rows from all over its only one."""
         groups = np.unique(np.linspace(0, self._file.num_row_groups - 1, LOOKS).astype(int))
         each = LOOKS * LOOK // len(groups)
@@ -81,7 +88,7 @@ class ParquetTable:
                 for batch in self._file.iter_batches(BATCH, row_groups=[group]):
                     yield _table([batch])[:: max(1, self._file.metadata.num_rows // (LOOKS * LOOK))]
 
-    def tables(self) -> Iterator[Arrow]:
+    def tables(self) -> Iterator[pa.Table]:
         """All rows."""
         for batch in self._file.iter_batches(BATCH):
             yield _table([batch])
@@ -93,7 +100,7 @@ class ArrowTable:
 
     input: Input
 
-    def _open(self) -> tuple[Any, bool]:
+    def _open(self) -> tuple[pa.RecordBatchReader | pa.RecordBatchFileReader, bool]:
         """The reader, and whether its batches can be had in any order."""
         import pyarrow as pa
 
@@ -108,15 +115,15 @@ class ArrowTable:
             raise InputError(f"{self.input.name}: no Arrow file, or a damaged one: {_one_line(error)}") from None
 
     @cached_property
-    def schema(self) -> Mapping[str, Any]:
+    def schema(self) -> Types:
         """The Arrow type of every column."""
         return {f.name: f.type for f in self._open()[0].schema}
 
-    def with_types(self, types: Mapping[str, Any]) -> ArrowTable:
+    def with_types(self, types: Types) -> ArrowTable:
         """The same: the file has types of its own."""
         return self
 
-    def sample(self) -> Iterator[Arrow]:
+    def sample(self) -> Iterator[pa.Table]:
         """The first rows of batches all over the file, or the first batches of a stream."""
         reader, anywhere = self._open()
         if not anywhere:
@@ -126,7 +133,7 @@ class ArrowTable:
         for i in batches if reader.num_record_batches else ():
             yield some_rows(_table([reader.get_batch(i)]), LOOKS * LOOK // len(batches))
 
-    def tables(self) -> Iterator[Arrow]:
+    def tables(self) -> Iterator[pa.Table]:
         """All rows."""
         reader, anywhere = self._open()
         each = (reader.get_batch(i) for i in range(reader.num_record_batches)) if anywhere else reader
@@ -135,7 +142,7 @@ class ArrowTable:
                 yield _table([batch.slice(start, BATCH)])
 
 
-def some_rows(table: Arrow, most: int) -> Arrow:
+def some_rows(table: pa.Table, most: int) -> pa.Table:
     """At most about so many rows, from stretches all over a table."""
     if table.num_rows <= most:
         return table
@@ -143,6 +150,19 @@ def some_rows(table: Arrow, most: int) -> Arrow:
 
     starts = np.linspace(0, table.num_rows - most // LOOKS, LOOKS).astype(int)
     return pa.concat_tables([table.slice(start, most // LOOKS) for start in starts.tolist()])
+
+
+def rows_all_over(parts: Sequence[T], rows: Callable[[T], Iterable[pa.Table]]) -> Iterator[pa.Table]:
+    """Some rows of parts spread over all, then of the others, as long as these are few."""
+    first = np.unique(np.linspace(0, len(parts) - 1, LOOKS).astype(int)).tolist()
+    others = np.setdiff1d(np.arange(len(parts)), first).tolist()
+    seen = 0
+    for k, i in enumerate([*first, *others]):
+        if k >= len(first) and seen >= LOOKS * LOOK:
+            return
+        for table in rows(parts[i]):
+            seen += table.num_rows
+            yield table
 
 
 def open_files(
@@ -188,16 +208,18 @@ def _by_first_bytes(input: Input) -> str:
     return "jsonl" if first.startswith(b"{") else "csv"
 
 
-def agreed_types(files: Sequence[TableFile]) -> dict[str, Any]:
+def agreed_types(files: Sequence[TableFile]) -> dict[str, pa.DataType]:
     """The type of every column of text files, from rows all over all of them; those of other files are theirs."""
-    found: dict[str, set[Any]] = {}
+    import pyarrow as pa
+
+    found: dict[str, set[pa.DataType]] = {}
     for file in files:
         for name, kind in file.schema.items():
             found.setdefault(name, set()).add(kind)
-    return {name: agreed(kinds) for name, kinds in found.items()}
+    return {name: pa.string() if (kind := agreed(kinds)) == pa.null() else kind for name, kinds in found.items()}
 
 
-def _table(batches: list[Any]) -> Arrow:
+def _table(batches: list[pa.RecordBatch]) -> pa.Table:
     import pyarrow as pa
 
     return pa.Table.from_batches(batches)

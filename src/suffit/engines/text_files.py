@@ -7,16 +7,20 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import IO, Any, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from ..data.errors import InputError
 from ..data.frame import check_unique
 from ..data.similar import MOSTLY
 from .streams import Input
 
-Arrow: TypeAlias = Any  # pyarrow has no types
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Types: TypeAlias = "Mapping[str, pa.DataType]"  # of columns
 
 PIECE = 1 << 24  # bytes of text that become one table
+LONGEST_ROW = 1 << 26  # bytes that a row may have: what is longer has a quote that is not closed
 LOOKS, LOOK = 32, 1 << 17  # places of a file that are looked at, and how many bytes at each
 MARKS = ("", "?", "#N/A", "#NA", "N/A", "NA", "NULL", "NaN", "n/a", "nan", "-nan", "null")  # of missing values
 SEPARATORS = ",;\t|"
@@ -30,7 +34,7 @@ class TextFile:
     json: bool = False
     separator: str | None = None  # None: found in the header
     missing: Sequence[str] = MARKS
-    types: Mapping[str, Any] = field(default_factory=dict)
+    types: Types = field(default_factory=dict)
     verbatim: bool = False  # text as it is, signs for missing values too; JSON by its own types
 
     @cached_property
@@ -56,9 +60,9 @@ class TextFile:
         return list(self.schema) if self.json else self.header[0]
 
     @cached_property
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> dict[str, pa.DataType]:
         """The type of every column, from lines at many places of the file."""
-        found: dict[str, set[Any]] = {} if self.json else {name: set() for name in self.names}
+        found: dict[str, set[pa.DataType]] = {} if self.json else {name: set() for name in self.names}
         for piece, row in self.looks():
             for f in self._parsed(piece, row, None).schema:
                 if str(f.type) == "binary":
@@ -77,7 +81,7 @@ class TextFile:
                 stream.seek(int(i * (size - LOOK) / (LOOKS - 1)))
                 piece = stream.read(LOOK)
                 start = piece.find(b"\n") + 1
-                piece = piece[start : _last_line_end(piece[start:]) + start]
+                piece = piece[start : self._last_line_end(piece[start:]) + start]
                 if piece and self._whole_rows(piece):
                     yield piece, -1
 
@@ -89,13 +93,13 @@ class TextFile:
         text = io.StringIO(piece.decode("utf-8", "replace"), newline="")
         return all(len(cells) in (0, len(names)) for cells in csv.reader(text, delimiter=separator))
 
-    def tables(self) -> Iterator[Arrow]:
+    def tables(self) -> Iterator[pa.Table]:
         """All rows, in tables of some megabytes."""
         types = None if self.json and self.verbatim else self.types
         for piece, row in self._pieces(PIECE):
             yield self._parsed(piece, row, types)
 
-    def sample(self) -> Iterator[Arrow]:
+    def sample(self) -> Iterator[pa.Table]:
         """The rows at the places that are looked at."""
         for piece, row in self.looks():
             yield self._parsed(piece, row, self.types)
@@ -115,7 +119,7 @@ class TextFile:
                     raise fault
 
     @cached_property
-    def _text_looked_at(self) -> list[Arrow]:
+    def _text_looked_at(self) -> list[pa.Table]:
         return [self._parsed(piece, row, {}) for piece, row in self.looks()]
 
     def _pieces(self, size: int, most: int | None = None) -> Iterator[tuple[bytes, int]]:
@@ -127,7 +131,9 @@ class TextFile:
             while block := stream.read(size):
                 rest += block
                 read += len(block)
-                cut = _last_line_end(rest)
+                cut = self._last_line_end(rest)
+                if not cut and len(rest) > LONGEST_ROW:
+                    raise self._endless(row + 1)
                 if cut:
                     piece, rest = rest[:cut], rest[cut:]
                     yield piece, row
@@ -137,7 +143,18 @@ class TextFile:
             if rest.strip():
                 yield rest, row
 
-    def _parsed(self, piece: bytes, row: int, types: Mapping[str, Any] | None) -> Arrow:
+    def _last_line_end(self, piece: bytes) -> int:
+        """Where the last whole line ends: in CSV, a line end inside quotes is none."""
+        cut = piece.rfind(b"\n") + 1
+        while cut and not self.json and piece.count(b'"', 0, cut) % 2:
+            cut = piece.rfind(b"\n", 0, piece.rfind(b'"', 0, cut)) + 1
+        return cut
+
+    def _endless(self, row: int) -> InputError:
+        what = "the line" if self.json else "the row (a quote that is not closed?)"
+        return InputError(f"{self._place(row)}: {what} does not end within {LONGEST_ROW >> 20} MB; mend it")
+
+    def _parsed(self, piece: bytes, row: int, types: Types | None) -> pa.Table:
         import pyarrow as pa
 
         try:
@@ -145,7 +162,7 @@ class TextFile:
         except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
             raise self._fault(piece, row, types or {}, str(error)) from None
 
-    def _of_csv(self, piece: bytes, types: Mapping[str, Any] | None) -> Arrow:
+    def _of_csv(self, piece: bytes, types: Types | None) -> pa.Table:
         import pyarrow as pa
         from pyarrow import csv as arrow_csv
 
@@ -161,7 +178,7 @@ class TextFile:
             ),
         )
 
-    def _of_json(self, piece: bytes, types: Mapping[str, Any] | None) -> Arrow:
+    def _of_json(self, piece: bytes, types: Types | None) -> pa.Table:
         import pyarrow as pa
         from pyarrow import json as arrow_json
 
@@ -189,7 +206,7 @@ class TextFile:
             return f"{self.input.name}, line {row}"
         return f"{self.input.name}, row {row} (line {row + 1})" if row else f"{self.input.name}, header"
 
-    def _fault(self, piece: bytes, row: int, types: Mapping[str, Any], said: str) -> InputError:
+    def _fault(self, piece: bytes, row: int, types: Types, said: str) -> InputError:
         """The first cell that cannot be read as it should, found line by line."""
         if row < 0:  # somewhere in the file: it is read from its beginning
             for whole, first in self._pieces(PIECE):
@@ -198,7 +215,7 @@ class TextFile:
                     return fault
         return self._first_fault(piece, row, types) or InputError(f"{self.input.name}: {said}")
 
-    def _first_fault(self, piece: bytes, row: int, types: Mapping[str, Any]) -> InputError | None:
+    def _first_fault(self, piece: bytes, row: int, types: Types) -> InputError | None:
         try:
             text = piece.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -217,10 +234,10 @@ class TextFile:
                     return self._other_type(i, name, cell, types[name])
         return None
 
-    def _json_fault(self, text: str, row: int, types: Mapping[str, Any]) -> InputError | None:
+    def _json_fault(self, text: str, row: int, types: Types) -> InputError | None:
         import json
 
-        for i, line in enumerate(text.splitlines(), row + 1):
+        for i, line in enumerate(text.split("\n"), row + 1):
             try:
                 cells = json.loads(line or "{}")
             except ValueError as error:
@@ -232,14 +249,14 @@ class TextFile:
                     return self._other_type(i, name, cell, types[name])
         return None
 
-    def _other_type(self, row: int, name: str, cell: Any, kind: Any) -> InputError:
+    def _other_type(self, row: int, name: str, cell: object, kind: pa.DataType) -> InputError:
         return InputError(
             f"{self._place(row)}, column {name!r}: expected {in_words(kind)}, as in the other rows, found {cell!r}; "
             f"mend the cell, or take it for a missing value: missing=[{str(cell)!r}] (--missing {str(cell)!r}), or "
             f"the column for text: text=[{name!r}] (--text {name!r})"
         )
 
-    def with_types(self, types: Mapping[str, Any]) -> TextFile:
+    def with_types(self, types: Types) -> TextFile:
         """The same file, these columns read as they say and all others as text."""
         made = replace(self, types=types)
         made.__dict__.update({k: v for k, v in self.__dict__.items() if k in ("header", "names", "schema")})
@@ -254,27 +271,19 @@ def _first_line(stream: IO[bytes]) -> bytes:
     return line
 
 
-def _last_line_end(piece: bytes) -> int:
-    """Where the last whole line ends: a line end inside quotes is none."""
-    cut = piece.rfind(b"\n") + 1
-    while cut and piece.count(b'"', 0, cut) % 2:
-        cut = piece.rfind(b"\n", 0, piece.rfind(b'"', 0, cut)) + 1
-    return cut
-
-
-def agreed(types: set[Any]) -> Any:
-    """The type that holds all values of a column: that of all places, numbers together, else text."""
+def agreed(types: set[pa.DataType]) -> pa.DataType:
+    """The type that holds all values of a column: that of all places, numbers together, else text; null: none yet."""
     import pyarrow as pa
 
     known = {t for t in types if not pa.types.is_null(t)}
-    if len(known) == 1:
-        return known.pop()
-    if known and all(pa.types.is_integer(t) or pa.types.is_floating(t) for t in known):
+    if len(known) <= 1:
+        return known.pop() if known else pa.null()
+    if all(pa.types.is_integer(t) or pa.types.is_floating(t) for t in known):
         return pa.float64()
     return pa.string()
 
 
-def readable(cell: Any, kind: Any) -> bool:
+def readable(cell: Any, kind: pa.DataType) -> bool:
     """Whether a cell of text, or of JSON, can be read as this type."""
     import pyarrow as pa
 
@@ -294,7 +303,7 @@ def readable(cell: Any, kind: Any) -> bool:
     return True
 
 
-def in_words(kind: Any) -> str:
+def in_words(kind: pa.DataType) -> str:
     """A type as people say it."""
     import pyarrow as pa
 

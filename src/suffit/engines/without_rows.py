@@ -13,7 +13,7 @@ from ..data.validate import column_names
 from ..estimators.base import GenerativeEstimator
 from ..estimators.fitted import ClassPrior, Fitted
 from ..estimators.tables import GenerativeClassifier
-from .parts import plan
+from .parts import check_sums_suffice, plan
 
 E = TypeVar("E", bound=GenerativeEstimator)
 
@@ -27,6 +27,7 @@ def without_rows(estimator: E, n_features: int, names: Sequence[str] | None = No
         return plan(estimator)
     if isinstance(estimator, GenerativeClassifier):
         return None
+    check_sums_suffice(estimator)
     new = copy.copy(estimator)
     new._take_settings()
     family = new._family(n_features)

@@ -298,7 +298,8 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
                 raise TypeError(f"merge takes fitted estimators of suffit, got {type(other).__name__}")
             theirs = other._fitted
             merged._check_mergeable(other)
-            merged._adopt(mine.model + theirs.model, common_dtype(mine.labels, theirs.labels), mine.floats)
+            model, more = merged._in_common(other)
+            merged._adopt(model + more, common_dtype(mine.labels, theirs.labels), mine.floats)
             mine = merged._fit
         return merged
 
@@ -1145,6 +1146,10 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
 
     def _check_mergeable(self, other: GenerativeEstimator) -> None:
         check_same_columns(self, other)
+
+    def _in_common(self, other: GenerativeEstimator) -> tuple[Model, Model]:
+        """The models of both, with sums of the same columns; what this one keeps beside its model becomes that."""
+        return self._fitted.model, other._fitted.model
 
     def _check_rows_can_go(self) -> None:
         """Refuse where the sums are not those of the rows alone."""

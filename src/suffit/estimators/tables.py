@@ -39,6 +39,7 @@ from ..tables.feature_selection import columns_that_help
 from ..tables.row_sample import sample
 from ..tables.schema import DROPPED, BlockSpec, Schema, TableRows
 from ..tables.structures import Guard, Proposal, Proposals, Selection, nothing_to_compare, select
+from ..tables.translation import in_common
 from .base import GenerativeEstimator, generator
 from .checks import check_same_classes, declared_classes
 from .fitted import Fitted
@@ -463,6 +464,25 @@ class GenerativeClassifier(GenerativeEstimator):
     def _check_mergeable(self, other: GenerativeEstimator) -> None:
         if not isinstance(other, GenerativeClassifier):
             raise InputError(f"a GenerativeClassifier can only be merged with another one, got {type(other).__name__}")
+
+    def _in_common(self, other: GenerativeEstimator) -> tuple[Model, Model]:
+        """Under the structures of this one, as far as the sums of the other have them."""
+        assert isinstance(other, GenerativeClassifier)
+        mine, theirs = self._fitted.model, other._fitted.model
+        if not (isinstance(mine.stats, BlockSums) and isinstance(theirs.stats, BlockSums)):
+            return mine, theirs
+        found = in_common(self.schema_, other.schema_, mine.stats, theirs.stats)
+        if found is None:
+            self._check_same_families(other)
+            return mine, theirs
+        self._seen, self._plain = found[0].schema, found[0].schema.plain()
+        a, b = (
+            replace(model, family=each.schema.family(), columns=each.schema.columns, stats=each.sums)
+            for model, each in zip((mine, theirs), found, strict=True)
+        )
+        return a, b
+
+    def _check_same_families(self, other: GenerativeClassifier) -> None:
         mine, theirs = self._plain.keys(), other._plain.keys()
         for name in self._names_in:
             if name in other._names_in and mine.get(name) != theirs.get(name):

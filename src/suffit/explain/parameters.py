@@ -76,18 +76,10 @@ class Parameters:
             Columns ``column``, ``family``, ``weight`` (where structures are pooled), ``parameter`` and one for each
             class; of the library the rows came from; for plain arrays pandas where it is installed, else a dict.
         """
-        labels: dict[str, list[object]] = {"column": [], "family": [], "weight": [], "parameter": []}
-        values: list[Array] = []
-        for block in self.blocks:
-            for name, columns, found in block.found:
-                n = len(columns)
-                cells: Sequence[object]
-                for key, cells in zip(
-                    labels, (columns, [block.family] * n, [block.weight] * n, [name] * n), strict=True
-                ):
-                    labels[key] += cells
-                values.append(found)
-        out: dict[str, Cells] = {key: np.array(cells, dtype=object) for key, cells in labels.items()}
+        each = [(block, found) for block in self.blocks for found in block.found]
+        lines = [(c, block.family, block.weight, found.name) for block, found in each for c in found.columns]
+        heads, values = ("column", "family", "weight", "parameter"), [found.values for _, found in each]
+        out: dict[str, Cells] = {head: np.array([line[i] for line in lines], object) for i, head in enumerate(heads)}
         out["weight"] = out["weight"].astype(np.float64)
         if (out["weight"] == 1.0).all():
             del out["weight"]

@@ -68,8 +68,8 @@ class Product(Family[RowsOfBlocks, BlockSums]):
 
     @property
     def statistic(self) -> tuple[object, ...]:
-        """The columns of each block, and what its sums mean."""
-        return (self.key, *((b.columns, b.family.statistic) for b in self.blocks))
+        """The columns of each block, their units, and what its sums mean."""
+        return (self.key, *((b.columns, b.scales, b.family.statistic) for b in self.blocks))
 
     def _with(self, families: Sequence[Family]) -> Product:
         if all(f is b.family for f, b in zip(families, self.blocks, strict=True)):
@@ -114,12 +114,16 @@ class Product(Family[RowsOfBlocks, BlockSums]):
         return self._with([a.family.tuned_as(b.family) for a, b in zip(self.blocks, other.blocks, strict=True)])
 
     def difference(self, other: Family, columns: Sequence[str]) -> str:
+        if isinstance(other, Product) and len(other.blocks) != len(self.blocks):
+            return f"they pool different structures; {LIKE_THE_FIRST}"
         if isinstance(other, Product):
             for a, b in zip(self.blocks, other.blocks, strict=False):
                 if a.columns != b.columns:
                     x, y = next((x, y) for x, y in zip_longest(a.columns, b.columns) if x != y)
                     said = [f"{name!r}" if name is not None else "no further column" for name in (x, y)]
                     return f"a block has {said[0]} in one model and {said[1]} in the other; {LIKE_THE_FIRST}"
+                if a.scales != b.scales:
+                    return f"the columns of a joint block are in other units; {LIKE_THE_FIRST}"
                 if a.family.statistic != b.family.statistic:
                     return f"{a.family.difference(b.family, a.columns)}; or {LIKE_THE_FIRST}"
         return super().difference(other, columns)

@@ -21,6 +21,7 @@ from ..data.frame import Frame
 from ..data.labels import Index
 from ..data.rows import Rows
 from ..data.warn import no_warnings
+from ..estimators.base import GenerativeEstimator
 from ..estimators.fitted import ClassPrior, Fitted
 from ..families.counts.binned import Binned
 from ..families.counts.categorical import CATEGORIES, Categorical
@@ -30,6 +31,7 @@ from ..families.elementwise.shape import ELEMENTWISE, ORDER, Elementwise
 from ..families.gaussian.diagonal import MOMENTS, Gaussian
 from ..families.gaussian.few_rows.kept import KEPT, LARGEST, ROW
 from ..families.gaussian.joint import MultivariateGaussian
+from ..families.product import Product
 from ..posterior.calibrate import Calibration
 from ..tables.schema import BlockSpec, Schema
 from .container import refuse
@@ -41,7 +43,7 @@ TRIED = 3  # classes whose means are predicted
 NO_ROWS = Rows(Index(()), np.empty(0, np.int32))
 
 
-def check_model(estimator: Any, fitted: Fitted) -> None:
+def check_model(estimator: GenerativeEstimator, fitted: Fitted) -> None:
     """Refuse parts that do not belong together."""
     model = fitted.known
     classes = model.counts.axes[CLASS]
@@ -50,9 +52,10 @@ def check_model(estimator: Any, fitted: Fitted) -> None:
     if not model.pinned <= set(classes.labels):
         refuse("it keeps a class that it does not have")
     schema: Schema | None = estimator.__dict__.get("_seen")
+    own: tuple[str, ...] = estimator.__dict__.get("_names_in", ())
     if schema is not None:
-        _check_schema(schema, estimator._names_in)
-    wide = len(model.columns) if schema is None else len(estimator._names_in)
+        _check_schema(schema, own)
+    wide = len(model.columns) if schema is None else len(own)
     names = estimator.__dict__.get("feature_names_in_")
     if estimator.n_features_in_ != wide:
         refuse(f"it has {wide} columns, and is said to have {estimator.n_features_in_!r:.20}")
@@ -69,7 +72,7 @@ def check_model(estimator: Any, fitted: Fitted) -> None:
         refuse("it has labels that are not of their own type")
 
 
-def check_read(estimator: Any) -> None:
+def check_read(estimator: GenerativeEstimator) -> None:
     """Refuse a loaded estimator that cannot predict; what is to be said of its sums is said when they are used."""
     with no_warnings() as unsaid:
         _predict_typical(estimator)
@@ -77,7 +80,7 @@ def check_read(estimator: Any) -> None:
         estimator._fit = replace(estimator._fit)  # to be solved anew, and say it
 
 
-def check_written(estimator: Any) -> None:
+def check_written(estimator: GenerativeEstimator) -> None:
     """Refuse to write an estimator that could not be read, for it cannot predict."""
     if "solution" in estimator._fit.__dict__:
         _predict_typical(estimator)
@@ -88,7 +91,7 @@ def check_written(estimator: Any) -> None:
         _predict_typical(trial)
 
 
-def _predict_typical(estimator: Any) -> None:
+def _predict_typical(estimator: GenerativeEstimator) -> None:
     """The posteriors of the means of some classes must be probabilities."""
     fitted: Fitted = estimator._fit
     posterior = fitted.posterior(estimator._typical_rows(min(TRIED, len(fitted.model.classes))))
@@ -102,7 +105,7 @@ def _blocks(model: Model, schema: Schema | None) -> Iterator[tuple[Family, Seque
         yield model.family, model.columns, np.empty((0, len(model.columns))), cast(Stats, model.sums)
         return
     assert isinstance(model.sums, BlockSums)
-    family: Any = model.family
+    family = cast(Product, model.family)
     if len(model.sums.parts) != len(schema.specs):
         refuse("it has sums of other blocks than its own")
     nothing = Frame({}, 0, None)  # type: ignore[arg-type]
@@ -135,7 +138,7 @@ def _check_block(family: Family, columns: Sequence[str], X: Matrix, stats: Stats
             refuse(f"it has other labels along {axis!r} than its family")
 
 
-def _collected(family: Any, X: Matrix, columns: Sequence[str]) -> tuple[Layout, Mapping[str, Index]]:
+def _collected(family: Family, X: Matrix, columns: Sequence[str]) -> tuple[Layout, Mapping[str, Index]]:
     """The layout of the sums that a family collects, and the axes that every row has."""
     known = COLLECTED.get(type(family).collect)
     if known is not None:
@@ -180,8 +183,8 @@ def _check_gaps(family: Family, labels: Index, p: int, columns: Sequence[str]) -
 
 def _check_categories(family: Family, labels: Index, p: int, columns: Sequence[str]) -> None:
     """Pairs of a column and its category; of bins, which bin."""
-    pairs: list[Any] = list(labels.labels)
-    if not all(type(pair) is tuple and len(pair) == 2 and type(pair[0]) is int and 0 <= pair[0] < p for pair in pairs):
+    pairs = [(pair[0], pair[1]) for pair in labels.labels if type(pair) is tuple and len(pair) == 2]
+    if len(pairs) < len(labels) or not all(type(j) is int and 0 <= j < p for j, _ in pairs):
         refuse("it has categories of columns that it does not have")
     if isinstance(family, Binned):
         most = [len(edges) for edges in family.column_edges(columns)]
@@ -197,7 +200,7 @@ def _check_categories(family: Family, labels: Index, p: int, columns: Sequence[s
             refuse(f"its columns have more than {MOST_CATEGORIES} categories")
 
 
-def _tops(pairs: list[tuple[int, Any]]) -> dict[int, int]:
+def _tops(pairs: list[tuple[int, object]]) -> dict[int, int]:
     """The largest integer category of each column that makes all integers below it categories, too."""
     found: dict[int, int] = {}
     for j, v in pairs:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Any
+from types import ModuleType
+from typing import Any, TypeAlias
 
 from .container import refuse
 from .reading import listed, only
@@ -37,13 +38,16 @@ NAME = {
 }
 
 
-class ColumnTypes(Mapping[str, Any]):
+TypeName: TypeAlias = str | dict[str, object]  # a name, or the categories and whether they are ordered
+
+
+class ColumnTypes(Mapping[str, object]):
     """Types of columns, found by their names when asked for."""
 
-    def __init__(self, form: str, names: Mapping[str, Any]) -> None:
+    def __init__(self, form: str, names: Mapping[str, TypeName]) -> None:
         self.form, self.names = form, dict(names)
 
-    def __getitem__(self, column: str) -> Any:
+    def __getitem__(self, column: str) -> object:
         return type_named(self.form, self.names[column])
 
     def __iter__(self) -> Iterator[str]:
@@ -53,7 +57,7 @@ class ColumnTypes(Mapping[str, Any]):
         return len(self.names)
 
 
-def written_types(form: str, types: Mapping[str, Any]) -> dict[str, Any]:
+def written_types(form: str, types: Mapping[str, object]) -> dict[str, TypeName]:
     """The names of types, of those that are found again by them."""
     if isinstance(types, ColumnTypes):
         return types.names
@@ -61,9 +65,9 @@ def written_types(form: str, types: Mapping[str, Any]) -> dict[str, Any]:
     return {column: name for column, name in found.items() if name is not None}
 
 
-def read_types(form: Any, names: Any) -> ColumnTypes:
+def read_types(form: object, names: object) -> ColumnTypes:
     """Types of columns by names, which are checked."""
-    if form not in FORMS or type(names) is not dict:
+    if type(form) is not str or form not in FORMS or type(names) is not dict:
         refuse("it does not say what kind of table was learned")
     for name in names.values():
         if type(name) is dict:
@@ -73,33 +77,33 @@ def read_types(form: Any, names: Any) -> ColumnTypes:
     return ColumnTypes(form, names)
 
 
-def _name_of(form: str, kind: Any) -> Any:
+def _name_of(form: str, kind: Any) -> TypeName | None:
     """The name of a type; None where it has none by which it is found again."""
     if form not in LIBRARIES:
         return None
     library = import_module(form)
     if form == "pandas" and isinstance(kind, library.CategoricalDtype):
         categories = None if kind.categories is None else [encoded(v) for v in kind.categories.tolist()]
-        name: Any = {"categories": categories, "ordered": bool(kind.ordered)}
+        name: TypeName = {"categories": categories, "ordered": bool(kind.ordered)}
     elif form == "polars" and isinstance(kind, library.Enum):
         name = {"categories": kind.categories.to_list(), "ordered": True}
     elif form == "polars":
-        name = type(kind).__name__ if isinstance(kind, library.DataType) else str(kind)
+        base = type(kind).__name__ if isinstance(kind, library.DataType) else str(kind)
         inside = [v for v in (getattr(kind, "time_unit", None), getattr(kind, "time_zone", None)) if v is not None]
-        name += f"({', '.join(inside)})" if inside else ""
+        name = base + (f"({', '.join(inside)})" if inside else "")
     else:
         name = str(kind)
     try:
-        known = type(name) is dict or NAME[form].fullmatch(name)
+        known = isinstance(name, dict) or NAME[form].fullmatch(name)
         return name if known and type_named(form, name) == kind else None
     except (ValueError, TypeError, AttributeError, KeyError):
         return None
 
 
-def type_named(form: str, name: Any) -> Any:
+def type_named(form: str, name: TypeName) -> object:
     """The type of a library by its name, which has been checked."""
-    library: Any = import_module(form)
-    if type(name) is dict:
+    library: ModuleType = import_module(form)
+    if isinstance(name, dict):
         categories, ordered = _categories(name)
         return library.Enum(categories) if form == "polars" else library.CategoricalDtype(categories, ordered)
     if form == "pandas":
@@ -117,7 +121,7 @@ def type_named(form: str, name: Any) -> Any:
     return library.type_for_alias(name)
 
 
-def _categories(entry: dict[str, Any]) -> tuple[list[Any] | None, bool]:
+def _categories(entry: object) -> tuple[list[object] | None, bool]:
     categories, ordered = only(entry, "categories", "ordered")
     if type(ordered) is not bool:
         refuse("it does not say whether categories are ordered")

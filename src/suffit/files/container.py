@@ -13,7 +13,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, NoReturn
+from typing import NoReturn, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ DTYPES = {
 }  # fmt: skip
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
-Arrays = Mapping[str, NDArray[Any]]
+Arrays = Mapping[str, NDArray[np.generic]]
 
 
 class RefusedError(Exception):
@@ -45,7 +45,7 @@ def refuse(reason: str) -> NoReturn:
 def assembled(metadata: Mapping[str, str], arrays: Arrays) -> bytes:
     """The file of these arrays; those with larger numbers come first, so that each lies at a multiple of its size."""
     placed = sorted(arrays.items(), key=lambda item: (-item[1].dtype.itemsize, item[0]))
-    header: dict[str, Any] = {METADATA: dict(metadata)}
+    header: dict[str, object] = {METADATA: dict(metadata)}
     start = 0
     for name, a in placed:
         header[name] = {"dtype": NAMES[a.dtype.str], "shape": list(a.shape), "data_offsets": [start, start + a.nbytes]}
@@ -59,7 +59,7 @@ def assembled(metadata: Mapping[str, str], arrays: Arrays) -> bytes:
     return content + hashlib.sha256(content).digest()
 
 
-def taken_apart(data: bytes) -> tuple[dict[str, str], dict[str, NDArray[Any]]]:
+def taken_apart(data: bytes) -> tuple[dict[str, str], dict[str, NDArray[np.generic]]]:
     """The metadata and the arrays of a file, which are views of its bytes."""
     if len(data) < 8 + DIGEST_SIZE:
         refuse(f"it has {len(data)} bytes, too few for a model file")
@@ -75,7 +75,7 @@ def taken_apart(data: bytes) -> tuple[dict[str, str], dict[str, NDArray[Any]]]:
     return metadata, dict(_arrays(header, data, 8 + length))
 
 
-def parsed(text: bytes) -> dict[str, Any]:
+def parsed(text: bytes) -> dict[str, object]:
     """JSON as objects: no key twice, no NaN, not too deep."""
     _check_depth(text)
     try:
@@ -108,7 +108,7 @@ def _quoted(marks: NDArray[np.uint8]) -> NDArray[np.bool_]:
     return np.asarray(np.cumsum(quotes) % 2 == 1)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a key comes twice")
@@ -119,7 +119,7 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
 
 
-def _arrays(header: dict[str, Any], data: bytes, start: int) -> Iterator[tuple[str, NDArray[Any]]]:
+def _arrays(header: dict[str, object], data: bytes, start: int) -> Iterator[tuple[str, NDArray[np.generic]]]:
     """Every array; refused where one is not exactly as long as declared, or bytes belong to none or two of them."""
     read = [(*_entry(name, entry), name) for name, entry in header.items()]
     at, last = 0, ""
@@ -134,7 +134,7 @@ def _arrays(header: dict[str, Any], data: bytes, start: int) -> Iterator[tuple[s
             yield name, np.frombuffer(data, dtype, math.prod(shape), start + first).reshape(shape)
 
 
-def _entry(name: str, entry: Any) -> tuple[int, int, tuple[int, ...], np.dtype[Any]]:
+def _entry(name: str, entry: object) -> tuple[int, int, tuple[int, ...], np.dtype[np.generic]]:
     if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
         refuse(f"the header of array {name[:100]!r} is not dtype, shape and data_offsets")
     shape, offsets, dtype = entry["shape"], entry["data_offsets"], entry["dtype"]
@@ -143,7 +143,7 @@ def _entry(name: str, entry: Any) -> tuple[int, int, tuple[int, ...], np.dtype[A
     return offsets[0], offsets[1], tuple(shape), np.dtype(DTYPES[dtype])
 
 
-def sizes(value: Any) -> bool:
+def sizes(value: object) -> TypeGuard[list[int]]:
     """Whether this is a list of integers from 0 on, such as a shape."""
     return (
         isinstance(value, list)

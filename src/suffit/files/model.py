@@ -8,8 +8,9 @@ can be derived from these is in it.
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable, Mapping, Sequence
 from importlib import import_module
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from ..data.warn import WarningCollector
 from ..estimators.base import GenerativeEstimator
 from ..estimators.base import setting_names as cached_setting_names
 from ..estimators.fitted import ClassPrior, Fitted
+from ..families.product import Product
 from ..families.tuning import Tuning
 from ..posterior.calibrate import Calibration
 from ..tables.schema import Schema
@@ -31,6 +33,12 @@ from .container import refuse
 from .reading import Reader, listed, only
 from .values import decoded_label, encoded
 from .writing import Writer
+
+if TYPE_CHECKING:
+    from ..estimators.decision import Decision
+    from ..estimators.tables import GenerativeClassifier
+
+Estimator: TypeAlias = "GenerativeEstimator | Decision"
 
 HOMES = {
     "GaussianNB": "naive_bayes", "BernoulliNB": "naive_bayes", "PoissonNB": "naive_bayes", "NaiveBayes": "naive_bayes",
@@ -48,60 +56,60 @@ WAYS_OUT = {
 }
 
 
-def estimator_class(key: Any) -> type[Any]:
+def estimator_class(key: object) -> type[Estimator]:
     """The estimator of this name, from a closed table."""
     if type(key) is not str or key not in HOMES:
         refuse(f"it holds the unknown estimator {str(key)[:100]!r}")
-    return getattr(import_module(f"..estimators.{HOMES[key]}", __package__), key)  # type: ignore[no-any-return]
+    return cast("type[Estimator]", getattr(import_module(f"..estimators.{HOMES[key]}", __package__), key))
 
 
-def setting_names(estimator: Any) -> tuple[str, ...]:
+def setting_names(estimator: type[Estimator]) -> tuple[str, ...]:
     """The names of the settings of an estimator's class."""
-    return cached_setting_names(estimator)
+    return cached_setting_names(cast(Hashable, estimator))
 
 
 # --- writing
 
 
-def written(estimator: Any, write: Writer) -> dict[str, Any]:
+def written(estimator: object, write: Writer) -> dict[str, object]:
     """An estimator, its settings and its state, where it is fitted."""
     key = type(estimator).__name__
     if key not in HOMES or type(estimator) is not estimator_class(key):
         refuse(f"{key} is no estimator of suffit, and its class cannot be written; use pickle")
     if key == "Decision":
-        return _written_decision(estimator, write)
-    estimator = _as_it_is_now(estimator)
+        return _written_decision(cast("Decision", estimator), write)
+    estimator = _as_it_is_now(cast(GenerativeEstimator, estimator))
     names = setting_names(type(estimator))
     settings = {name: _written_setting(name, getattr(estimator, name), write) for name in names}
     state = _written_state(estimator, write) if "_fit" in estimator.__dict__ else None
     return {"key": key, "settings": settings, "state": state}
 
 
-def _as_it_is_now(estimator: Any) -> Any:
+def _as_it_is_now(estimator: GenerativeEstimator) -> GenerativeEstimator:
     """The same, which stays so where another thread goes on learning."""
     still = object.__new__(type(estimator))
     still.__dict__.update(estimator.__dict__)
     return still
 
 
-def _written_setting(name: str, value: Any, write: Writer) -> Any:
+def _written_setting(name: str, value: object, write: Writer) -> object:
     try:
         return write.value(value)
     except Exception as error:  # whatever a user's object does when it is looked at
         return refuse(f"setting {name!r}: {error}; {WAYS_OUT.get(name, PICKLED)}")
 
 
-def _written_others(given: dict[str, Any], estimator: Any, write: Writer) -> dict[str, Any]:
+def _written_others(given: Mapping[str, object], estimator: GenerativeEstimator, write: Writer) -> dict[str, object]:
     """Settings as they were earlier, where they are others now."""
     return {k: _written_setting(k, v, write) for k, v in given.items() if v is not estimator.__dict__.get(k)}
 
 
-def _written_state(estimator: GenerativeEstimator, write: Writer) -> dict[str, Any]:
+def _written_state(estimator: GenerativeEstimator, write: Writer) -> dict[str, object]:
     state, fitted = estimator.__dict__, estimator._fit.alone
     check_model(estimator, fitted)  # so that what is written can be read
     check_written(estimator)
     names = state.get("feature_names_in_")
-    table = _written_table(estimator, write) if "_seen" in state else None
+    table = _written_table(cast("GenerativeClassifier", estimator), write) if "_seen" in state else None
     return {
         "model": _written_model(fitted.known, table is None, write),
         "class_prior": write.record(fitted.class_prior),
@@ -118,18 +126,18 @@ def _written_state(estimator: GenerativeEstimator, write: Writer) -> dict[str, A
     }
 
 
-def _written_labels(dtype: np.dtype[Any]) -> str:
+def _written_labels(dtype: np.dtype[np.generic]) -> str:
     name = dtype.newbyteorder("<").str
     return name if LABELS.fullmatch(name) else refuse(f"labels of type {dtype} cannot be written; use text or numbers")
 
 
-def _written_model(model: Model, whole: bool, write: Writer) -> dict[str, Any]:
+def _written_model(model: Model, whole: bool, write: Writer) -> dict[str, object]:
     """Sums; of a table, whose family and columns follow from its schema, the families as they were tuned."""
-    columns, family = model.columns, cast(Any, model.family)
-    named: Any = list(columns) if whole else None
+    columns, family = model.columns, model.family
+    named: object = list(columns) if whole else None
     if whole and isinstance(columns, ColumnNames) and shows_columns(cast(Stats, model.sums)):
         named = {"prefix": columns.prefix, "n": columns.n}
-    families = [family] if whole else [block.family for block in family.blocks]
+    families = [family] if whole else [block.family for block in cast(Product, family).blocks]
     parts = model.sums.parts if isinstance(model.sums, BlockSums) else (cast(Stats, model.sums),)
     return {
         "families": [write.family(f) for f in families],
@@ -140,7 +148,7 @@ def _written_model(model: Model, whole: bool, write: Writer) -> dict[str, Any]:
     }
 
 
-def _written_table(estimator: Any, write: Writer) -> dict[str, Any]:
+def _written_table(estimator: GenerativeClassifier, write: Writer) -> dict[str, object]:
     selection, template = estimator._selection, estimator._template
     return {
         "schema": write.record(estimator._seen),
@@ -154,7 +162,7 @@ def _written_table(estimator: Any, write: Writer) -> dict[str, Any]:
     }
 
 
-def _written_decision(decision: Any, write: Writer) -> dict[str, Any]:
+def _written_decision(decision: Decision, write: Writer) -> dict[str, object]:
     """A rule, and the estimator inside: as it was given, and as it was fitted."""
     names = [name for name in setting_names(type(decision)) if name != "estimator"]
     settings = {name: _written_setting(name, getattr(decision, name), write) for name in names}
@@ -172,7 +180,7 @@ def _written_decision(decision: Any, write: Writer) -> dict[str, Any]:
 # --- reading
 
 
-def read(entry: Any, reader: Reader) -> Any:
+def read(entry: object, reader: Reader) -> Estimator:
     """The estimator again."""
     key, settings, state = only(entry, "key", "settings", "state")
     cls = estimator_class(key)
@@ -181,16 +189,16 @@ def read(entry: Any, reader: Reader) -> Any:
     if not settings.keys() <= set(setting_names(cls)):  # those that came later are as by default
         refuse(f"it has settings that {key} does not have here; a newer suffit may")
     if key == "Decision":
-        return _read_decision(cls, settings, state, reader)
-    estimator = cls(**{name: reader.value(v) for name, v in settings.items()})
+        return _read_decision(cast("type[Decision]", cls), settings, state, reader)
+    estimator = cast(type[GenerativeEstimator], cls)(**{name: reader.value(v) for name, v in settings.items()})
     estimator._validate_params()
     if state is not None:
         _read_state(estimator, state, reader)
     return estimator
 
 
-def _read_decision(cls: type[Any], settings: dict[str, Any], state: Any, reader: Reader) -> Any:
-    plain = {name: reader.value(v) for name, v in settings.items() if name != "estimator"}
+def _read_decision(cls: type[Decision], settings: dict[str, object], state: object, reader: Reader) -> Decision:
+    plain: dict[str, Any] = {name: reader.value(v) for name, v in settings.items() if name != "estimator"}
     decision = cls(read(settings.get("estimator"), reader), **plain)
     if state is not None:
         estimator, share = only(state, "estimator", "share")
@@ -207,7 +215,9 @@ def _read_decision(cls: type[Any], settings: dict[str, Any], state: Any, reader:
     return decision
 
 
-def _read_others(entry: Any, estimator: Any, names: tuple[str, ...], reader: Reader) -> dict[str, Any]:
+def _read_others(
+    entry: object, estimator: GenerativeEstimator, names: tuple[str, ...], reader: Reader
+) -> dict[str, object]:
     """Settings as they were earlier: those of now, where no others are written."""
     if type(entry) is not dict or not entry.keys() <= set(names):
         refuse("it has settings that its estimator does not have")
@@ -220,30 +230,32 @@ STATE = (
 )  # fmt: skip
 
 
-def _read_state(estimator: Any, entry: Any, reader: Reader) -> None:
+def _read_state(estimator: GenerativeEstimator, entry: object, reader: Reader) -> None:
     state = dict(zip(STATE, only(entry, *STATE), strict=True))
     cls = type(estimator)
     if (state["table"] is not None) != (cls.__name__ == "GenerativeClassifier"):
         refuse(f"it has a table where {cls.__name__} has none, or none where it has one")
     if state["table"] is not None:
-        _read_table(estimator, state["table"], reader)
-    elif state["form"] not in FORMS:
+        _read_table(cast("GenerativeClassifier", estimator), state["table"], reader)
+    elif type(state["form"]) is not str or state["form"] not in FORMS:
         refuse("it does not say what kind of table was learned")
     else:
         estimator._form = state["form"]
     estimator._settings = _read_others(state["learned_with"], estimator, setting_names(cls), reader)
     model = _read_model(estimator, state["model"], reader)
-    if type(state["n_features"]) is not int or state["floats"] not in FLOATS:
+    floats, n_features = state["floats"], state["n_features"]
+    if type(n_features) is not int or type(floats) is not str or floats not in FLOATS:
         refuse("it does not say how many columns it has, or of which precision")
-    estimator.n_features_in_ = state["n_features"]
+    estimator.n_features_in_ = n_features
     names = state["feature_names"]
     if names is not None:
-        estimator.feature_names_in_ = np.array([decoded_label(v) for v in listed(names)], dtype=object)
+        named = np.array([decoded_label(v) for v in listed(names)], dtype=object)
+        estimator.__dict__["feature_names_in_"] = named
     fitted = Fitted(
         model,
         reader.record(state["class_prior"], ClassPrior),
         _read_labels(state["labels"]),
-        np.dtype(state["floats"]),
+        np.dtype(floats),
         cls._decision_prior,
         None if state["calibration"] is None else reader.record(state["calibration"], Calibration),
         _read_remarks(state["said"], state["unsaid"]),
@@ -253,35 +265,37 @@ def _read_state(estimator: Any, entry: Any, reader: Reader) -> None:
     check_read(estimator)
 
 
-def _read_labels(name: Any) -> np.dtype[Any] | None:
+def _read_labels(name: object) -> np.dtype[np.generic] | None:
     if name is not None and not (type(name) is str and LABELS.fullmatch(name)):
         refuse(f"it has labels of the unknown type {name!r:.100}")
     return None if name is None else np.dtype(name)
 
 
-def _read_remarks(said: Any, unsaid: Any) -> WarningCollector:
-    pairs = [tuple(listed(pair)) for pair in listed(said)]
-    if not all(type(text) is str for texts in (*pairs, listed(unsaid)) for text in texts):
-        refuse("it has warnings that are no text")
+def _read_remarks(said: object, unsaid: object) -> WarningCollector:
+    pairs = [_texts(pair) for pair in listed(said)]
     if any(len(pair) != 2 for pair in pairs):
         refuse("it has warnings that are no text")
-    remarks = WarningCollector(unsaid)
-    remarks._said.update(pairs)  # type: ignore[arg-type]
+    remarks = WarningCollector(_texts(unsaid))
+    remarks._said.update((a, b) for a, b in pairs)
     return remarks
 
 
-def _read_model(estimator: Any, entry: Any, reader: Reader) -> Model:
+def _texts(entry: object) -> list[str]:
+    texts = [text for text in listed(entry) if type(text) is str]
+    return texts if len(texts) == len(listed(entry)) else refuse("it has a name or a warning that is no text")
+
+
+def _read_model(estimator: GenerativeEstimator, entry: object, reader: Reader) -> Model:
     families, columns, counts, sums, pinned = only(entry, "families", "columns", "counts", "sums", "pinned")
     each = [reader.family(place) for place in listed(families)]
     parts = tuple(reader.stats(part) for part in listed(sums))
     kept = frozenset(decoded_label(c) for c in listed(pinned))
     if "_seen" in estimator.__dict__:
-        schema: Schema = estimator._seen
+        schema = cast("GenerativeClassifier", estimator)._seen
         plain = schema.family()
         if columns is not None or len(each) != len(plain.blocks):
             refuse("it has other blocks than those of its table")
-        family: Any = plain._with(each)
-        return Model(family, schema.columns, reader.stats(counts), BlockSums(parts), kept)
+        return Model(plain._with(each), schema.columns, reader.stats(counts), BlockSums(parts), kept)
     if len(each) != 1 or len(parts) != 1:
         refuse("it has several blocks of columns where there can be one")
     if type(columns) is dict and not shows_columns(parts[0]):
@@ -289,9 +303,9 @@ def _read_model(estimator: Any, entry: Any, reader: Reader) -> Model:
     return Model(each[0], _read_columns(columns), reader.stats(counts), parts[0], kept)
 
 
-def _read_columns(entry: Any) -> Any:
-    if type(entry) is list and all(type(name) is str for name in entry):
-        return tuple(entry)
+def _read_columns(entry: object) -> Sequence[str]:
+    if type(entry) is list:
+        return tuple(_texts(entry))
     prefix, n = only(entry, "prefix", "n")
     if prefix not in ("x", "word ") or type(n) is not int or n < 0:
         refuse("it has columns without names")
@@ -301,18 +315,17 @@ def _read_columns(entry: Any) -> Any:
 TABLE = ("schema", "selection", "tuning", "names", "form", "types", "asked", "said_extra")
 
 
-def _read_table(estimator: Any, entry: Any, reader: Reader) -> None:
+def _read_table(estimator: GenerativeClassifier, entry: object, reader: Reader) -> None:
     from ..estimators.tables import FIXED_FIRST
 
     table = dict(zip(TABLE, only(entry, *TABLE), strict=True))
     estimator._seen = reader.record(table["schema"], Schema)
     estimator._plain = estimator._seen.plain()
     selection = None if table["selection"] is None else reader.record(table["selection"], Selection)
-    estimator._selection = selection if table["tuning"] is None else reader.typed(table["tuning"], Tuning, "tuning")
-    estimator._names_in = tuple(listed(table["names"]))
-    if not all(type(name) is str for name in estimator._names_in):
-        refuse("it has columns whose names are no text")
-    estimator._template = Template(table["form"], read_types(table["form"], table["types"]))
+    estimator._selection = selection if table["tuning"] is None else reader.tuning(table["tuning"])
+    estimator._names_in = tuple(_texts(table["names"]))
+    types = read_types(table["form"], table["types"])
+    estimator._template = Template(types.form, types)
     estimator._asked = _read_others(table["asked"], estimator, FIXED_FIRST, reader)
     if table["said_extra"] is True:
         estimator._said_extra = True

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Hashable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,20 +25,22 @@ from .container import DTYPES, refuse, sizes
 from .values import decoded, decoded_label
 from .writing import hints_of, without_none
 
+T = TypeVar("T")
+
 MOST_DEFLATED = 1100  # times that deflated bytes can grow: no more than 1032 can be
 PACKED = ("<f8", "|u1", "<u2", "<u4")
 LARGEST = 1 << 1023  # integers below this are floats
 ROOM = 1024  # numbers that sums may have however few are stored
 
 
-def only(entry: Any, *names: str, optional: tuple[str, ...] = ()) -> list[Any]:
+def only(entry: object, *names: str, optional: tuple[str, ...] = ()) -> list[object]:
     """The values of these keys of an object, which has no others; None for optional ones that are absent."""
     if type(entry) is not dict or not set(names) <= entry.keys() <= {*names, *optional}:
         refuse(f"it has no object with {', '.join((*names, *optional))} where one should be")
     return [entry.get(name) for name in (*names, *optional)]
 
 
-def listed(value: Any) -> list[Any]:
+def listed(value: object) -> list[object]:
     """A list, and nothing else."""
     return value if type(value) is list else refuse("it has no list where one should be")
 
@@ -46,7 +48,7 @@ def listed(value: Any) -> list[Any]:
 class Reader:
     """Puts a model together from what a file holds."""
 
-    def __init__(self, arrays: Mapping[str, NDArray[Any]], axes: list[Any], families: list[Any]) -> None:
+    def __init__(self, arrays: Mapping[str, NDArray[np.generic]], axes: object, families: object) -> None:
         self._arrays, self._unread = arrays, set(arrays)
         self._types = {
             "family": self.family,
@@ -66,11 +68,11 @@ class Reader:
 
     # --- values and records
 
-    def value(self, value: Any) -> Any:
+    def value(self, value: object) -> object:
         """A setting."""
         return decoded(value, self._types)
 
-    def record(self, entry: Any, cls: type) -> Any:
+    def record(self, entry: object, cls: type[T]) -> T:
         """A frozen dataclass; fields that its file is too old to have are as by default."""
         hints = hints_of(cls)
         if type(entry) is not dict or not entry.keys() <= hints.keys():
@@ -80,17 +82,18 @@ class Reader:
             refuse(f"its {cls.__name__} has no {min(needed - entry.keys())}")
         return cls(**{name: self.typed(entry[name], hints[name], name) for name in entry})
 
-    def typed(self, value: Any, hint: Any, name: str) -> Any:
+    def typed(self, value: object, hint: object, name: str) -> object:
         """A value of a known kind."""
         kind = without_none(hint)
         if value is None:
             return None if matches(None, hint) else refuse(f"it has no {name}")
         origin, inside = get_origin(kind), get_args(kind)
         if origin is tuple:
-            kinds = inside[:1] * len(listed(value)) if inside[1:] == (...,) else inside
-            if len(listed(value)) != len(kinds):
-                refuse(f"its {name} has {len(value)} values instead of {len(kinds)}")
-            return tuple([self.typed(v, k, name) for v, k in zip(value, kinds, strict=True)])
+            values = listed(value)
+            kinds = inside[:1] * len(values) if inside[1:] == (...,) else inside
+            if len(values) != len(kinds):
+                refuse(f"its {name} has {len(values)} values instead of {len(kinds)}")
+            return tuple([self.typed(v, k, name) for v, k in zip(values, kinds, strict=True)])
         if origin in (dict, Mapping):
             return {k: self.value(v) for k, v in value.items()} if type(value) is dict else refuse(f"no {name}")
         if origin is np.ndarray:
@@ -100,16 +103,17 @@ class Reader:
         found = decoded_label(value) if kind is Hashable else self.value(value)
         return found if matches(found, hint) else refuse(f"its {name} is {found!r:.100}, which cannot be")
 
-    def _of_class(self, value: Any, kind: type) -> Any:
+    def _of_class(self, value: object, kind: type) -> object:
         if kind is Family:
             return self.family(value)
         if kind is Trial:
-            trial: Any = object.__new__(Trial)  # of which the report is kept, and not the rows
+            trial: object = object.__new__(Trial)  # of which the report is kept, and not the rows
             trial.__dict__["report"] = self.record(value, Report)
             return trial
-        return self._tuning(value) if kind is Tuning else self.record(value, kind)
+        return self.tuning(value) if kind is Tuning else self.record(value, kind)
 
-    def _tuning(self, entry: Any) -> Tuning:
+    def tuning(self, entry: object) -> Tuning:
+        """What was tried, and what was taken of it."""
         criterion, tried, taken = only(entry, "criterion", "tried", "taken")
         each = tuple(self.record(t, TunedTrial) for t in listed(tried))
         if type(criterion) is not str or (type(taken) is int and not 0 <= taken < len(each)):
@@ -118,18 +122,18 @@ class Reader:
 
     # --- tables
 
-    def family(self, place: Any) -> Family:
+    def family(self, place: object) -> Family:
         """The family at this place of the table."""
-        return self._at(self.families, place, "family")  # type: ignore[no-any-return]
+        return self._at(self.families, place, "family")
 
-    def index(self, place: Any) -> Index:
+    def index(self, place: object) -> Index:
         """The labels at this place of the table."""
-        return self._at(self.axes, place, "axis")  # type: ignore[no-any-return]
+        return self._at(self.axes, place, "axis")
 
-    def _at(self, table: list[Any], place: Any, what: str) -> Any:
+    def _at(self, table: list[T], place: object, what: str) -> T:
         return table[place] if type(place) is int and 0 <= place < len(table) else refuse(f"it has no {what} {place!r}")
 
-    def _family(self, entry: Any) -> Family:
+    def _family(self, entry: object) -> Family:
         key, settings = only(entry, "key", "settings")
         known = families()
         if type(key) is not str or key not in known:
@@ -138,11 +142,11 @@ class Reader:
                 f"registers it before loading (known: {', '.join(sorted(known))})"
             )
         try:
-            return self.record(settings, known[key])  # type: ignore[no-any-return]
+            return self.record(settings, known[key])
         except (ValueError, TypeError) as error:
             return refuse(f"its family {key!r} has settings that cannot be ({error})")
 
-    def _index(self, entry: Any) -> Index:
+    def _index(self, entry: object) -> Index:
         if type(entry) is not dict or len(entry) != 1:
             refuse("it has an axis without labels")
         [(how, content)] = entry.items()
@@ -165,13 +169,13 @@ class Reader:
 
     # --- arrays
 
-    def _stored(self, name: Any) -> NDArray[Any]:
+    def _stored(self, name: object) -> NDArray[np.generic]:
         if type(name) is not str or name not in self._arrays:
             refuse(f"it has no array {str(name)[:100]!r}")
         self._unread.discard(name)
         return self._arrays[name]
 
-    def _cells(self, entry: Any) -> NDArray[Any]:
+    def _cells(self, entry: object) -> NDArray[np.generic]:
         """An array of texts or objects."""
         dtype, shape, values = only(entry, "dtype", "shape", "values")
         cells = [decoded(v) for v in listed(values)]
@@ -183,22 +187,23 @@ class Reader:
             made = np.empty(len(cells), object)
             made[:] = cells
             return made.reshape(shape)
-        if not all(type(v) is (str if dtype[1] == "U" else bytes) and len(v) <= int(dtype[2:]) for v in cells):
+        kind = str if dtype[1] == "U" else bytes
+        if not all(isinstance(v, kind) and type(v) is kind and len(v) <= int(dtype[2:]) for v in cells):
             refuse("it has an array of texts with others among them")
         return np.array(cells, np.dtype(dtype)).reshape(shape)
 
-    def array(self, entry: Any) -> Array:
+    def array(self, entry: object) -> Array:
         """Numbers, unpacked; read-only."""
         return self._unpacked(entry)[0]
 
-    def _unpacked(self, entry: Any) -> tuple[Array, int]:
+    def _unpacked(self, entry: object) -> tuple[Array, int]:
         """Numbers, and how many of them are stored."""
         name, shape, symmetric, deflated = only(entry, "at", optional=("shape", "symmetric", "deflated"))
         values = self._stored(name)
         if deflated is not None:
             values = _inflated(values, *only(deflated, "dtype", "shape"))
         shape = list(values.shape) if shape is None else shape
-        if values.dtype.str not in PACKED or not sizes(shape) or symmetric not in (None, True):
+        if not sizes(shape) or values.dtype.str not in PACKED or symmetric not in (None, True):
             refuse("it has an array that is not one of numbers")
         lead = len(shape) - 2 if symmetric else len(shape)
         if symmetric and not (lead >= 0 and shape[-1] == shape[-2] and values.shape[lead:] == (_half(shape[-1]),)):
@@ -212,7 +217,7 @@ class Reader:
             a.flags.writeable = False
         return a, values.size * (2 if symmetric else 1)
 
-    def stats(self, entry: Any) -> Stats:
+    def stats(self, entry: object) -> Stats:
         """Labelled sums, whose shapes are those of their axes."""
         name, axes, sums, origin, noise = only(entry, "layout", "axes", "sums", "origin", "noise")
         layout = _layout(name)
@@ -236,10 +241,10 @@ class Reader:
         return Stats(layout, labels, {k: a for k, (a, _) in read.items()}, moved, rounding)
 
 
-def _layout(name: Any) -> Layout:
+def _layout(name: object) -> Layout:
     try:
-        return layout_named(name)
-    except (KeyError, TypeError):
+        return layout_named(name if type(name) is str else "")
+    except KeyError:
         return refuse(f"it has sums of the unknown kind {str(name)[:100]!r}; import the module that defines them first")
 
 
@@ -254,9 +259,11 @@ def _check_sums(name: str, a: Array, dims: tuple[str, ...], axes: Mapping[str, I
         refuse(f"the sums {name!r} have a number of rows below 0")
 
 
-def _inflated(data: NDArray[Any], dtype: Any, shape: Any) -> NDArray[Any]:
+def _inflated(data: NDArray[np.generic], dtype: object, shape: object) -> NDArray[np.generic]:
     """Deflated numbers, exactly as many as declared; refused before more room is taken than they can fill."""
-    if not (data.dtype == np.uint8 and data.ndim == 1 and dtype in DTYPES.values() and sizes(shape)):
+    if not (sizes(shape) and type(dtype) is str and dtype in DTYPES.values()):
+        refuse("it has deflated bytes of no array")
+    if data.dtype != np.uint8 or data.ndim != 1:
         refuse("it has deflated bytes of no array")
     size = math.prod(shape) * np.dtype(dtype).itemsize
     if size > MOST_DEFLATED * len(data):
@@ -276,7 +283,7 @@ def _half(n: int) -> int:
     return n * (n + 1) // 2
 
 
-def matches(value: Any, hint: Any) -> bool:
+def matches(value: object, hint: object) -> bool:
     """Whether a plain value is of this kind."""
     if hint is Any or hint is Hashable:
         return True

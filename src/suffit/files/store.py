@@ -24,7 +24,7 @@ DOCUMENT = "document"  # the array that holds JSON: what the others are
 VERSION = 1  # of the format; a reader takes this one and all before it
 
 
-def to_bytes(estimator: Any) -> bytes:
+def to_bytes(estimator: object) -> bytes:
     """The model file of a fitted estimator."""
     check_is_fitted(estimator)
     write = Writer()
@@ -48,7 +48,7 @@ def from_bytes(data: bytes, name: str) -> Any:
         raise ModelFileError(name, f"its content is not that of a model ({error})") from error
 
 
-def _read(data: bytes) -> Any:
+def _read(data: bytes) -> object:
     metadata, arrays = taken_apart(data)
     if metadata.get("format") != FORMAT:
         refuse("it is a safetensors file, but no model of suffit")
@@ -70,7 +70,7 @@ def _read(data: bytes) -> Any:
     return found
 
 
-def save(estimator: Any, path: str | os.PathLike[str]) -> None:
+def save(estimator: object, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator to a file; see ``save`` of the estimators."""
     write_whole(path, to_bytes(estimator))
 

@@ -13,7 +13,7 @@ import math
 import re
 from collections.abc import Callable, Hashable
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,25 +24,26 @@ MOST_DIGITS = 4000
 NUMPY = re.compile(r"[<|](?:[?b]1|[iu][1248]|f[248]|[mM]8\[\d{0,4}(?:Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\])|[US]")
 WAY_OUT = "use text, numbers, dates or tuples of them"
 
-Encode = Callable[[Any], Any]
+T = TypeVar("T")
+Encode = Callable[[object], object]
 
 
-def encoded(value: Any, more: Encode | None = None) -> Any:
+def encoded(value: object, more: Encode | None = None) -> object:
     """A value as JSON; ``more`` encodes what is no plain value."""
     kind = type(value)
     if value is None or kind in (bool, str):
         return value
-    if kind is int:
+    if type(value) is int:
         return value if -SAFE < value < SAFE else {"int": _digits(value)}
-    if kind is float:
+    if type(value) is float:
         return value if math.isfinite(value) else {"float": repr(value)}
-    if kind is list:
+    if type(value) is list:
         return [encoded(v, more) for v in value]
-    if kind is tuple:
+    if type(value) is tuple:
         return {"tuple": [encoded(v, more) for v in value]}
-    if kind is dict:
+    if type(value) is dict:
         return {"dict": [[encoded(k, more), encoded(v, more)] for k, v in value.items()]}
-    if kind is bytes:
+    if type(value) is bytes:
         return {"bytes": base64.b64encode(value).decode()}
     if kind in _BY_TYPE:
         name, write, _ = _BY_TYPE[kind]
@@ -54,7 +55,7 @@ def encoded(value: Any, more: Encode | None = None) -> Any:
     return refuse(f"{value!r:.100} is of type {kind.__name__}, which a model file cannot hold; {WAY_OUT}")
 
 
-def decoded(value: Any, more: dict[str, Encode] | None = None) -> Any:
+def decoded(value: object, more: dict[str, Encode] | None = None) -> object:
     """The value again; ``more`` decodes further types, by name."""
     if value is None or type(value) in (bool, str, int, float):
         return value
@@ -77,21 +78,22 @@ def decoded(value: Any, more: dict[str, Encode] | None = None) -> Any:
     return refuse(f"it holds a value of unknown type {kind[:100]!r}, or one that is none")
 
 
-def decoded_label(value: Any) -> Hashable:
+def decoded_label(value: object) -> Hashable:
     """The same for a label, which has a hash."""
     found = decoded(value)
     try:
         hash(found)
     except TypeError:
         refuse("it holds a list where a label should be")
-    return found  # type: ignore[no-any-return]
+    return found
 
 
-def _dict(content: list[Any], more: dict[str, Encode] | None) -> dict[Any, Any]:
-    if not all(type(pair) is list and len(pair) == 2 for pair in content):
+def _dict(content: list[object], more: dict[str, Encode] | None) -> dict[object, object]:
+    pairs = [pair for pair in content if type(pair) is list and len(pair) == 2]
+    if len(pairs) < len(content):
         refuse("it holds a dict that is not made of pairs")
     try:
-        found = {decoded(k, more): decoded(v, more) for k, v in content}
+        found = {decoded(k, more): decoded(v, more) for k, v in pairs}
     except TypeError:
         refuse("it holds a dict with a list as a key")
     if len(found) < len(content):
@@ -120,7 +122,7 @@ def _never() -> float:
     raise ValueError
 
 
-def _numpy_scalar(value: np.generic) -> Any:
+def _numpy_scalar(value: np.generic) -> object:
     """A number, text or date of NumPy: its type and its value."""
     kind = value.dtype.kind
     name = kind if kind in "US" else value.dtype.newbyteorder("<").str
@@ -130,11 +132,12 @@ def _numpy_scalar(value: np.generic) -> Any:
     return {"numpy": [name, encoded(plain)]}
 
 
-def _numpy(content: Any) -> Any:
-    name, value = content
-    if type(name) is not str or not NUMPY.fullmatch(name):
+def _numpy(content: object) -> object:
+    if type(content) is not list or len(content) != 2 or type(content[0]) is not str:
         raise ValueError
-    value, dtype = decoded(value), np.dtype(name)
+    if not NUMPY.fullmatch(content[0]):
+        raise ValueError
+    value, dtype = decoded(content[1]), np.dtype(content[0])
     takes = {"b": bool, "i": int, "u": int, "f": float, "U": str, "S": bytes, "m": int, "M": int}[dtype.kind]
     if type(value) is not takes:
         raise TypeError
@@ -151,10 +154,10 @@ def _datetime(value: dt.datetime) -> str:
     return value.isoformat()
 
 
-def _same(read: Callable[[str], Any], write: Callable[[Any], str]) -> Callable[[str], Any]:
+def _same(read: Callable[[str], T], write: Callable[[T], str]) -> Callable[[str], T]:
     """Reads what was written, and nothing that would be written in another way."""
 
-    def exactly(text: str) -> Any:
+    def exactly(text: str) -> T:
         value = read(text)
         if write(value) != text:
             raise ValueError

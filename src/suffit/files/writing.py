@@ -7,11 +7,11 @@ the file.  Axes and families, which many blocks share, stand once in tables of t
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +27,18 @@ from .container import NAMES, refuse
 from .values import encoded
 
 
-@cache
-def hints_of(cls: Any) -> dict[str, Any]:
+def hints_of(cls: type) -> dict[str, object]:
     """The fields of a dataclass, and what each is."""
+    return _hints_of(cast(Hashable, cls))
+
+
+@cache
+def _hints_of(cls: Any) -> dict[str, object]:
     hints = get_type_hints(cls)
     return {f.name: hints[f.name] for f in fields(cls) if f.init}
 
 
-def without_none(hint: Any) -> Any:
+def without_none(hint: object) -> object:
     """What a value is where it is not None; Any where it may be of several kinds."""
     if get_origin(hint) not in (Union, UnionType):
         return hint
@@ -46,16 +50,16 @@ class Writer:
     """Takes a model apart; ``arrays``, ``axes`` and ``families`` fill while it does."""
 
     def __init__(self) -> None:
-        self.arrays: dict[str, NDArray[Any]] = {}
-        self.axes: list[Any] = []
-        self.families: list[Any] = []
+        self.arrays: dict[str, NDArray[np.generic]] = {}
+        self.axes: list[object] = []
+        self.families: list[object] = []
         self._places: dict[str, int] = {}  # of what is in the tables
 
-    def value(self, value: Any) -> Any:
+    def value(self, value: object) -> object:
         """A setting: a plain value, an array, a family or a schema, or a list, tuple or dict of them."""
         return encoded(value, self._more)
 
-    def _more(self, value: Any) -> Any:
+    def _more(self, value: object) -> object:
         if isinstance(value, Family):
             return {"family": self.family(value)}
         if type(value) is Schema:
@@ -72,40 +76,39 @@ class Writer:
 
     # --- records
 
-    def record(self, value: Any) -> dict[str, Any]:
+    def record(self, value: object) -> dict[str, object]:
         """A frozen dataclass, field by field."""
-        cls: Any = type(value)
-        return {name: self.typed(getattr(value, name), hint) for name, hint in hints_of(cls).items()}
+        return {name: self.typed(getattr(value, name), hint) for name, hint in hints_of(type(value)).items()}
 
-    def typed(self, value: Any, hint: Any) -> Any:
+    def typed(self, value: object, hint: object) -> object:
         """A value of a known kind."""
         if value is None:
             return None
         hint = without_none(hint)
         origin, inside = get_origin(hint), get_args(hint)
-        if origin is tuple:
+        if isinstance(value, tuple | list) and origin is tuple:
             kinds = inside[:1] * len(value) if inside[1:] == (...,) else inside
             return [self.typed(v, kind) for v, kind in zip(value, kinds, strict=True)]
-        if origin in (dict, Mapping):
+        if isinstance(value, Mapping) and origin in (dict, Mapping):
             return {str(k): self.value(v) for k, v in value.items()}
         if origin is np.ndarray:
-            return self.array(value)
+            return self.array(np.asarray(value))
         if isinstance(hint, type):
             return self._of_class(value, hint)
         return self.value(value)
 
-    def _of_class(self, value: Any, hint: type) -> Any:
-        if hint is Family:
+    def _of_class(self, value: object, hint: type) -> object:
+        if isinstance(value, Family) and hint is Family:
             return self.family(value)
-        if hint is Trial:
+        if isinstance(value, Trial) and hint is Trial:
             return self.record(value.report)  # what is kept of the rows
-        if hint is Tuning:
+        if isinstance(value, Tuning) and hint is Tuning:
             return self.tuning(value)
         if is_dataclass(hint):
             return self.record(value)
         return encoded(value.item() if hint in (int, float, bool) and isinstance(value, np.generic) else value)
 
-    def tuning(self, value: Tuning) -> dict[str, Any]:
+    def tuning(self, value: Tuning) -> dict[str, object]:
         """What was tried; what was taken is one of these, by its place."""
         tried = [self.record(t) for t in value.tried]
         place = next((i for i, t in enumerate(value.tried) if t is value.taken), None)
@@ -125,19 +128,20 @@ class Writer:
         """The place of the labels of an axis in their table."""
         return self._entered(self.axes, self._labels(index.labels))
 
-    def _entered(self, table: list[Any], entry: Any) -> int:
+    def _entered(self, table: list[object], entry: object) -> int:
         text = f"{id(table)}{json.dumps(entry)}"
         if text not in self._places:
             self._places[text] = len(table)
             table.append(entry)
         return self._places[text]
 
-    def _labels(self, labels: Any) -> dict[str, Any]:
+    def _labels(self, labels: Sequence[Hashable]) -> dict[str, object]:
         """As briefly as they can be: places, bytes of one length, categories by column, or one by one."""
         if isinstance(labels, range):
             return {"range": len(labels)}
-        if labels and set(map(type, labels)) == {bytes} and len(set(map(len, labels))) == 1:
-            grid = np.frombuffer(b"".join(labels), np.uint8).reshape(len(labels), -1)
+        texts = [label for label in labels if type(label) is bytes]
+        if labels and len(texts) == len(labels) and len(set(map(len, texts))) == 1:
+            grid = np.frombuffer(b"".join(texts), np.uint8).reshape(len(labels), -1)
             same = next((k for k, a in self.arrays.items() if k.startswith("labels") and np.array_equal(a, grid)), None)
             return {"bytes": same or self._kept(grid, "labels")}
         by_column = _by_column(labels)
@@ -147,19 +151,20 @@ class Writer:
 
     # --- arrays
 
-    def _kept(self, a: NDArray[Any], name: str) -> str:
+    def _kept(self, a: NDArray[np.generic], name: str) -> str:
         name = f"{name}/{len(self.arrays)}"
         self.arrays[name] = a.astype(a.dtype.newbyteorder("<"), copy=False)
         return name
 
-    def array(self, a: NDArray[Any], name: str = "array") -> dict[str, Any]:
+    def array(self, a: NDArray[np.generic], name: str = "array") -> dict[str, object]:
         """Numbers in the least room that gives back every bit."""
         p = packed(np.asarray(a, np.float64))
-        entry: dict[str, Any] = {}
+        entry: dict[str, object] = {}
         values = p.values
         if isinstance(values, Deflated):
-            entry["deflated"] = {"dtype": np.dtype(values.dtype).newbyteorder("<").str, "shape": list(values.shape)}
-            if np.dtype(values.dtype) != np.dtype(entry["deflated"]["dtype"]):
+            dtype = np.dtype(values.dtype).newbyteorder("<")
+            entry["deflated"] = {"dtype": dtype.str, "shape": list(values.shape)}
+            if np.dtype(values.dtype) != dtype:
                 refuse("arrays are deflated on machines with little-endian numbers only")
             values = np.frombuffer(values.data, np.uint8)
         if p.symmetric:
@@ -168,7 +173,7 @@ class Writer:
             entry["shape"] = list(p.shape)
         return {"at": self._kept(values, name), **entry}
 
-    def stats(self, stats: Stats) -> dict[str, Any]:
+    def stats(self, stats: Stats) -> dict[str, object]:
         """Labelled sums: the largest as it is, so that its size shows in the file."""
         name = stats.layout.name
         if LAYOUTS.get(name) is not stats.layout:
@@ -181,9 +186,9 @@ class Writer:
         return {"layout": name, "axes": axes, "sums": sums, "origin": origin, "noise": noise}
 
 
-def _by_column(labels: Any) -> list[list[Any]] | None:
+def _by_column(labels: Sequence[Hashable]) -> list[list[object]] | None:
     """Labels (j, value), in order of their columns j, as the values of each column; None where they are others."""
-    found: list[list[Any]] = []
+    found: list[list[object]] = []
     for label in labels:
         if type(label) is not tuple or len(label) != 2 or type(label[0]) is not int or label[0] < len(found) - 1:
             return None
