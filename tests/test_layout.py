@@ -21,6 +21,7 @@ SOURCE = ROOT / "src" / "suffit"
 ROOMS = [
     "kernels",
     "data",
+    "text",
     "core",
     "families",
     "tables",

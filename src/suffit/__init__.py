@@ -15,6 +15,7 @@ _HOME = {
     "BernoulliNB": "estimators.naive_bayes",
     "MultinomialNB": "estimators.text",
     "ComplementNB": "estimators.text",
+    "TextNB": "estimators.texts",
     "CategoricalNB": "estimators.categorical",
     "PoissonNB": "estimators.naive_bayes",
     "NaiveBayes": "estimators.naive_bayes",
@@ -37,6 +38,7 @@ _HOME = {
     "Multinomial": "families",
     "MultivariateGaussian": "families",
     "Poisson": "families",
+    "Text": "families",
     "VonMises": "families",
     "DataWarning": "data.warn",
     "DroppedColumnWarning": "data.warn",
@@ -111,7 +113,9 @@ __all__ = [
     "SingularClassWarning",
     "Stats",
     "Summary",
+    "Text",
     "TextColumnWarning",
+    "TextNB",
     "UnknownCategoryWarning",
     "VonMises",
     "check_assumptions",
@@ -147,6 +151,7 @@ if TYPE_CHECKING:
     from .estimators.qda import QuadraticDiscriminantAnalysis
     from .estimators.tables import GenerativeClassifier
     from .estimators.text import ComplementNB, MultinomialNB
+    from .estimators.texts import TextNB
     from .explain.assumptions import Assumptions, check_assumptions
     from .explain.density import normal_logpdf
     from .explain.summary import Summary
@@ -164,6 +169,7 @@ if TYPE_CHECKING:
         Multinomial,
         MultivariateGaussian,
         Poisson,
+        Text,
         VonMises,
     )
     from .families.check import check_family

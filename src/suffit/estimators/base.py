@@ -777,7 +777,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
             read = self._read_X_known(rows) if isinstance(rows, dict) else rows
             return explain_rows(solution, read, pair, columns, owners, "dict")
 
-        return picture(explain, shown(data), solution.scorer.additive, most)
+        return picture(explain, self._shown_rows(data), solution.scorer.additive, most)
 
     def summary(
         self, X: TableLike | None = None, y: LabelsLike | None = None, sample_weight: WeightsLike = None
@@ -1167,6 +1167,10 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
     def _columns_of_model(self) -> tuple[Sequence[str], NDArray[np.int64] | None]:
         """The table's columns, and to which of them each column of the model belongs (None: they are the same)."""
         return self._model.columns, None
+
+    def _shown_rows(self, data: Matrix) -> Any:
+        """Rows with a cell for each column that explanations name."""
+        return shown(data)
 
     def _drawn_rows(self, n: int) -> Matrix:
         """Rows drawn from the model, as it reads them."""

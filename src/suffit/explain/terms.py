@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 AT_ONCE = 1 << 20  # terms of so many cells are made together
 DRAWN_IN = 16  # times that a row too far out is drawn in, as predictions have it
 SHOWN_ROWS, SHOWN_COLUMNS = 10, 8  # of the table in a notebook
-REST = {"spread": "spread of the classes", "zeros": "a row of zeros"}  # what belongs to no column, in words
+REST = {"spread": "spread of the classes", "zeros": "a row of zeros", "empty": "an empty text"}  # what belongs to no column, in words
 OUTLIER_RATE = "the chance of an outlier"
 CALIBRATION = "the isotonic calibration"
 CERTAIN = 1e6  # odds beyond this are said as "more than"
@@ -52,7 +52,7 @@ class Explanation:
         The log-odds of the prior.
     rest : ndarray of shape (n,)
         What belongs to no column: the spread of the classes (joint columns with a covariance for each class), or the
-        evidence of a row of zeros (sparse rows).
+        evidence of a row of zeros (sparse rows) or of an empty text.
     parts : ndarray or sparse array of shape (n, p)
         What each column adds.
     outlier_term : ndarray of shape (n,)
@@ -64,7 +64,7 @@ class Explanation:
     columns : sequence of str
         The names of the columns.
     rest_name : str
-        "spread" or "zeros".
+        "spread", "zeros" or "empty".
     outlier_rate : float
         The probability that the columns of a row carry no information about its class.
     data : object
@@ -376,7 +376,7 @@ def explain_rows(
     terms = [_terms(solution, X[s:e], first[s:e], second[s:e], owners, len(columns)) for s, e in blocks]
     beside_zeros = is_sparse(terms[0][0])
     parts: Array | Csr
-    if is_sparse(X):
+    if beside_zeros:
         parts = cast(Csr, sparse.vstack([sparse.csr_array(t[0]) for t in terms], format="csr"))
     else:
         parts = np.concatenate([cast(Array, t[0]) for t in terms])

@@ -21,12 +21,15 @@ from ..data.frame import Frame
 from ..data.labels import Index
 from ..data.matrices import Matrix
 from ..data.rows import Rows
+from ..data.vocabulary import Vocabulary
 from ..data.warn import no_warnings
 from ..estimators.fitted import ClassPrior, Fitted
 from ..families.counts.binned import Binned
 from ..families.counts.categorical import CATEGORIES, Categorical
 from ..families.counts.multinomial import GAP, WORDS, Multinomial
 from ..families.counts.scores import DENSE_LIMIT
+from ..families.counts.text import WORDS as TOKENS
+from ..families.counts.text import Text
 from ..families.elementwise.shape import ELEMENTWISE, ORDER, Elementwise
 from ..families.gaussian.diagonal import MOMENTS, Gaussian
 from ..families.gaussian.few_rows.kept import KEPT, LARGEST, ROW
@@ -152,6 +155,7 @@ COLLECTED: dict[Any, Callable[[Any], tuple[Layout, Mapping[str, Index]]]] = {  #
     Categorical.collect: lambda family: (CATEGORIES, {}),
     Binned.collect: lambda family: (CATEGORIES, {}),
     Multinomial.collect: lambda family: (WORDS, {}),
+    Text.collect: lambda family: (family.layout, {}),
 }
 
 
@@ -198,6 +202,13 @@ def _check_categories(family: Family, labels: Index, p: int, columns: Sequence[s
             refuse(f"its columns have more than {MOST_CATEGORIES} categories")
 
 
+def _check_words(family: Family, labels: Index, p: int, columns: Sequence[str]) -> None:
+    """Words, or the numbers of hashes."""
+    width = cast(Text, family).hashing
+    if labels != Index.range(width) if width is not None else not isinstance(labels.labels, Vocabulary):
+        refuse("it has other words than its family")
+
+
 def _tops(pairs: list[tuple[int, Any]]) -> dict[int, int]:
     """The largest integer category of each column that makes all integers below it categories, too."""
     found: dict[int, int] = {}
@@ -212,6 +223,7 @@ LABELS: dict[str, Callable[[Family, Index, int, Sequence[str]], None]] = {
     ROW: _check_rows,
     GAP: _check_gaps,
     CATEGORY: _check_categories,
+    TOKENS: _check_words,
 }
 
 

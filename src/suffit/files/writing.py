@@ -20,6 +20,7 @@ from ..core.family import Family, families
 from ..core.packing import Deflated, packed
 from ..core.stats import LAYOUTS, Stats
 from ..data.labels import Index
+from ..data.vocabulary import Vocabulary
 from ..families.tuning import Tuning
 from ..posterior.calibrate import Trial
 from ..tables.schema import Schema
@@ -136,6 +137,10 @@ class Writer:
         """As briefly as they can be: places, bytes of one length, categories by column, or one by one."""
         if isinstance(labels, range):
             return {"range": len(labels)}
+        if isinstance(labels, Vocabulary):
+            lengths = np.diff(labels.places)
+            sizes = lengths.astype(np.min_scalar_type(int(lengths.max(initial=0))))
+            return {"words": {"bytes": self._kept(labels.data, "words"), "lengths": self._kept(sizes, "lengths")}}
         if labels and set(map(type, labels)) == {bytes} and len(set(map(len, labels))) == 1:
             grid = np.frombuffer(b"".join(labels), np.uint8).reshape(len(labels), -1)
             same = next((k for k, a in self.arrays.items() if k.startswith("labels") and np.array_equal(a, grid)), None)
