@@ -86,7 +86,9 @@ def words(rng: Generator, n: int) -> np.ndarray:
 
 def documents(rng: Generator, n: int) -> np.ndarray:
     """Texts, as one column; some are empty."""
-    vocabulary = np.array(["apple", "Pear", "plum", "fig", "quince", "café", "zwei", "Äpfel", "x1", "y_2"], dtype=object)
+    vocabulary = np.array(
+        ["apple", "Pear", "plum", "fig", "quince", "café", "zwei", "Äpfel", "x1", "y_2"], dtype=object
+    )
     lengths = rng.poisson(4.0, size=n)
     texts = [" ".join(vocabulary[np.minimum(rng.geometric(0.3, m) - 1, 9)]) for m in lengths]
     return np.array(texts, dtype=object)[:, None]

@@ -21,9 +21,9 @@ from ..data.inputs import ClassesLike, LabelsLike, RandomState, TableLike
 from ..data.matrices import Matrix
 from ..data.validate import Prior
 from ..explain.terms import Explanation
-from ..families.counts.text import BERNOULLI, COMPLEMENT, MODELS, WORDS, Text
-from ..families.counts.text_scores import TextScorer
-from ..text.documents import StringTexts, Texts, read_texts
+from ..families.counts.text import BERNOULLI, COMPLEMENT, MODELS, Text
+from ..families.counts.text_scores import TextScorer, as_texts
+from ..text.documents import Texts, read_texts
 from ..text.tokens import ANALYZERS, MOST_FEATURES
 from .fitted import log_prior, no_prior
 from .smoothed import NON_NEGATIVE, SmoothedNB
@@ -191,7 +191,7 @@ class TextNB(SmoothedNB):
     # --- reading
 
     def _read_X(self, X: TableLike) -> Matrix:
-        return cast(Matrix, read_texts(X))
+        return read_texts(X)
 
     def _read_X_known(self, X: TableLike) -> Matrix:
         self._check_is_fitted()
@@ -253,16 +253,15 @@ class TextNB(SmoothedNB):
 
     def _shown_rows(self, data: Matrix) -> Any:
         """The counts of the words of texts."""
-        family = cast(Text, self._model.family)
-        return family.counted(cast(Texts, data), cast(Stats, self._model.sums)) if isinstance(data, Texts) else data
+        return cast(Text, self._model.family).counted(cast(Texts, as_texts(data)), cast(Stats, self._model.sums))
 
     def _typical_rows(self, n: int) -> Matrix:
         """The most frequent words of each of the first n classes."""
         words, stats = self._scorer().names, cast(Stats, self._model.sums)
         if self._setting("hashing") is not None or not len(words):
-            return cast(Matrix, read_texts(["a text"] * n))
+            return read_texts(["a text"] * n)
         top = np.argsort(-stats["count"][:n], axis=1, kind="stable")[:, :MOST_WORDS_TRIED]
-        return cast(Matrix, read_texts([" ".join(words[int(w)] for w in row) for row in top]))
+        return read_texts([" ".join(words[int(w)] for w in row) for row in top])
 
     # --- one text, or texts, in and out
 
@@ -323,7 +322,7 @@ class TextNB(SmoothedNB):
 
         """
         texts, labels = super().sample(n, y, random_state)
-        return cast(StringTexts, texts).values, labels
+        return texts[:, 0].tolist(), labels
 
     def scorer(self) -> RowScorer:
         """Return a handle for one text at a time, without the checks: ``scorer()(text)`` gives p(class | text).

@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 AT_ONCE = 1 << 20  # terms of so many cells are made together
 DRAWN_IN = 16  # times that a row too far out is drawn in, as predictions have it
 SHOWN_ROWS, SHOWN_COLUMNS = 10, 8  # of the table in a notebook
-REST = {"spread": "spread of the classes", "zeros": "a row of zeros", "empty": "an empty text"}  # what belongs to no column, in words
+REST = {
+    "spread": "spread of the classes",
+    "zeros": "a row of zeros",
+    "empty": "an empty text",
+}  # what belongs to no column, in words
 OUTLIER_RATE = "the chance of an outlier"
 CALIBRATION = "the isotonic calibration"
 CERTAIN = 1e6  # odds beyond this are said as "more than"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,7 @@ from ..data.arrays import Cells, freeze
 from ..data.column import ArrayColumn, ChosenRows, Column, SeriesColumn, WordColumn
 from ..data.errors import InputError
 from ..data.frame import is_frame, read_frame
-from ..data.matrices import RowIndex, is_sparse
+from ..data.matrices import RowIndex, RowsOfTexts, is_sparse
 from ..data.rows import is_missing
 from ..data.vocabulary import SURROGATES
 
@@ -27,19 +27,8 @@ _spaces = re.compile(r"\s\s+")
 EXPECTED = "expected a text or a missing value"
 
 
-class Texts(ABC):
+class Texts(RowsOfTexts):
     """Texts, one in each row, of which some may be missing."""
-
-    dtype: np.dtype[np.generic] = np.dtype(object)
-    missing: NDArray[np.bool_]  # which are
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows, and one column."""
-        return len(self), 1
-
-    def __len__(self) -> int:
-        return len(self.missing)
 
     @abstractmethod
     def __getitem__(self, rows: RowIndex) -> Texts:

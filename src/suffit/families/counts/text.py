@@ -24,7 +24,7 @@ from ..elementwise.bernoulli import Bernoulli
 from ..elementwise.scores import solved_forms
 from ..tuning import Alpha, SmoothedFamily, Tuning, check_alpha, dirichlet_evidence
 from .multinomial import Multinomial
-from .text_scores import Linear, TextScorer
+from .text_scores import Linear, TextScorer, as_texts
 
 WORDS = "word"  # the axis of the words of texts
 BERNOULLI, MULTINOMIAL, COMPLEMENT = "bernoulli", "multinomial", "complement"
@@ -146,6 +146,7 @@ class Text(SmoothedFamily[Texts]):
 
     def collect(self, X: Texts, rows: Rows, columns: Sequence[str]) -> Stats:
         """Occurrences of every word in every class (Bernoulli: texts that have it), and the texts of the class."""
+        X = as_texts(X)
         words, count = class_counts(X, self.tokens, rows, self.once)
         n = rows.counts()
         if X.missing.any():
@@ -208,7 +209,9 @@ class Text(SmoothedFamily[Texts]):
 
     def tuned_on(self, X: Texts, rows: Rows, stats: Stats, columns: Sequence[str]) -> Family[Texts, Stats]:
         """With the α of the least leave-one-out log-loss, where that is asked for; words are counted once."""
-        return super().tuned_on(cast(Texts, CountedTexts(X, self.tokens, stats.axes[WORDS])), rows, stats, columns)
+        return super().tuned_on(
+            cast(Texts, CountedTexts(as_texts(X), self.tokens, stats.axes[WORDS])), rows, stats, columns
+        )
 
     def leave_one_out(self, X: Texts, rows: Rows, stats: Stats, columns: Sequence[str]) -> LooScores:
         """Every text under the sums without it; the words that only it has are then unknown."""
@@ -217,6 +220,7 @@ class Text(SmoothedFamily[Texts]):
         family = self.solvable(stats)
         if isinstance(X, CountedTexts):
             return left_out(family, X.matrix, X.texts.missing, rows, stats)
+        X = as_texts(X)
         parts = [
             left_out(family, self.counted(X[a:b], stats), X.missing[a:b], rows.some(np.arange(a, b)), stats)
             for a, b in X.parts(0, len(X), LOO_BYTES)
@@ -235,10 +239,9 @@ class Text(SmoothedFamily[Texts]):
 
     def example(self, rng: np.random.Generator, n: int) -> Any:
         """Texts, for ``check_family``."""
-        from ...text.documents import read_texts
-
         words = np.array(["apple", "pear", "plum", "fig"])
-        return read_texts([" ".join(words[rng.integers(0, 4, 1 + rng.integers(6))]) for _ in range(n)])
+        texts = [" ".join(words[rng.integers(0, 4, 1 + rng.integers(6))]) for _ in range(n)]
+        return np.array(texts, dtype=object)[:, None]
 
 
 def presence(counts: Csr, once: bool) -> Csr:

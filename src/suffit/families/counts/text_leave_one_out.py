@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from .text import Text
 
 
+Flags = NDArray[np.bool_]
+
+
 class Entries(NamedTuple):
     """The words of texts one by one: which text, which word, how often, and the weight of the text."""
 
@@ -76,7 +79,7 @@ def _multinomial(
     kept, lost = every.some(~gone), every.some(gone)
     smoothed = count + alpha
     logs = np.log(np.where(smoothed > 0, smoothed, 1.0))
-    score, never = kept.product(kept.x, logs), kept.product(kept.x, (smoothed <= 0) * 1.0)
+    score, never = kept.product(kept.x, logs), kept.product(kept.x, (smoothed <= 0).astype(np.float64))
     mass = np.repeat(count.sum(axis=0)[None], every.n, axis=0) - lost.product(np.ones(len(lost.x)), count)
     words = used.sum() - lost.total(np.ones(len(lost.x)))
     length, own_length, lost_length = kept.total(kept.x), weights * every.total(every.x), lost.total(lost.w * lost.x)
@@ -107,7 +110,7 @@ def _bernoulli(
     kept = every.some(~gone)
     score, never = np.zeros((every.n, len(n))), np.zeros((every.n, len(n)))
 
-    def presence(left: float, c: int, of: Entries, mine: Array) -> tuple[Array, Array, Array, Array]:
+    def presence(left: float, c: int, of: Entries, mine: Array) -> tuple[Array, Flags, Array, Flags]:
         """Texts with c's words that ``left`` texts have; ``mine`` is what each text has itself."""
         a = alpha if left > 0 or alpha > 0 else 1.0
         yes = without(count[of.word, c], mine) + a
@@ -127,6 +130,10 @@ def _bernoulli(
             left = float(without(np.array(n[c]), np.array(w)))
             log_yes, none, log_no, always = presence(left, c, kept_here, mine)
             score[here, c] = (log_no.sum() - present.total(log_no[present.word]) + kept_here.total(log_yes))[here]
-            events = always.sum() - present.total(always[present.word] * 1.0) + kept_here.total(none * 1.0)
+            events = (
+                always.sum()
+                - present.total(always[present.word].astype(np.float64))
+                + kept_here.total(none.astype(np.float64))
+            )
             never[here, c] = events[here]
     return score, never

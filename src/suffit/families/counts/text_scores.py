@@ -51,6 +51,11 @@ class Linear(NamedTuple):
         return self.never is not None and bool(self.never.any() or np.any(self.never_start))
 
 
+def as_texts(X: Any) -> Any:
+    """An array of texts as texts; anything else as it is."""
+    return read_texts(X) if isinstance(X, np.ndarray) and X.dtype.kind in "OU" else X
+
+
 class TextScorer(Scorer[Texts, Stats]):
     """log p(text | c) = start_c + Σ over its tokens, or its different ones, of weight_wc."""
 
@@ -84,6 +89,14 @@ class TextScorer(Scorer[Texts, Stats]):
 
         labels = self.words.labels
         return labels if isinstance(labels, Vocabulary) else ColumnNames(len(labels), "hash ")
+
+    def scores(self, X: Texts) -> Array:
+        """The scores of all texts.  # → (n, K)"""
+        return super().scores(as_texts(X))
+
+    def impossible(self, X: Texts) -> Array | None:
+        """Their events of probability 0.  # → (n, K)"""
+        return super().impossible(as_texts(X))
 
     def blocks(self, X: Texts) -> list[tuple[int, int]]:
         """By the size of the texts."""
@@ -154,13 +167,13 @@ class TextScorer(Scorer[Texts, Stats]):
 
     def drawn(self, X: Texts, codes: Codes, rng: np.random.Generator) -> Texts:
         """Texts drawn where they are missing."""
-        drawn = self.sample(codes, rng)
+        drawn = self.sample(codes, rng)[:, 0].tolist()
         values = [new if gone else old for new, old, gone in zip(
-            drawn.values, X.strings(0, len(X)), X.missing.tolist(), strict=True
+            drawn, X.strings(0, len(X)), X.missing.tolist(), strict=True
         )]  # fmt: skip
         return StringTexts(values, np.zeros(len(values), bool))
 
-    def sample(self, codes: Codes, rng: np.random.Generator) -> StringTexts:
+    def sample(self, codes: Codes, rng: np.random.Generator) -> Any:
         """Words one after the other; how many is Poisson with the mean of the class (the length is no part of it)."""
         family = self.family
         if family.analyzer != WORD or family.ngram_range != (1, 1) or family.hashing is not None:
@@ -173,7 +186,7 @@ class TextScorer(Scorer[Texts, Stats]):
             else:
                 drawn = rng.choice(words, rng.poisson(length[c]), p=phi[c] / phi[c].sum()) if len(words) else words
             texts.append(" ".join(drawn.tolist()))
-        return StringTexts(texts, np.zeros(len(texts), bool))
+        return np.array(texts, dtype=object)[:, None]
 
     def log_likelihood(self, stats: Stats) -> Array | None:
         """Σ counts · weights + n · start."""
