@@ -310,18 +310,18 @@ def find_words(
 def add_counts(
     ids: Codes, ends: Places, codes: Codes, weights: Floats, first: int, last: Codes, counts: Floats
 ) -> None:
-    """counts[class, word] += weight, for each token, or with ``last`` (one cell for each word) once in each text.
+    """counts[word, class] += weight, for each token, or with ``last`` (one cell for each word) once in each text.
 
     ``last`` holds the number of the text that had a word last; texts are numbered from ``first`` on, above 0.
     """
     t, once = 0, last.shape[0] > 0
     n = ends[ends.shape[0] - 1] if ends.shape[0] else 0
-    width = counts.shape[1]
+    K = counts.shape[1]
     for d in range(ends.shape[0]):
         c, w, me = codes[d], weights[d], first + d
         while t < ends[d]:
             if t + AHEAD < n and ids[t + AHEAD] >= 0:
-                prefetch_cell(counts, np.int64(c) * width + ids[t + AHEAD])
+                prefetch_cell(counts, np.int64(ids[t + AHEAD]) * K + c)
             k = ids[t]
             t += 1
             if k < 0:
@@ -330,7 +330,7 @@ def add_counts(
                 if last[k] == me:
                     continue
                 last[k] = me
-            counts[c, k] += w
+            counts[k, c] += w
 
 
 @jit

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from ..data.arrays import Array, freeze
+from ..data.arrays import Array, Codes, freeze
 from ..data.labels import Index
 from ..data.matrices import Csr
 from ..data.rows import Rows
 from ..data.vocabulary import Vocabulary
-from ..kernels.runtime.threads import in_order
-from .documents import Texts
-from .tokens import Numbers, Scanner, Tokens
+from ..kernels.runtime.threads import cores, in_order
+from .documents import Places, Texts
+from .tokens import Numbers, Scanner, Spare, Tokens
 
-LANE = 1 << 22  # bytes of texts that are worth a vocabulary of their own, to be counted on another thread
-MOST_LANES = 4
-WIDE = 1 << 24  # counts of hashes and classes of which there is one set
+LANE = 1 << 23  # bytes of texts that are worth a vocabulary of their own, to be counted on another thread
+LANES = 2  # of texts whose weights are no integers: sums then depend on their order, and must not on threads
 _EACH = np.zeros(0, np.int32)  # every token of a text counts
 
 
@@ -25,87 +23,90 @@ class Lane:
     """Counts of the texts of some rows, and the words in the order in which they came."""
 
     def __init__(self, tokens: Tokens, n_classes: int, once: bool) -> None:
-        self.tokens, self.once = tokens, once
-        self.scanner, self.numbers = Scanner(tokens), Numbers()
-        self.last = np.zeros(0, np.int32)
-        self.counts = np.zeros((n_classes, tokens.width or 0))
+        self.scanner, self.numbers, self.once = Scanner(tokens), Numbers(), once
+        self.counts, self.last = np.zeros((tokens.width or 0, n_classes)), np.zeros(0, np.int32)
 
-    def add(self, texts: Texts, rows: Rows, start: int, stop: int) -> None:
-        """Count the tokens of these rows."""
+    def add(self, ids: Codes, ends: Places, texts: Texts, rows: Rows, start: int) -> None:
+        """Count these tokens, of the rows from ``start`` on."""
         from ..kernels.tokens import add_counts
 
+        stop = start + len(ends)
         codes, weights = rows.part(start, stop)
         if texts.missing[start:stop].any():
             weights = freeze(np.where(texts.missing[start:stop], 0.0, weights))
-        ids, ends = self.scanner.ids(self.numbers, True, texts, start, stop)
         self._make_room(len(self.numbers))
-        last = self._seen_last() if self.once else _EACH
-        add_counts(ids, ends, codes, weights, start + 1, last, self.counts)
+        add_counts(ids, ends, codes, weights, start + 1, self.last if self.once else _EACH, self.counts)
 
     def _make_room(self, words: int) -> None:
-        if words > self.counts.shape[1]:
-            counts = np.zeros((len(self.counts), max(2 * words, 1024)))
-            counts[:, : self.counts.shape[1]] = self.counts
-            self.counts = counts
-
-    def _seen_last(self) -> NDArray[np.int32]:
-        if len(self.last) < self.counts.shape[1]:
-            last = np.zeros(self.counts.shape[1], np.int32)
-            last[: len(self.last)] = self.last
-            self.last = last
-        return self.last
+        if words > len(self.counts):
+            self.counts.resize((max(2 * words, 1024), self.counts.shape[1]), refcheck=False)
+        if self.once and len(self.last) < len(self.counts):
+            self.last.resize(len(self.counts), refcheck=False)
 
     def absorb(self, other: Lane) -> None:
         """Add the counts of another."""
-        if self.tokens.width is not None:
-            self.counts += other.counts
-            return
         ids = self.numbers.absorb(other.numbers)
         self._make_room(len(self.numbers))
-        self.counts[:, ids] += other.counts[:, : len(ids)]
-
-    def labelled(self) -> tuple[Index, Array]:
-        """The labels of the words, and their counts in that order.  # → (K, words)"""
-        if self.tokens.width is not None:
-            return Index.range(self.tokens.width), self.counts
-        words, order = self.numbers.ordered()
-        return Index(words), self.counts[:, order]
+        self.counts[ids] += other.counts[: len(ids)]
 
 
 def class_counts(texts: Texts, tokens: Tokens, rows: Rows, once: bool) -> tuple[Index, Array]:
     """Σ w of every token and class, or with ``once`` of every text that has it; and the labels of the tokens.
 
-    Never a matrix of texts and words.  Rows are divided by the size of the texts alone, so that results are the same
-    for any number of threads.
+    Never a matrix of texts and words.
     """
-    K = len(rows.classes)
-    size = LANE if (tokens.width or 0) * K <= WIDE else int(texts.sizes().sum()) + 1
-    size = max(size, -(-int(texts.sizes().sum()) // MOST_LANES))
+    if tokens.width is not None:
+        return Index.range(tokens.width), freeze(_hashed_counts(texts, tokens, rows, once)).T
+    lane = _counted(texts, tokens, rows, once)
+    words, order = lane.numbers.ordered()
+    return Index(words), freeze(np.take(lane.counts, order, axis=0)).T
+
+
+def _hashed_counts(texts: Texts, tokens: Tokens, rows: Rows, once: bool) -> Array:
+    """Threads find tokens; one counts them, in the order of the rows.  # → (width, K)"""
+    lane, spare = Lane(tokens, len(rows.classes), once), Spare(tokens)
+
+    def work(start: int, stop: int) -> tuple[Codes, Places, int]:
+        with spare.scanner() as scanner:
+            ids, ends = scanner.ids(None, False, texts, start, stop)
+            return ids[: ends[-1]].copy(), ends, start
+
+    for ids, ends, start in in_order(work, texts.parts(0, len(texts))):
+        lane.add(ids, ends, texts, rows, start)
+    return lane.counts
+
+
+def _counted(texts: Texts, tokens: Tokens, rows: Rows, once: bool) -> Lane:
+    """Each thread counts the words of some rows on its own, and then these are put together.
+
+    Those of weights that are no integers in the same parts, whatever the number of threads.
+    """
+    exact = rows.weights is None or bool((rows.weights == np.round(rows.weights)).all())
+    size = max(LANE, -(-texts.size // (cores() if exact else LANES)))
 
     def work(start: int, stop: int) -> Lane:
-        lane = Lane(tokens, K, once)
+        lane = Lane(tokens, len(rows.classes), once)
         for a, b in texts.parts(start, stop):
-            lane.add(texts, rows, a, b)
+            lane.add(*lane.scanner.ids(lane.numbers, True, texts, a, b), texts, rows, a)
         return lane
 
-    lanes = list(in_order(work, texts.parts(0, len(texts), size)))
-    whole = lanes[0] if lanes else Lane(tokens, K, once)
-    for lane in lanes[1:]:
-        whole.absorb(lane)
-    return whole.labelled()
+    first, *others = [*in_order(work, texts.parts(0, len(texts), size))] or [Lane(tokens, len(rows.classes), once)]
+    for lane in others:
+        first.absorb(lane)
+    return first
 
 
 def add_token_scores(
-    texts: Texts, tokens: Tokens, numbers: Numbers | None, weights: Array, once: bool, start: int, stop: int, out: Array
+    texts: Texts, spare: Spare, numbers: Numbers | None, weights: Array, once: bool, start: int, stop: int, out: Array
 ) -> None:
     """out += Σ of the weights of the tokens of each text; of those that have none, nothing.  # out: (n, K)"""
     from ..kernels.tokens import add_scores
 
-    scanner = Scanner(tokens)
     last = np.zeros(len(weights), np.int32) if once else _EACH
-    for a, b in texts.parts(start, stop):
-        ids, ends = scanner.ids(numbers, False, texts, a, b)
-        add_scores(ids, ends, weights, a - start + 1, last, out[a - start : b - start])
+    with spare.scanner() as scanner:
+        for a, b in texts.parts(start, stop):
+            ids, ends = scanner.ids(numbers, False, texts, a, b)
+            add_scores(ids, ends, weights, a - start + 1, last, out[a - start : b - start])
 
 
 def count_matrix(texts: Texts, tokens: Tokens, labels: Index) -> Csr:

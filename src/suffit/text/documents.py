@@ -6,6 +6,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,16 @@ class Texts(RowsOfTexts):
     def __getitem__(self, rows: RowIndex) -> Texts:
         """Some of the rows."""
 
+    @cached_property
+    def ends(self) -> Places:
+        """About how many bytes there are up to the end of each.  # → (n,)"""
+        return np.cumsum(self.sizes())
+
+    @property
+    def size(self) -> int:
+        """About how many bytes there are."""
+        return int(self.ends[-1]) if len(self) else 0
+
     @abstractmethod
     def sizes(self) -> Places:
         """About how many bytes each has.  # → (n,)"""
@@ -48,7 +59,7 @@ class Texts(RowsOfTexts):
 
     def parts(self, start: int, stop: int, size: int = BLOCK) -> list[tuple[int, int]]:
         """Row ranges that cover [start, stop), of about so many bytes each; they depend on the texts alone."""
-        ends = np.cumsum(self.sizes()[start:stop])
+        ends = self.ends[start:stop] - (self.ends[start - 1] if start else 0)
         if not len(ends) or ends[-1] <= size:
             return [(start, stop)] if stop > start else []
         cuts = np.searchsorted(ends, np.arange(size, ends[-1], size, dtype=np.int64)) + 1
@@ -230,7 +241,7 @@ def _arrow_texts(values: Any) -> Texts:
 
 def _strings(values: list[Any]) -> StringTexts:
     """Python values, each a string or missing."""
-    if all(type(v) is str for v in values):
+    if set(map(type, values)) <= {str}:
         return StringTexts(values, np.zeros(len(values), bool))
     missing = np.fromiter((is_missing(v) for v in values), bool, len(values))
     for i, (value, gone) in enumerate(zip(values, missing.tolist(), strict=True)):

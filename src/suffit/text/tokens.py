@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -152,6 +153,24 @@ class Scanner:
             assert numbers is not None
             (numbers.enter if grows else numbers.find)(data, begins, stops, hashes, n, ids)
         return ids, ends
+
+
+class Spare:
+    """Scanners that are used again, by one thread at a time each."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self.tokens = tokens
+        self._idle: list[Scanner] = []
+
+    @contextmanager
+    def scanner(self) -> Iterator[Scanner]:
+        """One that nobody else has."""
+        try:
+            found = self._idle.pop()
+        except IndexError:
+            found = Scanner(self.tokens)
+        yield found
+        self._idle.append(found)
 
 
 class Numbers:

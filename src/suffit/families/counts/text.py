@@ -172,16 +172,19 @@ class Text(SmoothedFamily[Texts]):
 
     def used(self, stats: Stats) -> NDArray[np.bool_]:
         """The words that take part: those with ``min_count`` occurrences; of hashes all."""
+        if self.min_count <= 1 and self.hashing is not None:
+            return np.ones(self.hashing, bool)
         total = stats["count"].sum(axis=0)
         if self.min_count <= 1:
-            return np.ones(len(total), bool) if self.hashing is not None else total > 0
+            return np.asarray(total > 0)
         return np.asarray(total >= self.min_count * (1 - EMPTIED))
 
     def linear(self, stats: Stats, alpha: float, complement: bool) -> Linear:
         """The scores of texts as a weight for each of their words and a constant for each class."""
-        count, n = np.maximum(stats["count"], 0.0), np.maximum(stats["n"], 0.0)
+        count, n = np.asfortranarray(stats["count"]), np.maximum(stats["n"], 0.0)  # words by words, however it came
+        count = np.maximum(count, 0.0) if count.size and count.min() < 0 else count
         used = self.used(stats)
-        some = count if used.all() else count[:, used]
+        some = count if used.all() else np.asfortranarray(count[:, used])
         if self.once:
             form, zero = solved_forms(Bernoulli(alpha=alpha), np.broadcast_to(n[:, None], some.shape), some[..., None])
             linear = Linear(form.by_feature[:, 0], form.offset)

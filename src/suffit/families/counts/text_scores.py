@@ -19,7 +19,7 @@ from ...data.matrices import Csr
 from ...data.vocabulary import Vocabulary
 from ...text.counting import add_token_scores
 from ...text.documents import StringTexts, Texts, read_texts
-from ...text.tokens import WORD, Numbers
+from ...text.tokens import WORD, Numbers, Spare
 
 if TYPE_CHECKING:
     from .text import Text
@@ -66,7 +66,7 @@ class TextScorer(Scorer[Texts, Stats]):
     def __init__(self, family: Text, stats: Stats, alpha: float, columns: Sequence[str], density: bool = False) -> None:
         self.family, self.stats, self.alpha, self.columns = family, stats, alpha, columns
         self.linear = family.linear(stats, alpha, family.complement and not density)
-        self.words = stats.axes["word"]
+        self.words, self.spare = stats.axes["word"], Spare(family.tokens)
         self.weights, self.start = freeze(self.linear.weights), freeze(self.linear.start)
         self.limited = self.linear.limited
         self.n_classes = len(self.start)
@@ -111,7 +111,7 @@ class TextScorer(Scorer[Texts, Stats]):
         if not isinstance(X, Texts):  # counts of words
             out += sparse.csr_array(X[start:stop]) @ weights
             return
-        add_token_scores(X, self.family.tokens, self.numbers, weights, self.family.once, start, stop, out)
+        add_token_scores(X, self.spare, self.numbers, weights, self.family.once, start, stop, out)
         out[X.missing[start:stop]] = 0.0
 
     def impossible_rows(self, X: Texts, start: int, stop: int, out: Array) -> None:
