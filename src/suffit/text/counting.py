@@ -14,7 +14,7 @@ from ..kernels.runtime.threads import cores, in_order
 from .documents import Places, Texts
 from .tokens import Numbers, Scanner, Spare, Tokens
 
-LANE = 1 << 23  # bytes of texts that are worth a vocabulary of their own, to be counted on another thread
+LANE = 1 << 22  # bytes of texts that are worth a vocabulary of their own, to be counted on another thread
 LANES = 2  # of texts whose weights are no integers: sums then depend on their order, and must not on threads
 _EACH = np.zeros(0, np.int32)  # every token of a text counts
 
