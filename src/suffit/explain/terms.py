@@ -75,6 +75,8 @@ class Explanation:
         The rows, to show their values.
     form : str
         The kind of table that they came in.
+    notes : callable, optional
+        Of a row and a column, which of its words tell.
     table : data frame
         The same as ``to_frame()``.
 
@@ -106,6 +108,7 @@ class Explanation:
     outlier_rate: float  # the probability that a row is one
     data: object = field(repr=False)  # the rows, to show their values
     form: str = field(repr=False)  # the kind of table that they came in
+    notes: Callable[[int, str], str] | None = field(default=None, repr=False)  # of a row and a column, what tells
 
     def __len__(self) -> int:
         return len(self.total)
@@ -285,6 +288,9 @@ class Explanation:
             value = cast(Array, self.data)[i, j]
         if is_missing(value):
             return f"{name} (missing)"
+        words = "" if self.notes is None else self.notes(i, name)
+        if words:
+            return f"{name} ({words})"
         return f"{name} = {value:.4g}" if isinstance(value, float | np.floating) else f"{name} = {value}"
 
     def __repr__(self) -> str:

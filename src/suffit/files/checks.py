@@ -38,7 +38,7 @@ from ..posterior.calibrate import Calibration
 from ..tables.schema import BlockSpec, Schema
 from .container import refuse
 
-READS = {"numbers", "categories", "missing", "codings"}
+READS = {"numbers", "categories", "texts", "missing", "codings"}
 METHODS = ("temperature", "isotonic")
 MOST_CATEGORIES = 1 << 25  # of all columns, those that no row has among them
 TRIED = 3  # classes whose means are predicted
@@ -249,6 +249,8 @@ def _check_spec(spec: BlockSpec, names: set[Hashable]) -> None:
         refuse(f"it has a block of weight {spec.power!r}")
     if spec.reads == "categories" and not isinstance(spec.family, Categorical):
         refuse(f"it has categories of the family {spec.family.key!r}")
+    if (spec.reads == "texts") != isinstance(spec.family, Text) or (spec.reads == "texts" and len(spec.columns) != 1):
+        refuse("it has texts of another family, or another family of texts")
     for coding in spec.codings:
         if len(coding.scales) not in (0, coding.width) or not all(0 < s < np.inf for s in coding.scales):
             refuse("it has a column that is divided by no number")

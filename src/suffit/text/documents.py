@@ -53,6 +53,12 @@ class Texts(RowsOfTexts):
     def strings(self, start: int, stop: int) -> list[str]:
         """The texts of the rows [start, stop); an empty one where it is missing."""
 
+    def cells(self) -> Cells:
+        """The texts as they were, None where missing.  # → (n,)"""
+        out = np.array([*self.strings(0, len(self)), None], dtype=object)[:-1]
+        out[self.missing] = None
+        return out
+
     @abstractmethod
     def read(self, start: int, stop: int, prepared: Callable[[str], str]) -> tuple[Bytes, Places]:
         """The same as bytes, padded, and where each begins; those with other than ASCII characters are prepared."""
@@ -184,6 +190,11 @@ def read_texts(X: Any) -> Texts:
     if type(X).__module__.partition(".")[0] in ("pandas", "polars", "pyarrow", "modin", "cudf"):
         return _series_texts(X)
     return _strings(list(X))
+
+
+def no_texts(n: int) -> StringTexts:
+    """So many missing texts."""
+    return StringTexts([""] * n, np.ones(n, bool))
 
 
 def column_texts(column: Column) -> Texts:

@@ -107,7 +107,8 @@ class Text(SmoothedFamily[Texts]):
         ends = tuple(self.ngram_range)
         if not (len(ends) == 2 and all(isinstance(n, int | np.integer) for n in ends) and 1 <= ends[0] <= ends[1]):
             raise ValueError(f"Text(ngram_range={self.ngram_range!r}): must be two integers, 1 ≤ least ≤ most")
-        object.__setattr__(self, "ngram_range", (int(ends[0]), int(ends[1])))
+        if type(self.ngram_range) is not tuple or {type(n) for n in ends} != {int}:
+            object.__setattr__(self, "ngram_range", (int(ends[0]), int(ends[1])))
         if not (np.isfinite(self.min_count) and self.min_count >= 0):
             raise ValueError(f"Text(min_count={self.min_count!r}): must be finite, at least 0")
         width = self.hashing

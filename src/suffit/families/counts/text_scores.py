@@ -24,6 +24,7 @@ from ...text.tokens import WORD, Numbers, Spare
 if TYPE_CHECKING:
     from .text import Text
 
+WORDS_TOLD = 4  # of a text among other columns
 READ_BYTES = 1 << 21  # of texts that a thread scores before it asks for more
 
 
@@ -130,15 +131,21 @@ class TextScorer(Scorer[Texts, Stats]):
 
     def parts(self, X: Texts, a: Codes, b: Codes) -> Terms:
         """What each word adds; as one column where the texts are one of several."""
+        terms = self.word_terms(X, a, b)
+        return terms if self.family.by_word else _as_one_column(terms)
+
+    def word_terms(self, X: Texts, a: Codes, b: Codes) -> Terms:
+        """x_w·(weight_wa − weight_wb), word by word; and of an empty text."""
+        X = as_texts(X)
         counts = self.family.counted(X, self.stats) if isinstance(X, Texts) else sparse.csr_array(X)
         there = ~X.missing if isinstance(X, Texts) else np.ones(X.shape[0], bool)
         terms = Terms(_odds(counts, self.weights, a, b), there * (self.start[a] - self.start[b]))
-        if self.limited:
-            never, first = self.linear.never, self.linear.never_start
-            assert never is not None
-            assert first is not None
-            terms = terms._replace(never=Terms(_odds(counts, never, a, b), there * (first[a] - first[b])))
-        return terms if self.family.by_word else _as_one_column(terms)
+        if not self.limited:
+            return terms
+        never, first = self.linear.never, self.linear.never_start
+        assert never is not None
+        assert first is not None
+        return terms._replace(never=Terms(_odds(counts, never, a, b), there * (first[a] - first[b])))
 
     @property
     def phi(self) -> Array:
@@ -235,3 +242,16 @@ def _as_one_column(terms: Terms) -> Terms:
     columns = (np.asarray(terms.columns.sum(axis=1)).reshape(-1) + terms.rest)[:, None]
     never = None if terms.never is None else _as_one_column(terms.never)
     return Terms(columns, np.zeros(len(terms.rest)), never)
+
+
+def most_telling(parts: Sequence[tuple[TextScorer, Terms, float]]) -> str:
+    """The words of one text that add most to the log-odds, each with what it adds; "" where there are none."""
+    found: dict[str, float] = {}
+    for scorer, terms, power in parts:
+        columns, names = sparse.csr_array(terms.columns), scorer.names
+        for w, value in zip(columns.indices.tolist(), columns.data.tolist(), strict=True):
+            found[names[w]] = found.get(names[w], 0.0) + power * value
+    most = sorted(found.items(), key=lambda term: -abs(term[1]))
+    told = [f"{word!r} {value:+.2f}" for word, value in most[:WORDS_TOLD]]
+    others = len(most) - WORDS_TOLD
+    return ", ".join([*told, f"{others} other word{'s' * (others > 1)}"] if others > 0 else told)
