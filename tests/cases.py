@@ -427,6 +427,7 @@ WIDE: dict[str, Case] = {  # fewer rows than columns: for laws that take no miss
 }
 
 CASES = {**{f"family-{k}": v for k, v in FAMILIES.items()}, **ESTIMATORS}
+PLAIN = {k: c for k, c in CASES.items() if c.draw is not documents}  # whose columns explanations name; not words
 
 
 def data(case: Case, seed: int, n: int = 120, k: int = 3) -> tuple[np.ndarray, np.ndarray]:

@@ -13,7 +13,25 @@ import pytest
 import suffit
 from suffit import GenerativeClassifier, InputError, Text, TextNB
 
-WORDS = np.array("free win money lunch meeting today hello report please call number soon thanks office team".split())
+WORDS = np.array(
+    [
+        "free",
+        "win",
+        "money",
+        "lunch",
+        "meeting",
+        "today",
+        "hello",
+        "report",
+        "please",
+        "call",
+        "number",
+        "soon",
+        "thanks",
+        "office",
+        "team",
+    ]
+)
 
 
 def table(n: int = 240, seed: int = 0, told: float = 4.0) -> tuple[pd.DataFrame, np.ndarray]:

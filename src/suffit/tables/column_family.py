@@ -54,7 +54,8 @@ DROP, AS_ASKED, CONSTANT = "drop", "set by the user", "every value is"
 NO_COLUMN = "no column can be used, so every prediction is the class shares: "
 IDENTIFIER = "an identifier rather than a feature"
 
-SHOWN = {id(f): shown(f) for f in (AS_BINARY, AS_TEXT, *SHARED.values())}
+_KNOWN: tuple[Family, ...] = (AS_BINARY, AS_TEXT, *SHARED.values())
+SHOWN = {id(f): shown(f) for f in _KNOWN}
 
 Verdict: TypeAlias = tuple[Family | None, str]  # a family, or None for a column that is dropped; and why
 

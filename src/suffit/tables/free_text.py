@@ -28,5 +28,5 @@ def words_of_texts(column: Column, rows: Rows) -> int | None:
     total = float(texts_with.sum())
     if total < LEAST_WORDS * max(n, 1.0) or float(texts_with[texts_with > 1].sum()) < AGAIN * total:
         return None
-    letters = np.fromiter((word[0].isalpha() for word in stats.axes[WORDS].labels), bool, len(texts_with))  # type: ignore[index]
+    letters = np.array([str(word)[0].isalpha() for word in stats.axes[WORDS].labels], dtype=bool)
     return len(texts_with) if float(texts_with[letters].sum()) >= LETTERS * total else None
