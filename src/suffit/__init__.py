@@ -16,6 +16,7 @@ _HOME = {
     "MultinomialNB": "estimators.text",
     "ComplementNB": "estimators.text",
     "TextNB": "estimators.texts",
+    "WordCounts": "estimators.word_counts",
     "CategoricalNB": "estimators.categorical",
     "PoissonNB": "estimators.naive_bayes",
     "NaiveBayes": "estimators.naive_bayes",
@@ -118,6 +119,7 @@ __all__ = [
     "TextNB",
     "UnknownCategoryWarning",
     "VonMises",
+    "WordCounts",
     "check_assumptions",
     "check_family",
     "load",
@@ -152,6 +154,7 @@ if TYPE_CHECKING:
     from .estimators.tables import GenerativeClassifier
     from .estimators.text import ComplementNB, MultinomialNB
     from .estimators.texts import TextNB
+    from .estimators.word_counts import WordCounts
     from .explain.assumptions import Assumptions, check_assumptions
     from .explain.density import normal_logpdf
     from .explain.summary import Summary

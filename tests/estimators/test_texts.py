@@ -276,3 +276,44 @@ def test_a_draw_is_a_text_of_its_class():
     texts, labels = model.sample(200, random_state=0)
     assert (model.predict(texts) == labels).mean() > 0.95
     np.testing.assert_array_equal(model.scorer()("aa bb"), model.predict_proba(["aa bb"])[0])
+
+
+# --- those who want the matrix
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"ngram_range": (1, 2)}, {"analyzer": "char", "ngram_range": (2, 3)}], ids=str
+)
+def test_word_counts_are_the_matrix_of_count_vectorizer(settings):
+    ours, theirs = suffit.WordCounts(**settings).fit(TEXTS), CountVectorizer(**settings).fit(TEXTS)
+    assert ours.get_feature_names_out().tolist() == theirs.get_feature_names_out().tolist()
+    np.testing.assert_array_equal(ours.transform(NEW).toarray(), theirs.transform(NEW).toarray())
+    piped = make_pipeline(clone(ours), naive_bayes.MultinomialNB()).fit(TEXTS, Y)
+    np.testing.assert_allclose(piped.predict_proba(NEW), TextNB(**settings).fit(TEXTS, Y).predict_proba(NEW))
+
+
+def test_word_counts_with_other_settings():
+    counts = suffit.WordCounts(min_count=3, binary=True).fit(TEXTS)
+    X = CountVectorizer().fit_transform(TEXTS)
+    assert len(counts.vocabulary_) == (np.asarray(X.sum(axis=0)) >= 3).sum()
+    assert counts.transform([*NEW, None]).max() == 1
+    assert suffit.WordCounts(hashing=32).fit_transform(TEXTS).shape == (len(TEXTS), 32)
+    with pytest.raises(ValueError, match="not fitted"):
+        suffit.WordCounts().transform(TEXTS)
+
+
+@pytest.mark.parametrize("model", [suffit.MultinomialNB(), suffit.ComplementNB(), suffit.BernoulliNB()], ids=str)
+def test_names_of_a_vectoriser_are_used_in_explanations(model, tmp_path):
+    vectoriser = CountVectorizer()
+    X = vectoriser.fit_transform(TEXTS)
+    model = clone(model).fit(X, Y, feature_names=vectoriser.get_feature_names_out())
+    word = vectoriser.build_analyzer()(TEXTS[0])[0]
+    assert f"{word} = " in model.why(X[:1], n=50)
+    assert any(name in repr(model.summary()) for name in vectoriser.get_feature_names_out())
+    model.save(tmp_path / "m.suffit")
+    model.partial_fit(X[:9], Y[:9])
+    for other in (model, suffit.load(tmp_path / "m.suffit")):
+        assert f"{word} = " in other.why(X[:1], n=50)
+    with pytest.raises(ValueError, match=f"feature_names: X has {X.shape[1]} columns, and there are 2"):
+        model.fit(X, Y, feature_names=["a", "b"])
+    assert f"{word} = " in model.why(X[:1], n=50)

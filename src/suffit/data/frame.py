@@ -20,7 +20,7 @@ from .errors import InputError
 from .matrices import RowIndex, is_sparse
 from .write import native_column
 
-WORDS = "for texts, count their words first: make_pipeline(CountVectorizer(), MultinomialNB())"
+WORDS = "for texts use TextNB(), which takes them as they are"
 
 
 @dataclass(frozen=True)

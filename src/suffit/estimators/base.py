@@ -97,7 +97,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
     _form: str  # the kind of table that was learned first
     _grows: bool = False  # whether the number of columns may grow (word ids)
     n_features_in_: int
-    _text_way_out = "encode it as numbers or drop it, or use GenerativeClassifier, which takes categories"
+    _text_way_out = "encode it as numbers or drop it, or use GenerativeClassifier, which takes categories and texts"
     _decision_prior = staticmethod(log_prior)
 
     # --- learn

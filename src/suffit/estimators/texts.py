@@ -45,7 +45,7 @@ class TextNB(SmoothedNB):
     Texts are cut into the words of scikit-learn's ``CountVectorizer`` and counted for each class at once: there is no
     vectoriser, no pass to find the vocabulary, and no matrix.  New words and classes may come with any batch; words
     that are left without occurrences by ``forget`` are gone.  Words that were never learned are ignored, and a missing
-    text says nothing of its class.
+    text carries no information about its class.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class TextNB(SmoothedNB):
     feature_count_ : ndarray of shape (n_classes, n_words)
         Occurrences of each word in each class; Bernoulli: texts that have it.
     feature_log_prob_ : ndarray of shape (n_classes, n_words)
-        log φ of every word; complement: its weight in the decision rule.  0 for words that ``min_count`` leaves out.
+        log φ of every word; complement: its weight in the decision rule.  0 for words below ``min_count``.
     n_features_in_ : int
         Number of columns: 1.
     n_parameters_ : int
@@ -133,6 +133,7 @@ class TextNB(SmoothedNB):
         "hashing": [Interval(Integral, 1, MOST_FEATURES, closed="both"), None],
     }
     force_alpha = True
+    _names_words = True
 
     def __init__(
         self,

@@ -295,15 +295,14 @@ class ColumnSample:
             spread = _spread(self.few.columns[name], self.few_rows)
             if self.few is not self.frame and not 1 < spread[0] <= FEW_CATEGORIES:
                 spread = _spread(whole, self.rows)
-            return self._text(name, *spread) or _for_categories(*spread)
+            alike = max(FEWEST_TEXTS - 1.0, OWN_VALUE * spread[1])
+            return (spread[0] > alike and self._text(name)) or _for_categories(*spread)
         return self._numbers(name, kind)
 
-    def _text(self, name: str, distinct: int, present: float) -> Verdict | None:
+    def _text(self, name: str) -> Verdict | None:
         """Of values that are hardly ever the same: free text, whose words come again in other rows."""
         column = self.few.columns[name]
-        if distinct < FEWEST_TEXTS or distinct <= OWN_VALUE * present or way_out(name, column.categories()[0]):
-            return None
-        found = words_of_texts(column, self.few_rows)
+        found = None if way_out(name, column.categories()[0]) else words_of_texts(column, self.few_rows)
         return None if found is None else (AS_TEXT, f"free text, {found} words")
 
     def _numbers(self, name: str, kind: str) -> Verdict | Numbers:

@@ -111,20 +111,27 @@ def add_token_scores(
 
 def count_matrix(texts: Texts, tokens: Tokens, labels: Index) -> Csr:
     """How often each text has each of these tokens, in the order of their places.  # → (n, words)"""
+    numbers = Numbers.of(labels.labels) if isinstance(labels.labels, Vocabulary) else None
+
+    def work(start: int, stop: int) -> list[Csr]:
+        scanner, place = Scanner(tokens), np.full(len(labels), -1, np.int64)
+        blocks = texts.parts(start, stop)
+        return [_counted_rows(*scanner.ids(numbers, False, texts, a, b), place) for a, b in blocks]
+
+    lanes = texts.parts(0, len(texts), max(LANE, -(-texts.size // cores())))
+    parts = [part for lane in in_order(work, lanes) for part in lane]
+    if not parts:
+        return sparse.csr_array((0, len(labels)))
+    return parts[0] if len(parts) == 1 else sparse.csr_array(sparse.vstack(parts, format="csr"))
+
+
+def _counted_rows(ids: Codes, ends: Places, place: Places) -> Csr:
+    """Tokens one after the other as rows of counts; ``place`` has a cell for each token, −1 before and after."""
     from ..kernels.tokens import count_rows
 
-    width = len(labels)
-    numbers = Numbers.of(labels.labels) if isinstance(labels.labels, Vocabulary) else None
-    scanner, place = Scanner(tokens), np.full(width, -1, np.int64)
-    parts: list[Csr] = []
-    for a, b in texts.parts(0, len(texts)):
-        ids, ends = scanner.ids(numbers, False, texts, a, b)
-        most = int(ends[-1]) if len(ends) else 0
-        indices, counts, indptr = np.empty(most, np.int32), np.empty(most), np.zeros(b - a + 1, np.int64)
-        n = count_rows(ids, ends, place, indices, counts, indptr)
-        part = sparse.csr_array((counts[:n], indices[:n], indptr), shape=(b - a, width))
-        part.sort_indices()
-        parts.append(part)
-    if not parts:
-        return sparse.csr_array((0, width))
-    return parts[0] if len(parts) == 1 else sparse.csr_array(sparse.vstack(parts, format="csr"))
+    most = int(ends[-1]) if len(ends) else 0
+    indices, counts, indptr = np.empty(most, np.int32), np.empty(most), np.zeros(len(ends) + 1, np.int64)
+    n = count_rows(ids, ends, place, indices, counts, indptr)
+    part = sparse.csr_array((counts[:n], indices[:n], indptr), shape=(len(ends), len(place)))
+    part.sort_indices()
+    return part

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -149,7 +149,7 @@ def _padded(text: bytes) -> Bytes:
     return freeze(np.frombuffer(text + PADDING, np.uint8))
 
 
-def _starts(lengths: Any, n: int) -> Places:
+def _starts(lengths: Iterable[int], n: int) -> Places:
     starts = np.zeros(n + 1, np.int64)
     np.cumsum(np.fromiter(lengths, np.int64, n), out=starts[1:])
     return freeze(starts)
@@ -250,7 +250,7 @@ def _arrow_texts(values: Any) -> Texts:
     return ArrowTexts(freeze(data), freeze(starts), missing)
 
 
-def _strings(values: list[Any]) -> StringTexts:
+def _strings(values: list[object]) -> StringTexts:
     """Python values, each a string or missing."""
     if set(map(type, values)) <= {str}:
         return StringTexts(values, np.zeros(len(values), bool))

@@ -212,11 +212,11 @@ class Numbers:
         n = len(self)
         return self.places[:n].astype(np.int32), self.places[1 : n + 1].astype(np.int32)
 
-    def find(self, data: Bytes, begins: Any, stops: Any, hashes: NDArray[np.uint64], n: int, ids: Codes) -> None:
+    def find(self, data: Bytes, begins: Codes, stops: Codes, hashes: NDArray[np.uint64], n: int, ids: Codes) -> None:
         """The numbers of words, −1 for those that are not here."""
         self._look(data, begins, stops, hashes, 0, n, False, ids)
 
-    def enter(self, data: Bytes, begins: Any, stops: Any, hashes: NDArray[np.uint64], n: int, ids: Codes) -> None:
+    def enter(self, data: Bytes, begins: Codes, stops: Codes, hashes: NDArray[np.uint64], n: int, ids: Codes) -> None:
         """The numbers of words; those that are not here get the next."""
         done = self._look(data, begins, stops, hashes, 0, n, True, ids)
         while done < n:
@@ -226,8 +226,8 @@ class Numbers:
     def _look(
         self,
         data: Bytes,
-        begins: Any,
-        stops: Any,
+        begins: Codes,
+        stops: Codes,
         hashes: NDArray[np.uint64],
         first: int,
         n: int,

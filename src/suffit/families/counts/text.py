@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, cast
+from typing import ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ...core.family import EMPTIED, Family, register
 from ...core.leave_one_out import LooScores
 from ...core.stats import CLASS, ROUNDING, Layout, Stats, layout
+from ...data.arrays import Cells
 from ...data.errors import NotLearnedError
 from ...data.labels import Index
 from ...data.matrices import Csr, RowIndex
@@ -42,7 +43,7 @@ class Text(SmoothedFamily[Texts]):
 
     Multinomial: log p = Σ_w x_w log φ_w with φ_w = (occurrences of w + α)/(all words of the class + α·vocabulary).
     Bernoulli: a word is there or not, φ_w = (texts with w + α)/(texts of the class + 2α), and absent words count.
-    The vocabulary is that of the texts learned; other words are ignored.  A missing text says nothing.
+    The vocabulary is that of the texts learned; other words are ignored.  A missing text carries no information.
 
     Parameters
     ----------
@@ -241,7 +242,7 @@ class Text(SmoothedFamily[Texts]):
         """How often each text has each word of these sums; 1 where that is all that counts.  # → (n, words)"""
         return presence(count_matrix(X, self.tokens, stats.axes[WORDS]), self.once)
 
-    def example(self, rng: np.random.Generator, n: int) -> Any:
+    def example(self, rng: np.random.Generator, n: int) -> Cells:
         """Texts, for ``check_family``."""
         words = np.array(["apple", "pear", "plum", "fig"])
         texts = [" ".join(words[rng.integers(0, 4, 1 + rng.integers(6))]) for _ in range(n)]
