@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -253,7 +253,7 @@ def _arrow_texts(values: Any) -> Texts:
 def _strings(values: list[object]) -> StringTexts:
     """Python values, each a string or missing."""
     if set(map(type, values)) <= {str}:
-        return StringTexts(values, np.zeros(len(values), bool))
+        return StringTexts(cast(list[str], values), np.zeros(len(values), bool))
     missing = np.fromiter((is_missing(v) for v in values), bool, len(values))
     for i, (value, gone) in enumerate(zip(values, missing.tolist(), strict=True)):
         if not gone and not isinstance(value, str):
