@@ -97,6 +97,7 @@ PAGES = [
     ("docs/first-steps.md", 12),
     ("docs/large-tables.md", 15),
     ("docs/tables.md", 7),
+    ("docs/text.md", 20),
     ("docs/tuning.md", 20),
 ]
 
