@@ -25,7 +25,7 @@ SMALL = U(0x2020202020202020)  # makes capital letters small ones
 UNDERSCORES = U(0x5F5F5F5F5F5F5F5F)
 FROM_A, ABOVE_Z = U(0x80 - ord("a")) * EACH, U(0x7F - ord("z")) * EACH
 FROM_0, ABOVE_9 = U(0x80 - ord("0")) * EACH, U(0x7F - ord("9")) * EACH
-THREE, TWICE, SIX = U(3), U(16), np.uint32(6)
+THREE, SIX = U(3), np.uint32(6)
 LAST = U(0xD6E8FEB86659FD93)
 LOW = U(0xFFFFFFFF)
 AHEAD = 16  # tokens for whose cells memory is asked before they are needed
@@ -240,28 +240,20 @@ def hashed_ids(hashes: Bits, n: int, width: int, ids: Codes) -> None:
         ids[t] = ((hashes[t] >> HALF) * U(width)) >> HALF
 
 
-@helper
-def _tail(data: Bytes, begin: np.uint64, stop: np.uint64) -> np.uint64:
-    """The last eight bytes of a span of more than eight, else 0."""
-    return _load(data, stop - EIGHT) if stop - begin > EIGHT else U(0)
-
-
 @jit
 def enter_words(arena: Bytes, places: Places, n: int, hashes: Bits, shift: int, table: Bits) -> None:
     """The first n words of a vocabulary, arena[places[k] : places[k + 1]], into an empty table.
 
-    Of each word the table holds its length and number + 1 in one (0: an empty cell), and its first and last eight
-    bytes, which are all of most words.
+    Of each word the table holds its first eight bytes, and its length and number + 1 in one; 0 is an empty cell.
     """
-    last = U(table.shape[0] - 1)
+    last = U(table.shape[0] // 2 - 1)
     for k in range(n):
         slot = hashes[k] >> U(shift)
-        while table[slot, 0]:
+        while table[slot + slot + ONE]:
             slot = (slot + ONE) & last
         begin, stop = U(places[k]), U(places[k + 1])
-        table[slot, 0] = ((stop - begin) << HALF) | U(k + 1)
-        table[slot, 1] = _eight(arena, begin, stop)
-        table[slot, 2] = _tail(arena, begin, stop)
+        table[slot + slot] = _eight(arena, begin, stop)
+        table[slot + slot + ONE] = ((stop - begin) << HALF) | U(k + 1)
 
 
 @jit
@@ -273,21 +265,21 @@ def find_words(
 
     Returns the span before which room ran out, or n.  state[0]: how many words there are.
     """
-    known, last = state[0], U(table.shape[0] - 1)
+    known, last = state[0], U(table.shape[0] // 2 - 1)
     for t in range(first, n):
         if t + AHEAD < n:
-            prefetch_cell(table, table.shape[1] * np.int64(hashes[t + AHEAD] >> U(shift)))
+            prefetch_cell(table, 2 * int(hashes[t + AHEAD] >> U(shift)))
         begin, stop = U(begins[t]), U(stops[t])
-        length, head, tail = stop - begin, _eight(data, begin, stop), _tail(data, begin, stop)
+        length, head = stop - begin, _eight(data, begin, stop)
         slot = hashes[t] >> U(shift)
         k = -1
         while True:
-            entry = table[slot, 0]
+            entry = table[slot + slot + ONE]
             if not entry:
                 break
-            if entry >> HALF == length and table[slot, 1] == head and table[slot, 2] == tail:
+            if entry >> HALF == length and table[slot + slot] == head:
                 k = np.int64(entry & LOW) - 1
-                if length <= TWICE:
+                if length <= EIGHT:
                     break
                 a, b = begin + EIGHT, U(places[k]) + EIGHT
                 while a < stop and _eight(data, a, stop) == _eight(arena, b, b + (stop - a)):
@@ -307,9 +299,8 @@ def find_words(
             k = known
             known += 1
             places[known] = at + np.int64(length)
-            table[slot, 0] = (length << HALF) | U(known)
-            table[slot, 1] = head
-            table[slot, 2] = tail
+            table[slot + slot] = head
+            table[slot + slot + ONE] = (length << HALF) | U(known)
         ids[t] = k
     state[0] = known
     return n

@@ -184,7 +184,7 @@ class Numbers:
         self.state = np.zeros(1, np.int64)
 
     def _table(self, bits: int) -> None:
-        self.shift, self.table = 64 - bits, np.zeros((1 << bits, 4), np.uint64)  # 32 bytes: half a line of memory
+        self.shift, self.table = 64 - bits, np.zeros(2 << bits, np.uint64)
 
     @classmethod
     def of(cls, words: Vocabulary) -> Numbers:
