@@ -88,7 +88,7 @@ def worker(arguments: argparse.Namespace) -> None:
                 row["share"] = row["work"] / row["ours"] / limits[row["limit"]]
             rows.append(row)
             print(f"  {row['task']}: {row['ratio']:.1f}×", file=sys.stderr, flush=True)
-        for data in (tasks.gaussian, tasks.categories, tasks.words):
+        for data in (tasks.gaussian, tasks.categories, tasks.words, tasks.texts):
             data.cache_clear()
     print(json.dumps({"limits": limits, "machine": machine.name(), "rows": rows}))
 

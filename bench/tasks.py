@@ -78,6 +78,24 @@ def words(n: int, v: int, k: int) -> tuple[Any, np.ndarray]:
     return X, rng.integers(0, k, size=n)
 
 
+@cache
+def texts(megabytes: float, k: int) -> tuple[list[str], np.ndarray]:
+    """Texts of 170 words each, drawn from 100,000 of Zipf shape; a fifth of them shifted with the class."""
+    rng = np.random.default_rng(0)
+    v, n = 100_000, int(megabytes * 1e6 / (170 * 7.2))
+    letters = np.array(list("etaoinshrdlucmfwypvbgkjqxz"))
+    vocabulary = np.array(["".join(letters[rng.integers(0, 26, m)]) for m in rng.integers(2, 11, v)], dtype=object)
+    share = 1 / np.arange(1, v + 1) ** 1.05
+    edges, y = np.cumsum(share / share.sum()), rng.integers(0, k, size=n)
+    found: list[str] = []
+    for a in range(0, n, 2_000):
+        at = np.searchsorted(edges, rng.random((len(y[a : a + 2_000]), 170))).clip(0, v - 1)
+        moved = (at + 37 * (y[a : a + 2_000, None] + 1)) % v
+        at = np.where(rng.random(at.shape) < 0.2, moved, at)
+        found += [f"{' '.join(row).capitalize()}." for row in vocabulary[at].tolist()]
+    return found, y
+
+
 ROOM = 20e6  # bytes that a fit may take beyond the data, and a prediction beyond its answer
 
 
@@ -160,6 +178,31 @@ def counts(scale: float) -> Iterator[Task]:
         for model in ("BernoulliNB", "MultinomialNB", "ComplementNB"):
             name = f"{model} 200,000×100,000 CSR, {k} classes"
             yield from pair(name, getattr(suffit, model)(), getattr(peer_nb, model)(), S, y, 2.5, 1.8)
+
+
+def raw_texts(scale: float) -> Iterator[Task]:
+    """Raw texts against scikit-learn's vectorisers and its MultinomialNB: with a vocabulary, and hashed."""
+    from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
+
+    for k in (2, 20):
+        X, y = texts(100 * scale, k)
+        for name, ours, vectoriser, least in (
+            ("exact vocabulary", suffit.TextNB(), CountVectorizer(), 12),
+            ("hashed", suffit.TextNB(hashing=2**20), HashingVectorizer(alternate_sign=False, norm=None), 30),
+        ):
+            peer = make_pipeline(vectoriser, peer_nb.MultinomialNB())
+
+            def difference(ours: Any = ours, peer: Any = peer, X: list = X, y: np.ndarray = y) -> float:
+                ours.fit(X[:2000], y[:2000])
+                peer.fit(X[:2000], y[:2000])
+                return float((ours.predict(X[:500]) != peer.predict(X[:500])).mean())
+
+            name = f"TextNB, 100 MB of text, {k} classes, {name}"
+            fit = partial(ours.fit, X, y), partial(peer.fit, X, y)
+            yield Task(f"{name}, fit", *fit, least, same=difference, tolerance=0.01)
+            ours.fit(X, y)
+            peer.fit(X, y)
+            yield Task(f"{name}, predict", partial(ours.predict, X), partial(peer.predict, X), least)
 
 
 def small(scale: float) -> Iterator[Task]:
@@ -503,6 +546,6 @@ def spark_frame(n: int, p: int) -> Any:
 
 
 GROUPS = (
-    *(dense, wide, counts, small, rows, batches, stream, missing, tables, leave_one_out),
+    *(dense, wide, counts, raw_texts, small, rows, batches, stream, missing, tables, leave_one_out),
     *(model_files, databases, dask_arrays, spark_frames),
 )

@@ -1,7 +1,7 @@
 """The models: suffit's own and scikit-learn's pipelines as they are commonly written.
 
-``MODELS``, ``KNOCK_OUT`` and ``TEXT`` are name → factory; every model takes the raw frame of a table, those of ``TEXT``
-counts of words. To add one, add a line.
+``MODELS``, ``KNOCK_OUT``, ``TEXT`` and ``RAW_TEXT`` are name → factory; every model takes the raw frame of a table,
+those of ``TEXT`` counts of words, those of ``RAW_TEXT`` texts. To add one, add a line.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.impute import IterativeImputer, SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -184,6 +185,22 @@ TEXT: dict[str, Factory] = {
 }
 
 
+def raw_text(vectoriser: Any, model: Any) -> Pipeline:
+    """A pipeline on texts as they are."""
+    return make_pipeline(vectoriser, model)
+
+
+RAW_TEXT: dict[str, Factory] = {  # for texts as they are: name → factory
+    **{f"TextNB{how}": partial(suffit.TextNB, **given) for how, given in OURS.items()},
+    **{
+        f"TextNB {kind}, alpha by loo, temperature": partial(suffit.TextNB, kind, alpha="loo", calibrate="temperature")
+        for kind in ("bernoulli", "complement")
+    },
+    "CountVectorizer + sklearn MultinomialNB": lambda: raw_text(CountVectorizer(), naive_bayes.MultinomialNB()),
+    "TF-IDF + logistic regression": lambda: raw_text(TfidfVectorizer(), LogisticRegression(max_iter=1000)),
+}
+
+
 def every() -> dict[str, Factory]:
     """All models by name."""
-    return MODELS | KNOCK_OUT | TEXT
+    return MODELS | KNOCK_OUT | TEXT | RAW_TEXT

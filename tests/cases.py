@@ -84,6 +84,16 @@ def words(rng: Generator, n: int) -> np.ndarray:
     return np.column_stack([table[j][rng.integers(0, 3, size=n)] for j in range(2)])
 
 
+def documents(rng: Generator, n: int) -> np.ndarray:
+    """Texts, as one column; some are empty."""
+    vocabulary = np.array(
+        ["apple", "Pear", "plum", "fig", "quince", "café", "zwei", "Äpfel", "x1", "y_2"], dtype=object
+    )
+    lengths = rng.poisson(4.0, size=n)
+    texts = [" ".join(vocabulary[np.minimum(rng.geometric(0.3, m) - 1, 9)]) for m in lengths]
+    return np.array(texts, dtype=object)[:, None]
+
+
 def angles(rng: Generator, n: int) -> np.ndarray:
     return rng.uniform(0, 24, size=(n, 2))
 
@@ -330,6 +340,7 @@ FAMILIES: dict[str, FamilyCase] = {
         lambda: suffit.MultinomialNB(), counts, exact=True, outside=(-1.0,), needs="Negative values in data"
     ),
     "multivariate_gaussian": FamilyCase(lambda: suffit.GDA(), normal),
+    "text": FamilyCase(lambda: suffit.TextNB(), documents, exact=True),
 }
 
 ESTIMATORS: dict[str, Case] = {
@@ -346,6 +357,12 @@ ESTIMATORS: dict[str, Case] = {
         lambda: suffit.NaiveBayes(suffit.Binned([1, 2, 5], alpha=0.0)), counts, exact=True
     ),
     "PoissonNB": Case(lambda: suffit.PoissonNB(), counts, exact=True),
+    "TextNB-bernoulli": Case(lambda: suffit.TextNB("bernoulli", stop_words=["fig"]), documents, exact=True),
+    "TextNB-complement": Case(lambda: suffit.TextNB("complement", alpha=0.3), documents, exact=True),
+    "TextNB-hashing": Case(lambda: suffit.TextNB(hashing=16, lowercase=False), documents, exact=True),
+    "TextNB-characters": Case(
+        lambda: suffit.TextNB(analyzer="char_wb", ngram_range=(2, 3), min_count=3), documents, exact=True
+    ),
     "LDA": Case(lambda: suffit.LDA(), normal),
     "LDA-eigen-auto": Case(lambda: suffit.LDA(solver="eigen", shrinkage="auto"), normal, coupled=True),
     "LDA-lsqr": Case(lambda: suffit.LDA(solver="lsqr", shrinkage=0.2), normal, coupled=True),
@@ -410,6 +427,7 @@ WIDE: dict[str, Case] = {  # fewer rows than columns: for laws that take no miss
 }
 
 CASES = {**{f"family-{k}": v for k, v in FAMILIES.items()}, **ESTIMATORS}
+PLAIN = {k: c for k, c in CASES.items() if c.draw is not documents}  # whose columns explanations name; not words
 
 
 def data(case: Case, seed: int, n: int = 120, k: int = 3) -> tuple[np.ndarray, np.ndarray]:

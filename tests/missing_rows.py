@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from cases import CASES
+from cases import PLAIN as CASES
 from suffit import (
     GDA,
     LDA,

@@ -21,6 +21,7 @@ SOURCE = ROOT / "src" / "suffit"
 ROOMS = [
     "kernels",
     "data",
+    "text",
     "core",
     "families",
     "tables",
@@ -99,6 +100,7 @@ PAGES = [
     ("docs/first-steps.md", 12),
     ("docs/large-tables.md", 15),
     ("docs/tables.md", 7),
+    ("docs/text.md", 20),
     ("docs/tuning.md", 20),
 ]
 

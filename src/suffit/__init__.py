@@ -15,6 +15,8 @@ _HOME = {
     "BernoulliNB": "estimators.naive_bayes",
     "MultinomialNB": "estimators.text",
     "ComplementNB": "estimators.text",
+    "TextNB": "estimators.texts",
+    "WordCounts": "estimators.word_counts",
     "CategoricalNB": "estimators.categorical",
     "PoissonNB": "estimators.naive_bayes",
     "NaiveBayes": "estimators.naive_bayes",
@@ -39,6 +41,7 @@ _HOME = {
     "Multinomial": "families",
     "MultivariateGaussian": "families",
     "Poisson": "families",
+    "Text": "families",
     "VonMises": "families",
     "DataWarning": "data.warn",
     "DroppedColumnWarning": "data.warn",
@@ -121,10 +124,13 @@ __all__ = [
     "SingularClassWarning",
     "Stats",
     "Summary",
+    "Text",
     "TextColumnWarning",
+    "TextNB",
     "Truth",
     "UnknownCategoryWarning",
     "VonMises",
+    "WordCounts",
     "check_assumptions",
     "check_family",
     "compare",
@@ -165,6 +171,8 @@ if TYPE_CHECKING:
     from .estimators.qda import QuadraticDiscriminantAnalysis
     from .estimators.tables import GenerativeClassifier
     from .estimators.text import ComplementNB, MultinomialNB
+    from .estimators.texts import TextNB
+    from .estimators.word_counts import WordCounts
     from .explain.assumptions import Assumptions, check_assumptions
     from .explain.density import normal_logpdf
     from .explain.parameters import Parameters
@@ -183,6 +191,7 @@ if TYPE_CHECKING:
         Multinomial,
         MultivariateGaussian,
         Poisson,
+        Text,
         VonMises,
     )
     from .families.check import check_family

@@ -106,6 +106,11 @@ def _fits() -> Iterator[tuple[str, Any, Any, Any]]:
     unsorted = (np.ones(2 * ROWS), np.tile([3, 1], ROWS), np.arange(0, 2 * ROWS + 1, 2))
     yield "BernoulliNB", suffit.BernoulliNB(), sparse.csr_matrix(unsorted, shape=(ROWS, 5)), y
     yield "CategoricalNB", suffit.CategoricalNB(), counts, y
+    texts = [" ".join(np.array(["red", "green", "Blue", "grün"])[row % 4]) for row in counts]
+    for given in ({}, {"model": "bernoulli", "ngram_range": (1, 2), "stop_words": ["red"]}, {"hashing": 64}):
+        yield "TextNB", suffit.TextNB(**given), texts, y
+    for analyzer in ("char", "char_wb"):
+        yield "TextNB", suffit.TextNB(analyzer=analyzer, ngram_range=(2, 3)), texts, y
     table = {f"x{j}": gaps[:, j] for j in range(3)} | {f"z{j}": X[:, j] for j in range(3)}
     table |= {"count": counts[:, 0], "time": np.exp(X[:, 0]), "flag": rng.random(ROWS) < 0.5}
     table["word"] = rng.choice(np.array(["red", "green", "blue"]), ROWS)

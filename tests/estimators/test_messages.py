@@ -76,14 +76,15 @@ def test_every_method_says_that_there_is_no_fit_yet(name):
 
 @pytest.mark.parametrize("make", [MultinomialNB, ComplementNB, BernoulliNB])
 @pytest.mark.parametrize("form", [list, np.array, pd.Series, pl.Series, np.vstack, lambda t: pd.DataFrame({"text": t})])
-def test_texts_are_led_to_a_vectorizer(make, form):
-    with pytest.raises(InputError, match=r"'free money now'.*make_pipeline\(CountVectorizer\(\), MultinomialNB\(\)\)"):
+def test_texts_are_led_to_the_model_that_takes_them(make, form):
+    with pytest.raises(InputError, match=r"'free money now'.*use TextNB\(\), which takes them as they are"):
         make().fit(form(TEXTS), SPAM)
+    assert suffit.TextNB().fit(TEXTS, SPAM).score(form(TEXTS), SPAM) == 1.0
     assert make_pipeline(CountVectorizer(), make()).fit(TEXTS, SPAM).score(TEXTS, SPAM) == 1.0
 
 
 def test_texts_given_to_other_models_are_named_too():
-    with pytest.raises(InputError, match=r"list of texts, the first 'free money now'.*CountVectorizer"):
+    with pytest.raises(InputError, match=r"list of texts, the first 'free money now'.*TextNB"):
         GenerativeClassifier().fit(TEXTS, SPAM)
     with pytest.raises(InputError, match=r"list of texts, the first 'free money now'.*GenerativeClassifier"):
         GaussianNB().fit(TEXTS, SPAM)

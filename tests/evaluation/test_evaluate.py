@@ -417,7 +417,8 @@ class TestText:
         assert run.main(["text", "--texts", "sms", "--repeats", "1", "--report"]) == 0
         result = json.loads((tmp_path / "results" / "text.json").read_text())
         rows = {row["model"]: row for row in result["rows"]}
-        assert list(rows) == list(models.TEXT)
+        assert list(rows) == [*models.TEXT, *models.RAW_TEXT]
+        assert rows["TextNB"]["log_loss"] == pytest.approx(rows["suffit MultinomialNB"]["log_loss"], abs=1e-9)
         assert not [(row["model"], row["error"]) for row in rows.values() if row["failed"]]
         for kind in models.NB:
             ours, theirs = rows[f"suffit {kind}"], rows[f"sklearn {kind}"]
@@ -444,6 +445,8 @@ class TestText:
 
     def test_a_second_run_keeps_the_other_texts(self, data, tmp_path, monkeypatch):
         monkeypatch.setattr(models, "TEXT", {"class shares": models.TEXT["class shares"]})
+        monkeypatch.setattr(models, "RAW_TEXT", {})
+        monkeypatch.delitem(text.READERS, "made")
         monkeypatch.setattr(text, "table", lambda result, name: [])
         run.main(["text", "--texts", "sms", "--repeats", "1"])
         mail = text.Texts("mail", ["one two", "two three", "four"] * 10, np.array(["ham", "ham", "spam"] * 10))
@@ -455,6 +458,8 @@ class TestText:
 
     def test_what_is_absent_is_skipped_with_a_reason(self, data, tmp_path, monkeypatch, capsys):
         monkeypatch.setattr(models, "TEXT", {"class shares": models.TEXT["class shares"]})
+        monkeypatch.setattr(models, "RAW_TEXT", {})
+        monkeypatch.delitem(text.READERS, "made")
         monkeypatch.setattr(text, "table", lambda result, name: ["ran"])
         (data / "spamassassin.tar.gz").unlink()
         assert run.main(["text", "--repeats", "1"]) == 0

@@ -10,7 +10,8 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
 import suffit
-from cases import CASES, data, with_holes
+from cases import PLAIN as CASES
+from cases import data, with_holes
 
 LINEAR = {  # every case whose posterior is linear in x
     "family-poisson", "family-geometric", "family-exponential", "family-multinomial", "MultinomialNB", "ComplementNB",

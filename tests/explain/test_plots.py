@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import suffit
-from cases import CASES, data
+from cases import PLAIN as CASES
+from cases import data
 from suffit.explain.plots import plot_calibration, plot_selection
 
 

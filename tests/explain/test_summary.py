@@ -12,7 +12,8 @@ import pytest
 from sklearn.datasets import load_iris
 
 import suffit
-from cases import CASES, data, with_holes
+from cases import PLAIN as CASES
+from cases import data, with_holes
 from suffit import (
     LDA,
     GaussianNB,

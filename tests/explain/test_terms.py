@@ -15,7 +15,8 @@ from scipy import stats as scipy_stats
 from sklearn.datasets import load_iris
 
 import suffit
-from cases import CASES, data, with_holes
+from cases import PLAIN as CASES
+from cases import data, with_holes
 from suffit.families.gaussian.terms import along_the_way
 
 plt.switch_backend("Agg")

@@ -29,12 +29,13 @@ def variants(case: Case, seed: int) -> Iterator[tuple[str, np.ndarray, np.ndarra
         yield "missing", with_holes(X, seed, 0.15), y, one
     yield "weights", X, y, rng.choice([0.1, 0.3, 1.0, 2.5], size=len(y))
     constant = X.copy()
-    constant[:, 1] = X[0, 1]
+    j = min(1, X.shape[1] - 1)
+    constant[:, j] = X[0, j]
     yield "constant", constant.copy(), y, one
-    constant[7, 1] = X[8, 1]
+    constant[7, j] = X[8, j]
     yield "constant but for one row", constant, y, one
     constant = X.copy()
-    constant[y == "bee", 1] = X[np.argmax(y == "bee"), 1]
+    constant[y == "bee", j] = X[np.argmax(y == "bee"), j]
     yield "constant in a class", constant, y, one
     if case.draw in (normal, positive):
         yield "large", X * 1e9, y, one

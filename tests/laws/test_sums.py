@@ -11,7 +11,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import suffit
-from cases import CASES, FAMILIES, WIDE, Case, assert_identical, assert_same, data, mixed, parameters, with_holes
+from cases import (
+    CASES,
+    FAMILIES,
+    WIDE,
+    Case,
+    assert_identical,
+    assert_same,
+    data,
+    documents,
+    mixed,
+    parameters,
+    with_holes,
+)
 from suffit.core.family import families
 from suffit.families.elementwise.shape import Elementwise
 
@@ -29,7 +41,7 @@ def over(cases: dict[str, Case]):
 
 
 every_case = over({**CASES, **WIDE})
-every_separable_case = over({k: c for k, c in CASES.items() if not c.coupled})
+every_separable_case = over({k: c for k, c in CASES.items() if not c.coupled and c.draw is not documents})
 seeds = st.integers(0, 10_000)
 
 
@@ -237,6 +249,8 @@ def present(stats: suffit.Stats, p: int) -> np.ndarray:
         n = np.repeat(stats["n"][:, None], p, axis=1)
         n[:, list(stats.axes["gap"].labels)] -= stats["gone"]
         return n
+    if "word" in stats.axes:
+        return stats["n"][:, None]
     if "pattern" in stats.axes:
         there = [np.unpackbits(np.frombuffer(label, np.uint8), count=p) for label in stats.axes["pattern"].labels]
         return stats["n"][:, None] + stats["part_n"] @ np.array(there)

@@ -7,7 +7,8 @@ import pytest
 from scipy import sparse, stats
 
 import suffit
-from cases import CASES, Case, data, mixed, two, with_holes
+from cases import PLAIN as CASES
+from cases import Case, data, mixed, two, with_holes
 from suffit import ComplementNB, InputError
 from suffit.posterior.novelty import DRAWS
 

@@ -12,7 +12,8 @@ from scipy.special import logsumexp, softmax
 from sklearn.exceptions import ConvergenceWarning
 
 import suffit
-from cases import CASES, Case, blobs, data, two
+from cases import PLAIN as CASES
+from cases import Case, blobs, data, two
 from suffit import GaussianNB, GenerativeClassifier, InputError
 from suffit.posterior.prior_shift import reweighted, shifted_prior
 

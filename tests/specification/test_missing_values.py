@@ -16,7 +16,8 @@ from scipy.special import logsumexp
 from sklearn.covariance import EmpiricalCovariance
 
 import suffit
-from cases import CASES, FAMILIES, assert_identical, assert_same, data, with_holes
+from cases import FAMILIES, assert_identical, assert_same, data, with_holes
+from cases import PLAIN as CASES
 from missing_rows import (
     FULL,
     GAUSSIAN,

@@ -92,8 +92,8 @@ def layout_named(name: str) -> Layout:
 
 
 def _frozen(a: Array) -> Array:
-    """Read-only; numbers that are the same along an axis keep to the room of one."""
-    if not a.flags.writeable and a.dtype == np.float64 and (a.flags.c_contiguous or 0 in a.strides):
+    """Read-only, in one piece; numbers that are the same along an axis keep to the room of one."""
+    if not a.flags.writeable and a.dtype == np.float64 and (a.flags.forc or 0 in a.strides):
         return a
     a = np.ascontiguousarray(a, dtype=np.float64)
     if a.flags.writeable:

@@ -21,7 +21,7 @@ RowIndex: TypeAlias = "slice | NDArray[np.integer] | NDArray[np.bool_]"  # rows,
 Csr: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]] | sparse.csr_matrix[np.float64]"  # or of other numbers
 NumberRows: TypeAlias = "Array | Csr"  # (n, p), read as doubles: those of users may be float32, integers or booleans
 Categories: TypeAlias = "Cells | Csr | Coded"  # (n, p), sparse where they are bins of numbers
-Matrix: TypeAlias = "Cells | Csr | Coded | RowsOfBlocks"  # what a model takes, as its family has it
+Matrix: TypeAlias = "Cells | Csr | Coded | RowsOfBlocks | RowsOfTexts"  # what a model takes, as its family has it
 Value = TypeVar("Value", bound=np.generic)
 
 
@@ -159,6 +159,25 @@ class RowsOfBlocks(ABC):
     def table(self) -> object:
         """The table that the rows were cut from; itself where there is none."""
         return self
+
+
+class RowsOfTexts(ABC):
+    """Rows of one text each; some may be missing."""
+
+    dtype: np.dtype[np.generic] = np.dtype(object)
+    missing: NDArray[np.bool_]  # which are
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows, and one column."""
+        return len(self), 1
+
+    def __len__(self) -> int:
+        return len(self.missing)
+
+    @abstractmethod
+    def __getitem__(self, rows: RowIndex) -> RowsOfTexts:
+        """Some of the rows."""
 
 
 def shown(X: Matrix) -> Any:

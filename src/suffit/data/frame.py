@@ -19,7 +19,7 @@ from .column import ArrayColumn, Column, SeriesColumn, WordColumn, as_objects
 from .errors import InputError
 from .write import native_column
 
-WORDS = "for texts, count their words first: make_pipeline(CountVectorizer(), MultinomialNB())"
+WORDS = "for texts use TextNB(), which takes them as they are"
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from .vocabulary import Vocabulary
+
 Positions = NDArray[np.int64]
 
 
@@ -50,12 +52,12 @@ class Index:
 
     Parameters
     ----------
-    labels : tuple of hashable, or range
+    labels : tuple of hashable, range or Vocabulary
         The labels, in canonical order; ``Index.of`` sorts them.
 
     Attributes
     ----------
-    labels : tuple of hashable, or range
+    labels : tuple of hashable, range or Vocabulary
         The labels.
     position : dict
         Label → place on the axis.
@@ -75,8 +77,8 @@ class Index:
 
     __slots__ = ("_position", "labels")
 
-    def __init__(self, labels: tuple[Hashable, ...] | range) -> None:
-        self.labels = labels  # a range where they are places: of millions of words
+    def __init__(self, labels: tuple[Hashable, ...] | range | Vocabulary) -> None:
+        self.labels = labels  # a range where they are places; words of texts as bytes: there may be millions
         self._position: dict[Hashable, int] | None = None
 
     @classmethod
@@ -104,6 +106,8 @@ class Index:
         if isinstance(self.labels, range) and isinstance(other.labels, range):
             places = np.arange(len(other))
             return np.where(places < len(self), places, -1)
+        if isinstance(self.labels, Vocabulary) and isinstance(other.labels, Vocabulary):
+            return self.labels.find(other.labels)
         position = self.position
         return np.fromiter((position.get(label, -1) for label in other.labels), np.int64, len(other))
 
@@ -113,6 +117,9 @@ class Index:
             return self
         if isinstance(self.labels, range) and isinstance(other.labels, range):
             return self if len(self) >= len(other) else other
+        if isinstance(self.labels, Vocabulary) and isinstance(other.labels, Vocabulary):
+            words = self.labels.union(other.labels)
+            return self if words is self.labels else other if len(words) == len(other) else Index(words)
         if all(label in self.position for label in other.labels):
             return self
         if all(label in other.position for label in self.labels):
@@ -124,6 +131,8 @@ class Index:
         places = np.fromiter(places, np.int64)
         if isinstance(self.labels, range) and np.array_equal(places, np.arange(len(places))):
             return Index.range(len(places))
+        if isinstance(self.labels, Vocabulary):
+            return Index(self.labels.take(places))
         return Index(tuple([self.labels[i] for i in places.tolist()]))
 
     def __len__(self) -> int:
@@ -132,7 +141,7 @@ class Index:
     def __eq__(self, other: object) -> bool:
         if self is other or not isinstance(other, Index):
             return self is other
-        if isinstance(self.labels, range) == isinstance(other.labels, range):
+        if type(self.labels) is type(other.labels):
             return self.labels == other.labels
         return len(self) == len(other) and tuple(self.labels) == tuple(other.labels)
 
@@ -144,6 +153,8 @@ class Index:
         return f"Index({len(self)}: {shown})"
 
     def __reduce__(self) -> tuple[object, ...]:
+        if isinstance(self.labels, Vocabulary):
+            return (Index, (self.labels,))
         if self.labels == tuple(range(len(self))) and all(type(label) is int for label in self.labels):
             return (Index.range, (len(self),))
         return (Index, (self.labels,))

@@ -97,7 +97,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
     _form: str  # the kind of table that was learned first
     _grows: bool = False  # whether the number of columns may grow (word ids)
     n_features_in_: int
-    _text_way_out = "encode it as numbers or drop it, or use GenerativeClassifier, which takes categories"
+    _text_way_out = "encode it as numbers or drop it, or use GenerativeClassifier, which takes categories and texts"
     _decision_prior = staticmethod(log_prior)
 
     # --- learn
@@ -780,7 +780,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
             read = self._read_X_known(rows) if isinstance(rows, dict) else rows
             return explain_rows(solution, read, pair, columns, owners, "dict")
 
-        return picture(explain, shown(data), solution.scorer.additive, most)
+        return picture(explain, self._shown_rows(data), solution.scorer.additive, most)
 
     def summary(
         self, X: TableLike | None = None, y: LabelsLike | None = None, sample_weight: WeightsLike = None
@@ -1185,6 +1185,10 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
     def _columns_of_density(self) -> tuple[Sequence[str], NDArray[np.int64] | None]:
         """The same of the columns of the density's model."""
         return self._columns_of_model()
+
+    def _shown_rows(self, data: Matrix) -> Any:
+        """Rows with a cell for each column that explanations name."""
+        return shown(data)
 
     def _drawn_rows(self, n: int) -> Matrix:
         """Rows drawn from the model, as it reads them."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Real
-from typing import ClassVar, cast
+from typing import ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.stats import Stats
 from ..data.arrays import Array
+from ..data.inputs import LabelsLike, TableLike, WeightsLike
 from ..data.validate import Prior
 from ..data.warn import warn_once
 from ..families.tuning import TEMPERED
@@ -37,6 +40,46 @@ class SmoothedNB(GenerativeEstimator):
     fit_prior: bool
     class_prior: Prior
     calibrate: str | None
+
+    def fit(
+        self,
+        X: TableLike,
+        y: LabelsLike | None = None,
+        sample_weight: WeightsLike = None,
+        feature_names: Sequence[str] | None = None,
+    ) -> Self:
+        """Learn these rows, in place, and forget everything learned before.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels of any kind.
+        sample_weight : array-like of shape (n_samples,), optional
+            A weight of 2 is the row twice.
+        feature_names : sequence of str, optional
+            What the columns are called in explanations and summaries, where X has no names: the words of a
+            vectoriser, ``vectoriser.get_feature_names_out()``.
+
+        Returns
+        -------
+        self
+
+        """
+        before = dict(self.__dict__)
+        super().fit(X, y, sample_weight)
+        if feature_names is None:
+            return self
+        names, n = tuple(map(str, feature_names)), len(self._fit.known.columns)
+        if self._names_words or len(names) != n:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            why = "its words name themselves" if self._names_words else f"X has {n} columns, and there are {len(names)}"
+            raise ValueError(f"feature_names: {why}; give one name for each column, or None")
+        self._fit = replace(self._fit, known=replace(self._fit.known, columns=names))
+        return self
+
+    _names_words: ClassVar[bool] = False  # whether columns have names that no user can give
 
     def _check_alpha(self, n_features: int | None = None) -> float | str | Array:
         """``alpha`` as a number, an array by column, or a way to choose; below 1e-10 only with ``force_alpha``."""

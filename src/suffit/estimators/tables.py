@@ -17,7 +17,7 @@ from ..core.family import Family
 from ..core.model import Model
 from ..core.solution import Solution
 from ..core.stats import CLASS, BlockSums
-from ..data.arrays import Array, BlockRows, Cells, Coded, Matrix
+from ..data.arrays import Array, BlockRows, Cells, Coded, Matrix, RowsOfTexts
 from ..data.column import BOOLEAN, INTEGER, NUMBER, ArrayColumn, as_objects
 from ..data.errors import InputError
 from ..data.frame import Frame, Template, read_frame, unmasked
@@ -27,8 +27,10 @@ from ..data.similar import IGNORED, SAMPLE_ROWS, UNKNOWN, some_rows, unknown_val
 from ..data.validate import Prior, class_codes, common_dtype, read_labels, read_weight
 from ..data.warn import ABSENT, DataWarning, DroppedColumnWarning, TextColumnWarning, UnknownCategoryWarning, warn_once
 from ..explain.parameters import BlockParameters
+from ..explain.terms import Explanation
 from ..families.counts.categorical import Categorical
 from ..families.counts.scores import CategoricalScorer
+from ..families.counts.text_scores import TextScorer, most_telling
 from ..families.product import LIKE_THE_FIRST, Product, ProductScorer
 from ..families.tuning import Tuning
 from ..kernels.runtime.threads import SMALL_MATRIX, one_blas_thread
@@ -40,6 +42,7 @@ from ..tables.row_sample import sample
 from ..tables.schema import DROPPED, BlockSpec, Schema, TableRows
 from ..tables.structures import Guard, Proposal, Proposals, Selection, nothing_to_compare, select
 from ..tables.translation import in_common
+from ..text.documents import Texts, no_texts
 from .base import GenerativeEstimator, generator
 from .checks import check_same_classes, declared_classes
 from .fitted import Fitted
@@ -593,6 +596,38 @@ class GenerativeClassifier(GenerativeEstimator):
     def _columns_of_density(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
         return _used_and_owners(self._plain)
 
+    def explain(self, X: TableLike, classes: ClassesLike = None) -> Explanation:
+        """Return log p(a | x)/p(b | x) of each row as the prior and what every column adds.
+
+        What a column of texts adds is shown with the words that say most.
+
+        Parameters
+        ----------
+        X : data frame, dict of columns or array-like of shape (n_samples, n_features)
+        classes : pair of labels, optional
+            a and b; by default the two most probable classes of each row.
+
+        Returns
+        -------
+        Explanation
+            The terms of every row.
+        """
+        found = super().explain(X, classes)
+        solution = self._fitted.solution
+        each = zip(self._seen.specs, cast(ProductScorer, solution.scorer).scorers, strict=True)
+        texts = [(spec, cast(TextScorer, s)) for spec, s in each if spec.reads == "texts" and spec.power]
+        if not texts:
+            return found
+
+        def notes(row: int, column: str) -> str:
+            at = np.array([row])
+            a, b, frame = found.first[at], found.second[at], cast(Frame, found.data).rows(at)
+            here = [(spec, s) for spec, s in texts if spec.columns == (column,)]
+            parts = [(s, s.word_terms(cast(Texts, spec.matrix(frame)), a, b), spec.power) for spec, s in here]
+            return most_telling([(s, terms, power * solution.power) for s, terms, power in parts])
+
+        return replace(found, notes=notes)
+
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> Cells:
         """Return the names of the columns that the model uses.
 
@@ -744,7 +779,9 @@ class GenerativeClassifier(GenerativeEstimator):
         one_each = np.eye(n, len(self._model.classes))
         blocks = zip(self._plain.specs, cast(ProductScorer, self._density_solution().scorer).scorers, strict=True)
         typical = [
-            scorer.filled(_all_missing(spec, n), one_each) if spec.reads == "categories" else scorer.centres[:n]
+            scorer.filled(_all_missing(spec, n), one_each)
+            if spec.reads in ("categories", "texts")
+            else scorer.centres[:n]
             for spec, scorer in blocks
         ]
         columns = self._columns(BlockRows(tuple(typical)))
@@ -790,6 +827,8 @@ class GenerativeClassifier(GenerativeEstimator):
 
 
 def _missing_cells(part: Matrix) -> NDArray[np.bool_]:
+    if isinstance(part, RowsOfTexts):
+        return part.missing[:, None]
     return part.codes < 0 if isinstance(part, Coded) else np.isnan(np.asarray(part))
 
 
@@ -817,7 +856,9 @@ def _with_missing(values: Cells, gone: NDArray[np.bool_]) -> Cells:
     return out
 
 
-def _all_missing(spec: BlockSpec, n: int) -> Cells:
+def _all_missing(spec: BlockSpec, n: int) -> Matrix:
+    if spec.reads == "texts":
+        return no_texts(n)
     if spec.reads == "categories":
         return np.full((n, len(spec.columns)), None, dtype=object)
     return np.full((n, len(spec.columns)), np.nan)
@@ -826,6 +867,8 @@ def _all_missing(spec: BlockSpec, n: int) -> Cells:
 def _decoded(part: Matrix, j: int) -> Cells:
     if isinstance(part, Coded):
         return part.decoded()[:, j]
+    if isinstance(part, Texts):
+        return part.cells()
     return np.asarray(part)[:, j]
 
 

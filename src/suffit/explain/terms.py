@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 AT_ONCE = 1 << 20  # terms of so many cells are made together
 DRAWN_IN = 16  # times that a row too far out is drawn in, as predictions have it
 SHOWN_ROWS, SHOWN_COLUMNS = 10, 8  # of the table in a notebook
-REST = {"spread": "spread of the classes", "zeros": "a row of zeros"}  # what belongs to no column, in words
+REST = {
+    "spread": "spread of the classes",
+    "zeros": "a row of zeros",
+    "empty": "an empty text",
+}  # what belongs to no column, in words
 OUTLIER_RATE = "the chance of an outlier"
 CALIBRATION = "the isotonic calibration"
 CERTAIN = 1e6  # odds beyond this are said as "more than"
@@ -51,7 +55,7 @@ class Explanation:
         The log-odds of the prior.
     rest : ndarray of shape (n,)
         What belongs to no column: the spread of the classes (joint columns with a covariance for each class), or the
-        evidence of a row of zeros (sparse rows).
+        evidence of a row of zeros (sparse rows) or of an empty text.
     parts : ndarray or sparse array of shape (n, p)
         What each column adds.
     outlier_term : ndarray of shape (n,)
@@ -63,13 +67,15 @@ class Explanation:
     columns : sequence of str
         The names of the columns.
     rest_name : str
-        "spread" or "zeros".
+        "spread", "zeros" or "empty".
     outlier_rate : float
         The probability that the columns of a row carry no information about its class.
     data : object
         The rows, to show their values.
     form : str
         The kind of table that they came in.
+    notes : callable, optional
+        Of a row and a column, which of its words tell.
     table : data frame
         The same as ``to_frame()``.
 
@@ -101,6 +107,7 @@ class Explanation:
     outlier_rate: float  # the probability that a row is one
     data: object = field(repr=False)  # the rows, to show their values
     form: str = field(repr=False)  # the kind of table that they came in
+    notes: Callable[[int, str], str] | None = field(default=None, repr=False)  # of a row and a column, what tells
 
     def __len__(self) -> int:
         return len(self.total)
@@ -280,6 +287,9 @@ class Explanation:
             value = cast(Array, self.data)[i, j]
         if is_missing(value):
             return f"{name} (missing)"
+        words = "" if self.notes is None else self.notes(i, name)
+        if words:
+            return f"{name} ({words})"
         return f"{name} = {value:.4g}" if isinstance(value, float | np.floating) else f"{name} = {value}"
 
     def __repr__(self) -> str:
@@ -375,7 +385,7 @@ def explain_rows(
     terms = [_terms(solution, X[s:e], first[s:e], second[s:e], owners, len(columns)) for s, e in blocks]
     beside_zeros = is_sparse(terms[0][0])
     parts: Array | Csr
-    if is_sparse(X):
+    if beside_zeros:
         parts = cast(Csr, sparse.vstack([sparse.csr_array(t[0]) for t in terms], format="csr"))
     else:
         parts = np.concatenate([cast(Array, t[0]) for t in terms])

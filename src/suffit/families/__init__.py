@@ -10,6 +10,7 @@ from . import counts, elementwise, gaussian
 from .counts.binned import Binned
 from .counts.categorical import Categorical
 from .counts.multinomial import Multinomial
+from .counts.text import Text
 from .elementwise.bernoulli import Bernoulli
 from .elementwise.beta import Beta
 from .elementwise.exponential import Exponential
@@ -34,6 +35,7 @@ __all__ = [
     "Multinomial",
     "MultivariateGaussian",
     "Poisson",
+    "Text",
     "VonMises",
 ]
 

@@ -11,9 +11,11 @@ import numpy as np
 
 from ..core.family import Scorer
 from ..data.arrays import Array
+from ..text.documents import read_texts
 from .columns import IndependentColumns
 from .counts.multinomial import MultinomialScorer
 from .counts.scores import CategoricalScorer
+from .counts.text_scores import TextScorer
 from .elementwise.shape import Elementwise
 
 if TYPE_CHECKING:
@@ -39,12 +41,16 @@ def sums_to_one(case: Case) -> None:
     """The density sums or integrates to 1, and draws follow it."""
     scorer = case.scorer()
     for c in range(scorer.n_classes):
-        if not isinstance(scorer, MultinomialScorer | CategoricalScorer):
+        if not isinstance(scorer, MultinomialScorer | CategoricalScorer | TextScorer):
             _of_numbers(case, c)
             continue
         X = scorer.sample(np.full(DRAWS, c, np.int32), case.rng(3 + c))
         if isinstance(scorer, MultinomialScorer):  # of one word
             _shares(case, np.exp(scorer.scores(np.eye(X.shape[1]))[:, c]), X.sum(axis=0))
+        elif isinstance(scorer, TextScorer):  # likewise
+            words = np.array(list(scorer.names), dtype=object)[:, None]
+            counts = np.asarray(scorer.family.counted(read_texts(X), scorer.stats).sum(axis=0)).reshape(-1)
+            _shares(case, np.exp(scorer.scores(read_texts(words))[:, c]), counts)
         else:
             _shares(case, np.exp(scorer.tables[0][c]), np.bincount(scorer.codes(X)[:, 0]).astype(np.float64))
 

@@ -20,6 +20,7 @@ from ..data.arrays import Array, Matrix
 from ..data.frame import Frame
 from ..data.labels import Index
 from ..data.rows import Rows
+from ..data.vocabulary import Vocabulary
 from ..data.warn import no_warnings
 from ..estimators.base import GenerativeEstimator
 from ..estimators.fitted import ClassPrior, Fitted
@@ -27,6 +28,8 @@ from ..families.counts.binned import Binned
 from ..families.counts.categorical import CATEGORIES, Categorical
 from ..families.counts.multinomial import GAP, WORDS, Multinomial
 from ..families.counts.scores import DENSE_LIMIT
+from ..families.counts.text import WORDS as TOKENS
+from ..families.counts.text import Text
 from ..families.elementwise.shape import ELEMENTWISE, ORDER, Elementwise
 from ..families.gaussian.diagonal import MOMENTS, Gaussian
 from ..families.gaussian.few_rows.kept import KEPT, LARGEST, ROW
@@ -36,7 +39,7 @@ from ..posterior.calibrate import Calibration
 from ..tables.schema import BlockSpec, Schema
 from .container import refuse
 
-READS = {"numbers", "categories", "missing", "codings"}
+READS = {"numbers", "categories", "texts", "missing", "codings"}
 METHODS = ("temperature", "isotonic")
 MOST_CATEGORIES = 1 << 25  # of all columns, those that no row has among them
 TRIED = 3  # classes whose means are predicted
@@ -154,6 +157,7 @@ COLLECTED: dict[Any, Callable[[Any], tuple[Layout, Mapping[str, Index]]]] = {  #
     Categorical.collect: lambda family: (CATEGORIES, {}),
     Binned.collect: lambda family: (CATEGORIES, {}),
     Multinomial.collect: lambda family: (WORDS, {}),
+    Text.collect: lambda family: (family.layout, {}),
 }
 
 
@@ -200,6 +204,13 @@ def _check_categories(family: Family, labels: Index, p: int, columns: Sequence[s
             refuse(f"its columns have more than {MOST_CATEGORIES} categories")
 
 
+def _check_words(family: Family, labels: Index, p: int, columns: Sequence[str]) -> None:
+    """Words, or the numbers of hashes."""
+    width = cast(Text, family).hashing
+    if labels != Index.range(width) if width is not None else not isinstance(labels.labels, Vocabulary):
+        refuse("it has other words than its family")
+
+
 def _tops(pairs: list[tuple[int, object]]) -> dict[int, int]:
     """The largest integer category of each column that makes all integers below it categories, too."""
     found: dict[int, int] = {}
@@ -214,6 +225,7 @@ LABELS: dict[str, Callable[[Family, Index, int, Sequence[str]], None]] = {
     ROW: _check_rows,
     GAP: _check_gaps,
     CATEGORY: _check_categories,
+    TOKENS: _check_words,
 }
 
 
@@ -239,6 +251,8 @@ def _check_spec(spec: BlockSpec, names: set[Hashable]) -> None:
         refuse(f"it has a block of weight {spec.power!r}")
     if spec.reads == "categories" and not isinstance(spec.family, Categorical):
         refuse(f"it has categories of the family {spec.family.key!r}")
+    if (spec.reads == "texts") != isinstance(spec.family, Text) or (spec.reads == "texts" and len(spec.columns) != 1):
+        refuse("it has texts of another family, or another family of texts")
     for coding in spec.codings:
         if len(coding.scales) not in (0, coding.width) or not all(0 < s < np.inf for s in coding.scales):
             refuse("it has a column that is divided by no number")

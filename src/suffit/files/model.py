@@ -42,7 +42,7 @@ Estimator: TypeAlias = "GenerativeEstimator | Decision"
 
 HOMES = {
     "GaussianNB": "naive_bayes", "BernoulliNB": "naive_bayes", "PoissonNB": "naive_bayes", "NaiveBayes": "naive_bayes",
-    "MultinomialNB": "text", "ComplementNB": "text", "CategoricalNB": "categorical",
+    "MultinomialNB": "text", "ComplementNB": "text", "TextNB": "texts", "CategoricalNB": "categorical",
     "GaussianDiscriminantAnalysis": "gda", "LinearDiscriminantAnalysis": "lda", "QuadraticDiscriminantAnalysis": "qda",
     "GenerativeClassifier": "tables", "Decision": "decision",
 }  # fmt: skip
@@ -256,7 +256,7 @@ def _read_state(estimator: GenerativeEstimator, entry: object, reader: Reader) -
         reader.record(state["class_prior"], ClassPrior),
         _read_labels(state["labels"]),
         np.dtype(floats),
-        cls._decision_prior,
+        estimator._decision_prior,
         None if state["calibration"] is None else reader.record(state["calibration"], Calibration),
         _read_remarks(state["said"], state["unsaid"]),
     )

@@ -17,6 +17,7 @@ from ..core.packing import Packed, unpacked
 from ..core.stats import CLASS, COUNTS, FEATURE, Layout, Stats, layout_named
 from ..data.arrays import Array
 from ..data.labels import Index
+from ..data.vocabulary import Vocabulary
 from ..families.tuning import Trial as TunedTrial
 from ..families.tuning import Tuning
 from ..posterior.calibrate import Report, Trial
@@ -152,6 +153,8 @@ class Reader:
         [(how, content)] = entry.items()
         if how == "range" and type(content) is int and content >= 0:
             return Index.range(content)
+        if how == "words":
+            return Index(self._vocabulary(*only(content, "bytes", "lengths")))
         if how == "bytes":
             grid = self._stored(content)
             if grid.dtype != np.uint8 or grid.ndim != 2 or not grid.size:
@@ -166,6 +169,21 @@ class Reader:
         if len(set(labels)) < len(labels) or any(label != label for label in labels):
             refuse("it has an axis with a label that comes twice")
         return Index(labels)
+
+    def _vocabulary(self, data: object, lengths: object) -> Vocabulary:
+        """Words, which must be texts, different, and in their order."""
+        letters, sizes = self._stored(data), self._stored(lengths)
+        if letters.dtype != np.uint8 or letters.ndim != 1 or sizes.dtype.kind != "u" or sizes.ndim != 1:
+            refuse("it has words that are none")
+        places = np.concatenate([[0], np.cumsum(sizes, dtype=np.uint64)]).astype(np.int64)
+        if sizes.size and (sizes.max() > len(letters) or (sizes == 0).any()):
+            refuse("it has words that are none")
+        words = Vocabulary(letters.astype(np.uint8, copy=False), places)
+        try:
+            known = places[-1] == len(letters) and Vocabulary.of(words) == words
+        except UnicodeError:
+            known = False
+        return words if known else refuse("it has words that are no texts, or not in their order")
 
     # --- arrays
 

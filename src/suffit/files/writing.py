@@ -20,6 +20,7 @@ from ..core.family import Family, families
 from ..core.packing import Deflated, packed
 from ..core.stats import LAYOUTS, Stats
 from ..data.labels import Index
+from ..data.vocabulary import Vocabulary
 from ..families.tuning import Tuning
 from ..posterior.calibrate import Trial
 from ..tables.schema import Schema
@@ -139,6 +140,10 @@ class Writer:
         """As briefly as they can be: places, bytes of one length, categories by column, or one by one."""
         if isinstance(labels, range):
             return {"range": len(labels)}
+        if isinstance(labels, Vocabulary):
+            lengths = np.diff(labels.places)
+            sizes = lengths.astype(np.min_scalar_type(int(lengths.max(initial=0))))
+            return {"words": {"bytes": self._kept(labels.data, "words"), "lengths": self._kept(sizes, "lengths")}}
         texts = [label for label in labels if type(label) is bytes]
         if labels and len(texts) == len(labels) and len(set(map(len, texts))) == 1:
             grid = np.frombuffer(b"".join(texts), np.uint8).reshape(len(labels), -1)

@@ -19,7 +19,7 @@ from ..data.frame import Frame
 from ..data.rows import Rows
 from ..data.similar import way_out
 from ..data.warn import DataWarning, warn_once
-from ..families import Bernoulli, Binned, Categorical, Gaussian
+from ..families import Bernoulli, Binned, Categorical, Gaussian, Text
 from ..families.columns import IndependentColumns
 from ..families.elementwise.shape import Elementwise
 from ..families.gaussian.diagonal import PRIOR_ROWS
@@ -36,6 +36,7 @@ from .candidates import (
 )
 from .column_family_loo import BIC, CRITERIA, LOO, compared
 from .column_values import categories_explain, column_moments, column_range
+from .free_text import AS_TEXT, words_of_texts
 from .schema import DROPPED, BlockSpec, Choice, Schema, shown
 
 SAMPLE_ROWS = 20_000  # rows that the choice of families rests on, where there are more
@@ -46,13 +47,15 @@ FEW_CATEGORIES = 30  # integers of no more distinct values than this may be cate
 LARGEST_COUNT = 1_000  # integers up to this may be counts of events
 EXACT = 2.0**53  # integers from here on may be alike as float64
 OWN_VALUE = 0.5  # a column of categories with more distinct values than this share of its rows names the rows
+FEWEST_TEXTS = 5  # different ones that a column of free text has
 SURELY = 10.0  # by how much a family's BIC must exceed the Gaussian's
 
 DROP, AS_ASKED, CONSTANT = "drop", "set by the user", "every value is"
 NO_COLUMN = "no column can be used, so every prediction is the class shares: "
 IDENTIFIER = "an identifier rather than a feature"
 
-SHOWN = {id(f): shown(f) for f in (AS_BINARY, *SHARED.values())}
+_KNOWN: tuple[Family, ...] = (AS_BINARY, AS_TEXT, *SHARED.values())
+SHOWN = {id(f): shown(f) for f in _KNOWN}
 
 Verdict: TypeAlias = tuple[Family | None, str]  # a family, or None for a column that is dropped; and why
 
@@ -176,11 +179,14 @@ def _blocks(
         key = id(family), reason == AS_ASKED, wish.columns if wish is not None and wish.joint else None
         if key not in alike:
             alike[key] = SHOWN.get(id(family)) or shown(family), family, []
-        choices.append(Choice(name, kinds[name], alike[key][0], reason, _hint(name, few.columns[name], reason)))
+        kind = "text" if isinstance(family, Text) else kinds[name]
+        choices.append(Choice(name, kind, alike[key][0], reason, _hint(name, few.columns[name], reason)))
         alike[key][2].append(name)
     grouped: dict[Any, tuple[Family, str, tuple[str, ...] | None, list[str]]] = {}
     for (_, asked, joint), (_, family, names) in alike.items():
         reads = "numbers"
+        if isinstance(family, Text):
+            reads = "texts"
         if isinstance(family, Categorical):
             family, reads = replace(family, every_integer=False, unknown=family.unknown or unknown), "categories"
         lenient = isinstance(family, IndependentColumns) and not asked
@@ -216,10 +222,13 @@ def _wished(family: Family | str, name: str, kind: str) -> Family:
         family = made(prior_rows=PRIOR_ROWS) if issubclass(made, Gaussian) else made()
     if kind in (NESTED, MIXED, DATE):
         raise unreadable(name, kind, _dropped(name))
-    if kind == CATEGORICAL and not isinstance(family, Categorical):
+    if kind == CATEGORICAL and not isinstance(family, Categorical | Text):
         raise InputError(
-            f"column {name!r}: {family.key} needs numbers, but the column is text; use Categorical(), or convert it"
+            f"column {name!r}: {family.key} needs numbers, but the column is text; use Categorical(), Text() where it "
+            "holds words, or convert it"
         )
+    if isinstance(family, Text) and kind not in (CATEGORICAL, EMPTY):
+        raise InputError(f"column {name!r}: text needs texts, but the column holds {kind} values; use another family")
     return family
 
 
@@ -286,8 +295,15 @@ class ColumnSample:
             spread = _spread(self.few.columns[name], self.few_rows)
             if self.few is not self.frame and not 1 < spread[0] <= FEW_CATEGORIES:
                 spread = _spread(whole, self.rows)
-            return _for_categories(*spread)
+            alike = max(FEWEST_TEXTS - 1.0, OWN_VALUE * spread[1])
+            return (spread[0] > alike and self._text(name)) or _for_categories(*spread)
         return self._numbers(name, kind)
+
+    def _text(self, name: str) -> Verdict | None:
+        """Of values that are hardly ever the same: free text, whose words come again in other rows."""
+        column = self.few.columns[name]
+        found = None if way_out(name, column.categories()[0]) else words_of_texts(column, self.few_rows)
+        return None if found is None else (AS_TEXT, f"free text, {found} words")
 
     def _numbers(self, name: str, kind: str) -> Verdict | Numbers:
         every = self.frame.columns[name].numbers()

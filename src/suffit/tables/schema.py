@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..core.family import Family
 from ..data.arrays import Array, Coded, Matrix, RowIndex, RowsOfBlocks, freeze
-from ..data.column import BOOLEAN, EMPTY, INTEGER, NUMBER, ArrayColumn
+from ..data.column import BOOLEAN, CATEGORICAL, EMPTY, INTEGER, NUMBER, ArrayColumn
 from ..data.errors import InputError, check_finite
 from ..data.frame import Frame
 from ..data.warn import MissingValuesWarning, warn_once
@@ -22,6 +22,7 @@ from ..families.columns import IndependentColumns
 from ..families.counts.binned import bin_names
 from ..families.elementwise.bernoulli import Bernoulli
 from ..families.product import Block, Product
+from ..text.documents import Texts, column_texts, no_texts
 
 DROPPED = "dropped"
 UNSEEN = -2  # in place of a place among categories
@@ -101,7 +102,7 @@ class BlockSpec:
 
     family: Family
     columns: tuple[str, ...]
-    reads: str  # "numbers", "categories", "missing values" (what is missing) or "codings" (as these say)
+    reads: str  # "numbers", "categories", "texts", "missing" (what is missing) or "codings" (as these say)
     codings: tuple[Coding, ...] = ()
     power: float = 1.0
     lenient: bool = False  # whether values outside the family's support are missing: it was not the user's choice
@@ -141,6 +142,8 @@ class BlockSpec:
             for j, (_, column) in enumerate(coded):
                 codes[:, j] = column
             return Coded(codes, tuple(tuple(categories) for categories, _ in coded))
+        if self.reads == "texts":
+            return _texts(frame, self.columns[0])
         if self.reads == "codings":
             ends = np.cumsum([0, *(coding.width for coding in self.codings)]).tolist()
             marks = all((coding.categories or coding.edges) and not coding.scales for coding in self.codings)
@@ -189,6 +192,18 @@ def _categories(frame: Frame, name: str) -> tuple[list[Hashable], NDArray[np.int
         raise InputError(
             f"column {name!r}: a category must be a single value, found {column.kind()} values; use one value per cell"
         ) from None
+
+
+def _texts(frame: Frame, name: str) -> Texts:
+    column = frame.columns.get(name)
+    if column is None:
+        return no_texts(frame.n_rows)
+    kind = column.kind()
+    if kind not in (CATEGORICAL, EMPTY):
+        raise InputError(
+            f"column {name!r}: expected texts, as at fit, found {kind} values; convert the column, or set it to missing"
+        )
+    return no_texts(frame.n_rows) if kind == EMPTY else column_texts(column)
 
 
 def _missing(frame: Frame, name: str) -> Array:

@@ -109,12 +109,17 @@ class Structure:
     name: str
     specs: tuple[BlockSpec, ...]
     joint: int | None = None
+    some: bool = False  # whether it is of some columns alone, to give them a weight of their own
 
     @property
     def is_density(self) -> bool:
         """Whether it is one of the columns themselves, and not of marks for their categories or bins."""
         marked = any(c.categories or c.edges for p in self.specs for c in p.codings)
-        return not marked and not any(isinstance(p.family, Binned) and p.family.edges is None for p in self.specs)
+        return (
+            not marked
+            and not self.some
+            and not any(isinstance(p.family, Binned) and p.family.edges is None for p in self.specs)
+        )
 
 
 # --- the structures
@@ -126,10 +131,13 @@ def structures(schema: Schema, held: Held) -> list[Structure]:
     kinds = {c.column: c.kind for c in schema.choices}
     plain = {n: p for p in schema.specs if p.reads != "missing" for n in p.columns}
     missing = tuple(p for p in schema.specs if p.reads == "missing")
-    used = held.keyed.in_order(schema.used)
+    texts = _only(schema, [n for n in schema.used if plain[n].reads == "texts"])
+    used = [n for n in held.keyed.in_order(schema.used) if plain[n].reads != "texts"]
     categories = [n for n in used if isinstance(plain[n].family, Categorical) and kinds[n] == CATEGORICAL]
     numeric = [n for n in used if kinds[n] in (NUMBER, INTEGER) and plain[n].family.key != "bernoulli"]
     found = [Structure(NAIVE, schema.specs)]
+    if texts and used:  # the words of a text are many, and depend on each other: they have a weight of their own
+        found += [Structure("text", texts, some=True), Structure("without text", _only(schema, used), some=True)]
     rest = tuple(n for n in schema.used if n not in numeric)
     if numeric:
         bins = BlockSpec(Binned(), tuple(numeric), "numbers")
@@ -144,7 +152,8 @@ def structures(schema: Schema, held: Held) -> list[Structure]:
         use = {n: c for n, c in coding.items() if n not in categories or c.categories}
         width = sum(c.width for c in use.values())
         if 1 < width <= min(MOST_COLUMNS, WIDE * len(held.rows)) and width**3 * _patterns(frame, use) <= MOST_WORK:
-            found.append(Structure(name, (BlockSpec(JOINT, tuple(use), "codings", tuple(use.values())), *missing), 0))
+            joint = BlockSpec(JOINT, tuple(use), "codings", tuple(use.values()))
+            found.append(Structure(name, (joint, *texts, *missing), 0))
     return found
 
 

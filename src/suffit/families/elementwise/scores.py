@@ -95,7 +95,7 @@ def solved_forms(family: Elementwise, n: Array, t: Array) -> tuple[Form, Form | 
     """
     K, p, order = t.shape
     portions = row_blocks(p, K * order, SOLVED_CELLS)
-    if len(portions) == 1:
+    if len(portions) <= 1:
         return _forms_of(family, family.natural(n, t))
     theta, zero = np.empty((p, order, K)), cast(Array, np.zeros((p, order, K), np.int8))  # few bits do
 

@@ -1,0 +1,1 @@
+"""Texts: how they are read, cut into tokens, and counted."""
