@@ -21,7 +21,7 @@ CEILING = {
     "tables": (9, 4),
     "posterior": (0, 0),
     "explain": (9, 0),
-    "estimators": (28, 4),
+    "estimators": (30, 5),
     "figures": (20, 0),
     "comparison": (40, 0),
     "files": (20, 4),

@@ -140,6 +140,29 @@ def test_a_read_only_folder_is_an_error_that_changes_nothing(tmp_path: Path):
         folder.chmod(0o755)
 
 
+UNLISTED = """
+import os, sys
+from pathlib import Path
+from suffit.files.atomic import write_whole
+if os.geteuid() == 0:
+    os.setuid(65534)
+write_whole(Path(sys.argv[1]) / "model.suffit", b"new")
+print(open(Path(sys.argv[1]) / "model.suffit", "rb").read())
+"""
+
+
+def test_a_folder_that_cannot_be_listed_takes_a_file(tmp_path: Path):
+    for parent in (tmp_path, *tmp_path.parents[:3]):
+        parent.chmod(parent.stat().st_mode | 0o755)
+    folder = tmp_path / "drop"
+    folder.mkdir()
+    folder.chmod(0o333)
+    try:
+        assert run(UNLISTED, folder) == ["b'new'"]
+    finally:
+        folder.chmod(0o755)
+
+
 FULL = """
 import os, subprocess, sys
 from suffit.files.atomic import write_whole

@@ -19,6 +19,27 @@ class Kind(StrEnum):
     arrow = "arrow"
 
 
+class Structure(StrEnum):
+    """How columns depend on each other."""
+
+    auto = "auto"
+    naive = "naive"
+
+
+class Labels(StrEnum):
+    """What to do with rows that have none."""
+
+    error = "error"
+    drop = "drop"
+
+
+class Calibrate(StrEnum):
+    """How probabilities are calibrated."""
+
+    temperature = "temperature"
+    isotonic = "isotonic"
+
+
 Files = Annotated[
     list[str], typer.Argument(metavar="FILES...", help="CSV, TSV, Parquet, Arrow or JSON lines; globs; -")
 ]

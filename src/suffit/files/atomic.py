@@ -65,7 +65,10 @@ def _write(path: Path, content: bytes, mode: int | None) -> None:
 def _sync_folder(folder: Path) -> None:
     """Bring the new name to the disk, where folders can be opened and the file system has a way."""
     if hasattr(os, "O_DIRECTORY"):
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        except PermissionError:  # a folder that may be written to, and not listed
+            return
         try:
             os.fsync(handle)
         except OSError as error:

@@ -30,6 +30,8 @@ class Translated(NamedTuple):
 
 def in_common(mine: Schema, theirs: Schema, a: BlockSums, b: BlockSums) -> tuple[Translated, Translated] | None:
     """Both under the structures of the first; None where the second has not all of their blocks, or not in its sums."""
+    if set(mine.used) != set(theirs.used) or _missing(mine) != _missing(theirs):
+        return None
     found = {_kind(spec): (spec, part) for spec, part in zip(theirs.specs, b.parts, strict=True)}
     seen = _categories(mine, a), _categories(theirs, b)
     pairs: list[tuple[BlockSpec, Stats]] = []
@@ -50,6 +52,11 @@ def in_common(mine: Schema, theirs: Schema, a: BlockSums, b: BlockSums) -> tuple
 def _as_one(schema: Schema, blocks: Sequence[tuple[BlockSpec, Stats]]) -> Translated:
     specs, parts = zip(*blocks, strict=True) if blocks else ((), ())
     return Translated(replace(schema, specs=specs), BlockSums(parts))
+
+
+def _missing(schema: Schema) -> set[tuple[str, ...]]:
+    """The columns whose missing values are evidence."""
+    return {spec.columns for spec in schema.specs if spec.reads == "missing"}
 
 
 def _kind(spec: BlockSpec) -> tuple[object, ...]:

@@ -1,0 +1,235 @@
+"""The verbs that say something of each row: what each takes, and what it hands on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .console import Progress, say, show_json, verb
+from .options import (
+    AsJson,
+    Debug,
+    Encoding,
+    Files,
+    Format,
+    Keep,
+    Kind,
+    Missing,
+    Model,
+    Out,
+    Quiet,
+    Seed,
+    Separator,
+    Target,
+    To,
+)
+from .steps import kind_of_output, loaded, reading_of
+
+if TYPE_CHECKING:
+    from .reading import Reading
+    from .rowwise import Work
+
+
+@verb
+def predict(
+    model: Model,
+    files: Files,
+    output: Out = None,
+    keep: Keep = None,
+    to: To = None,
+    format: Format = None,
+    encoding: Encoding = None,
+    separator: Separator = None,
+    missing: Missing = None,
+    json: AsJson = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Add the most probable class and the probability of every class to each row.
+
+    \b
+    Example:
+      suffit predict income.suffit new.csv -o predicted.csv
+    """
+    from .rowwise import predicted
+
+    _written(predicted, model, files, output, keep, to, json, quiet, reading_of(format, encoding, separator, missing))
+
+
+@verb
+def decide(
+    model: Model,
+    files: Files,
+    cost: Annotated[list[str] | None, typer.Option(help="true:decided=cost, for every pair of classes.")] = None,
+    reject: Annotated[float | None, typer.Option(help="What it costs to decide nothing.")] = None,
+    threshold: Annotated[float | None, typer.Option(help="Of two classes: when the second is decided.")] = None,
+    output: Out = None,
+    keep: Keep = None,
+    to: To = None,
+    format: Format = None,
+    encoding: Encoding = None,
+    separator: Separator = None,
+    missing: Missing = None,
+    json: AsJson = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Add the decision of least expected cost to each row.
+
+    \b
+    Example:
+      suffit decide income.suffit new.csv --cost "high:low=5" --cost "low:high=1" -o decided.csv
+    """
+    from .rowwise import Deciding
+
+    rule = Deciding(cost or (), reject, threshold)
+    _written(rule, model, files, output, keep, to, json, quiet, reading_of(format, encoding, separator, missing))
+
+
+@verb
+def impute(
+    model: Model,
+    files: Files,
+    draw: Annotated[bool, typer.Option("--draw", help="One draw instead of the mean or the most probable.")] = False,
+    seed: Seed = None,
+    output: Out = None,
+    to: To = None,
+    format: Format = None,
+    encoding: Encoding = None,
+    separator: Separator = None,
+    missing: Missing = None,
+    json: AsJson = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Fill missing values given the rest of each row.
+
+    \b
+    Example:
+      suffit impute income.suffit new.csv -o filled.csv
+    """
+    from .rowwise import Imputing
+
+    fill = Imputing("draw" if draw else "mean", seed)
+    _written(fill, model, files, output, None, to, json, quiet, reading_of(format, encoding, separator, missing))
+
+
+@verb
+def sample(
+    model: Model,
+    n: Annotated[int, typer.Option("-n", "--rows", min=1, help="How many rows.")] = 10,
+    label: Annotated[str | None, typer.Option("--class", help="The class of all rows.")] = None,
+    target: Annotated[str, typer.Option("--target", "-t", help="What to call the column of the classes.")] = "class",
+    seed: Seed = None,
+    output: Out = None,
+    to: To = None,
+    json: AsJson = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Draw rows from a model.
+
+    \b
+    Example:
+      suffit sample income.suffit -n 3 --seed 1
+    """
+    from .rowwise import drawn
+    from .writing import output as writing
+
+    with writing(output or "-", kind_of_output(to, json)) as write:
+        write(drawn(loaded(model), n, label, target, seed))
+
+
+@verb
+def evaluate(
+    model: Model,
+    files: Files,
+    target: Target = None,
+    format: Format = None,
+    encoding: Encoding = None,
+    separator: Separator = None,
+    missing: Missing = None,
+    json: AsJson = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Compare predictions with labels: accuracy, log-loss, Brier score, calibration.
+
+    The column of the labels is found where it is clear; --target says which.
+
+    \b
+    Example:
+      suffit evaluate income.suffit test.csv
+    """
+    from .evaluation import evaluated
+
+    rows = reading_of(format, encoding, separator, missing).for_model(loaded(model), files)
+    with Progress("evaluate", quiet or json) as progress:
+        found = evaluated(rows, target, progress)
+    if json:
+        show_json(found)
+        return
+    from .report import show_evaluation
+
+    show_evaluation(found)
+
+
+@verb
+def explain(
+    model: Model,
+    files: Files,
+    row: Annotated[list[int] | None, typer.Option("--row", "-r", min=1, help="Which rows, from 1.")] = None,
+    n: Annotated[int, typer.Option("-n", "--things", min=1, help="How many things to name.")] = 5,
+    format: Format = None,
+    encoding: Encoding = None,
+    separator: Separator = None,
+    missing: Missing = None,
+    json: AsJson = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Say why a row gets its class: what every column adds to the log-odds.
+
+    \b
+    Example:
+      suffit explain income.suffit new.csv --row 2
+    """
+    from .rowwise import explained
+
+    rows = reading_of(format, encoding, separator, missing).for_model(loaded(model), files)
+    row = row or [1]
+    found = explained(rows, row, n)
+    if json:
+        show_json([terms for terms, _ in found])
+    else:
+        print("\n\n".join(f"row {i}: {words}" for i, (_, words) in zip(row, found, strict=True)))
+
+
+def _written(
+    work: Work,
+    model: str,
+    files: list[str],
+    out: str | None,
+    keep: str | None,
+    to: Kind | None,
+    json: bool,
+    quiet: bool,
+    how: Reading,
+) -> None:
+    """Rows with what ``work`` adds to them, table by table."""
+    from ..data.errors import InputError
+    from .writing import output as writing
+
+    rows = how.for_model(loaded(model), files)
+    kept = None if keep is None else [name for name in keep.split(",") if name]
+    with (
+        Progress("rows", quiet or out in (None, "-")) as progress,
+        writing(out or "-", kind_of_output(to, json)) as write,
+    ):
+        for table, typed in rows.both(progress):
+            write(work(rows.model, table, typed, kept))
+        if not progress.rows:
+            raise InputError(f"{', '.join(files)}: there are no rows")
+    if out not in (None, "-") and not quiet:
+        say(f"{progress.rows:,} rows in {progress.seconds:.1f} s → {out}")
