@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..data.arrays import Array, Cells, Csr, NumberRows, is_sparse
+from ..data.column import CATEGORICAL
 from ..data.frame import Frame
 from ..data.rows import is_missing
 from .plots import FEW_VALUES, Curve, nomogram, round_numbers
@@ -22,6 +23,7 @@ POINTS = 41  # places on the range of a number
 ENDS = (0.01, 0.99)  # the range of a number: from this share of the rows to that
 DRAWS, FEWEST_DRAWS = 2000, 300  # rows drawn from the model where none are given, and of very many columns
 DRAWN_CELLS = 1 << 21
+MOST_VALUES = 60  # categories of a column that there is room for
 
 Explain = Callable[..., Explanation]
 
@@ -30,8 +32,9 @@ def picture(explain: Explain, X: NumberRows | Frame, additive: bool, most: int) 
     """The nomogram of the columns that move the log-odds of these rows most."""
     seen = explain(_cells(X, ()) if isinstance(X, Frame) else X)
     moves = _spread(seen.parts)
-    top = np.argsort(-moves, kind="stable")[:most]
-    top = top[moves[top] > 0]
+    order = [int(j) for j in np.argsort(-moves, kind="stable") if moves[j] > 0]
+    told = [j for j in order[: most + MOST_VALUES] if not _is_text(X, str(seen.columns[j]))]
+    top = np.array(told[:most], np.int64)
     constants = [("prior", float(seen.prior[0]))]
     if seen.rest.any():
         constants.append((REST[seen.rest_name], float(np.median(seen.rest))))  # the same for all complete rows
@@ -40,6 +43,13 @@ def picture(explain: Explain, X: NumberRows | Frame, additive: bool, most: int) 
         notes.append(f"{len(top)} of {int((moves > 0).sum())} columns")
     a, b = (str(seen.labels[codes[0]]) for codes in (seen.first, seen.second))
     return nomogram(curves(explain, X, seen.columns, top), constants, a, b, "; ".join(notes))
+
+
+def _is_text(X: NumberRows | Frame, name: str) -> bool:
+    """Whether a column of a table has more different values than there is room for: no range to draw it over."""
+    if not isinstance(X, Frame) or name not in X.columns or X.columns[name].kind() != CATEGORICAL:
+        return False
+    return len(X.columns[name].categories()[0]) > MOST_VALUES
 
 
 def curves(explain: Explain, X: NumberRows | Frame, columns: Sequence[str], top: NDArray[np.int64]) -> list[Curve]:
