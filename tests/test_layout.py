@@ -29,6 +29,7 @@ ROOMS = [
     "estimators",
     "files",
     "engines",
+    "mail",
     "cli",
 ]
 FRONT = ["__init__", "__main__", "warm"]  # beside the rooms

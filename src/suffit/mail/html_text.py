@@ -1,0 +1,253 @@
+"""HTML to text in one pass: what a reader sees, what is there but hidden, and where links lead."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass
+from typing import NamedTuple
+
+# A tag never runs past the next "<": whatever is unclosed costs no more than its own length.
+TAG = re.compile(r"""<([/!?]?[a-zA-Z!\[](?:[^<>"']++|"[^"<]*+"|'[^'<]*+'|["'])*+)>?+""")
+NAME = re.compile(r"/?[a-zA-Z][^\s/>]{0,30}")
+ATTRIBUTE = re.compile(r"""(?<![a-zA-Z-])([a-zA-Z-]++)\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s"'>]++)""")
+LONG_NUMBER = re.compile(r"&#0*+[0-9]{8,}+")
+LONGEST_TAG = 4_000  # characters whose attributes are read
+BREAKS = frozenset(
+    """
+    p div br td tr th table tbody thead li ul ol dl dt dd h1 h2 h3 h4 h5 h6 hr center blockquote form option select
+    title body head html pre input img button textarea article section header footer address map area
+    """.split()  # noqa: SIM905
+)
+INLINE = frozenset(
+    """
+    a b i u s em strong font span small big sub sup tt code strike del ins q cite abbr acronym label nobr wbr kbd
+    var samp dfn meta link base style script o:p st1 noscript object embed param iframe frame frameset marquee blink
+    col colgroup caption fieldset legend dir menu xml basefont layer ilayer bdo image video audio source main nav
+    figure picture svg path
+    """.split()  # noqa: SIM905
+)
+VOID = frozenset(
+    """
+    br img hr input meta link area base col embed param source wbr
+    """.split()  # noqa: SIM905
+)
+ENDS_ITSELF = frozenset(
+    """
+    p li td th tr dt dd option
+    """.split()  # noqa: SIM905
+)  # where another one begins
+LEADS_TO = frozenset(("href", "src", "action", "background"))
+COLOURS = {
+    "white": 0xFFFFFF, "black": 0, "red": 0xFF0000, "blue": 0xFF, "green": 0x8000, "yellow": 0xFFFF00, "gray": 0x808080,
+    "grey": 0x808080, "silver": 0xC0C0C0, "navy": 0x80, "maroon": 0x800000, "lime": 0xFF00, "aqua": 0xFFFF,
+    "teal": 0x8080, "fuchsia": 0xFF00FF, "purple": 0x800080, "olive": 0x808000, "orange": 0xFFA500, "snow": 0xFFFAFA,
+    "ivory": 0xFFFFF0, "whitesmoke": 0xF5F5F5, "ghostwhite": 0xF8F8FF, "floralwhite": 0xFFFAF0,
+}  # fmt: skip
+SIX_DIGITS = re.compile(r"#?([0-9a-f]{6})\b")
+THREE_DIGITS = re.compile(r"#([0-9a-f])([0-9a-f])([0-9a-f])\b")
+RGB = re.compile(r"rgba?\(\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*(\d{1,3})")
+TINY = re.compile(r"(?:0*\.?0+|[01](?:\.\d{1,4})?(?:px|pt)|0?\.[01]\d{0,4}r?em|[0-9](?:\.\d{1,4})?%)(?![\d.])")
+NEAR = 20  # two colours whose channels differ by no more look the same
+
+
+class Style(NamedTuple):
+    """What an element inherits: whether it is hidden, its colour and the one behind it."""
+
+    hidden: bool = False
+    colour: int = 0
+    behind: int = 0xFFFFFF
+
+    def unseen(self) -> bool:
+        """Whether a reader does not see text in this style."""
+        return self.hidden or all(
+            abs((self.colour >> shift & 255) - (self.behind >> shift & 255)) <= NEAR for shift in (0, 8, 16)
+        )
+
+
+class Tag(NamedTuple):
+    """What a tag says: its name, whether it closes, and what it changes."""
+
+    name: str
+    closes: bool
+    breaks: bool
+    hides: bool = False
+    colour: int | None = None
+    behind: int | None = None
+    link: str = ""
+
+    def styles(self) -> bool:
+        """Whether it changes how text looks."""
+        return self.hides or self.colour is not None or self.behind is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What an HTML text holds."""
+
+    visible: str
+    hidden: str
+    links: list[str]
+    tags: dict[str, None]  # names in order of first appearance
+    marks: list[str]
+
+
+def read_html(text: str) -> Page:
+    """The text of a page, with what a reader does not see told apart.
+
+    >>> page = read_html('Buy <!-- x -->now<font color="white">weather</font> <a href="http://a.example/">here</a>')
+    >>> page.visible, page.hidden, page.links
+    ('Buy now here', 'weather', ['http://a.example/'])
+    """
+    marks: list[str] = []
+    if "<!--" in text:
+        text, joined = without_comments(text)
+        if joined:
+            marks.append("comment-in-word")
+    pieces = TAG.split(text)
+    known: dict[str, Tag] = {}
+    elements = Elements()
+    shown: list[str] = [pieces[0]]
+    hidden: list[str] = []
+    within = ""  # the element whose text is no text: a script or a style sheet
+    for i in range(1, len(pieces), 2):
+        source, text = pieces[i], pieces[i + 1]
+        tag = known.get(source)
+        if tag is None:
+            tag = known[source] = read_tag(source)
+        if within:
+            if not (tag.closes and tag.name == within):
+                continue
+            within = ""
+        elif tag.name in ("script", "style") and not tag.closes:
+            within = tag.name
+            continue
+        if tag.breaks:
+            shown.append(" ")
+        if tag.name in elements.counts or tag.styles():
+            elements.meet(tag)
+        if text:
+            if elements.unseen:
+                hidden.append(text)
+            else:
+                shown.append(text)
+    links = [unescaped(tag.link) for tag in known.values() if tag.link]
+    return Page(
+        unescaped("".join(shown)), unescaped(" ".join(hidden)), links, {t.name: None for t in known.values()}, marks
+    )
+
+
+class Elements:
+    """The open elements that matter: those with a style, and those of the same names inside them."""
+
+    def __init__(self) -> None:
+        self.stack: list[tuple[str, Style]] = []
+        self.counts: dict[str, int] = {}  # how many of each name are open
+        self.unseen = False
+
+    def meet(self, tag: Tag) -> None:
+        """Open or close an element."""
+        name, stack = tag.name, self.stack
+        if tag.closes:
+            while stack and self.pop() != name:
+                pass
+        else:
+            if name in ENDS_ITSELF and stack and stack[-1][0] == name:
+                self.pop()
+            if name in VOID:
+                return
+            before = stack[-1][1] if stack else Style()
+            style = Style(
+                before.hidden or tag.hides,
+                before.colour if tag.colour is None else tag.colour,
+                before.behind if tag.behind is None else tag.behind,
+            )
+            stack.append((name, style))
+            self.counts[name] = self.counts.get(name, 0) + 1
+        self.unseen = bool(stack) and stack[-1][1].unseen()
+
+    def pop(self) -> str:
+        """Close the innermost element; its name."""
+        name = self.stack.pop()[0]
+        if self.counts[name] == 1:
+            del self.counts[name]
+        else:
+            self.counts[name] -= 1
+        return name
+
+
+def without_comments(text: str) -> tuple[str, bool]:
+    """A text without comments, and whether one of them stood within a word; an open comment runs to the end."""
+    first, *rest = text.split("<!--")
+    kept, joined, open_ = [first], False, False
+    for piece in rest:
+        _, closed, after = piece.partition("-->")
+        open_ = not closed
+        if closed:
+            joined = joined or (kept[-1][-1:].isalpha() and after[:1].isalpha())
+            kept.append(after)
+    if open_:
+        kept.append(rest[-1])
+    return "".join(kept), joined
+
+
+def read_tag(source: str) -> Tag:
+    """What a tag says, from what stands between its brackets."""
+    found = NAME.match(source)
+    if found is None:  # a declaration
+        return Tag("!", False, False)
+    name = found[0].lower()
+    closes = name[0] == "/"
+    name = name.removeprefix("/")
+    breaks = name in BREAKS
+    if closes or "=" not in source:
+        return Tag(name, closes, breaks)
+    hides, colour, behind, link = False, None, None, ""
+    for attribute, value in ATTRIBUTE.findall(source[:LONGEST_TAG]):
+        attribute = attribute.lower()
+        if value[0] in "\"'":
+            value = value[1:-1]
+        if attribute in LEADS_TO:
+            link = link or value.strip()
+        elif attribute == "style":
+            hides, colour, behind = read_style(value.lower(), hides, colour, behind)
+        elif attribute == "bgcolor":
+            behind = colour_of(value.lower(), behind)
+        elif attribute == "color" or (attribute == "text" and name == "body"):
+            colour = colour_of(value.lower(), colour)
+    return Tag(name, closes, breaks, hides, colour, behind, link)
+
+
+def read_style(style: str, hides: bool, colour: int | None, behind: int | None) -> tuple[bool, int | None, int | None]:
+    """What a style attribute changes: whether it hides, the colour, the one behind it."""
+    for declaration in style.split(";"):
+        name, _, value = declaration.partition(":")
+        name, value = name.strip(), value.strip()
+        if name == "color":
+            colour = colour_of(value, colour)
+        elif name in ("background-color", "background"):
+            behind = colour_of(value, behind)
+        elif name == "font-size":
+            hides = hides or TINY.match(value) is not None
+        elif name in ("display", "visibility", "mso-hide", "opacity"):
+            hides = (
+                hides or value.startswith(("none", "hidden", "all", "collapse")) or (value[:3] in ("0", "0.0", "0;"))
+            )
+    return hides, colour, behind
+
+
+def colour_of(value: str, otherwise: int | None) -> int | None:
+    """A colour as 0xRRGGBB."""
+    if (found := SIX_DIGITS.search(value)) is not None:
+        return int(found[1], 16)
+    if (found := THREE_DIGITS.search(value)) is not None:
+        return int("".join(digit * 2 for digit in found.groups()), 16)
+    if (found := RGB.search(value)) is not None:
+        red, green, blue = (min(int(channel), 255) for channel in found.groups())
+        return red << 16 | green << 8 | blue
+    return COLOURS.get(value.strip(), otherwise)
+
+
+def unescaped(text: str) -> str:
+    """A text with its character references replaced."""
+    return html.unescape(LONG_NUMBER.sub("&#65533", text)) if "&" in text else text
