@@ -37,6 +37,22 @@ def key_of(token: str) -> bytes:
     return token.encode("utf-8", "surrogatepass")
 
 
+def token_of(key: bytes) -> str:
+    r"""The token that has a key.
+
+    Examples
+    --------
+    >>> from suffit.mail.buckets import key_of, token_of
+    >>> token_of(key_of("a\tb\\t"))
+    'a\tb\\t'
+    """
+    text = key.decode("utf-8", "surrogatepass")
+    if "\\" not in text:
+        return text
+    pieces = [piece.replace("\\t", "\t").replace("\\n", "\n") for piece in text.split("\\\\")]
+    return "\\".join(pieces)
+
+
 def check_of(which: int, body: bytes) -> bytes:
     """The check of what is stored under a number."""
     return blake2b(body, digest_size=CHECK, salt=which.to_bytes(8, "little")).digest()

@@ -32,7 +32,8 @@ def ask(path: str, request: bytes, body: bytes, wait: float) -> bytes | None:
         line.settimeout(wait)
         line.connect(path)
         line.sendall(b"%s %d\n" % (request, len(body)))
-        line.sendall(body)
+        if body:  # who has read all there is may have answered and gone
+            line.sendall(body)
         answer = b""
         while not answer.endswith(b"\n") and len(answer) < LONGEST:
             piece = line.recv(LONGEST)

@@ -67,7 +67,7 @@ def parser() -> argparse.ArgumentParser:
         added.add_argument("--store", metavar="FILE", help="the store (default: $SUFFIT_MAIL, or in the user's data)")
         if name in ("learn", "correct", "evaluate"):
             _classes(added)
-        if name in ("classify", "learn", "correct", "unlearn", "explain"):
+        if name in ("classify", "learn", "correct", "unlearn", "explain", "evaluate"):
             added.add_argument("paths", nargs="*", metavar="MAIL", help=MAIL)
         if name in ("classify", "learn", "correct", "unlearn", "evaluate", "tune"):
             added.add_argument("-q", "--quiet", action="store_true", help="no progress and no summary")

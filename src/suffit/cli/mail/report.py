@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
+from ...mail.evaluation import Tally
 from ...mail.message import Message
 from ...mail.model import Sums, Verdict
 from ...mail.store import Store
 
+T = TypeVar("T")
 EVERY = 0.2  # seconds between two states of the progress line
 
 
@@ -28,7 +30,7 @@ class Progress:
         if self._shown:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
-    def __call__(self, messages: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+    def __call__(self, messages: Iterator[T]) -> Iterator[T]:
         """The same messages, counted."""
         next_time = self.start
         for each in messages:
@@ -97,3 +99,29 @@ def explanation(
         "terms": [{"token": t, "log_odds": odds, "messages": list(counts.get(t, ()))} for t, odds in found.terms],
         "notes": list(message.notes),
     }
+
+
+def tallied(tally: Tally, rate: float) -> dict[str, Any]:
+    """Verdicts beside what messages are, for machines."""
+    return {
+        "verdicts": {name: dict(labels) for name, labels in tally.labels.items()},
+        "1-ROCA": tally.area_above,
+        "calibration error": tally.calibration_error,
+        "messages per second": rate,
+    }
+
+
+def table_of(tally: Tally, rate: float) -> str:
+    """The same for people."""
+    names = sorted({label for labels in tally.labels.values() for label in labels} | set(tally.labels))
+    lines = [f"{'is':12}  {'messages':>8}  " + "  ".join(f"{'called ' + name:>18}" for name in names)]
+    for name, labels in sorted(tally.labels.items()):
+        n = labels.total()
+        cells = "  ".join(f"{labels[label]:9,} {labels[label] / n:8.2%}" for label in names)
+        lines.append(f"{name:12}  {n:8,}  {cells}")
+    area, error = tally.area_above, tally.calibration_error
+    lines.append(
+        f"1-ROCA {'-' if area is None else format(area, '.4%')}: how often some ham looks more like spam than some spam"
+    )
+    lines.append(f"calibration error {'-' if error is None else format(error, '.4f')}; {rate:,.0f} messages a second")
+    return "\n".join(lines)

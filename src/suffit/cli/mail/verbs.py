@@ -11,14 +11,18 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 
 from ...mail.dumps import exported, imported
+from ...mail.evaluation import Tally, left_out
+from ...mail.examination import examined as examination
 from ...mail.judging import judged, verdict_of
 from ...mail.mailboxes import messages_in
 from ...mail.message import Message, read_message
+from ...mail.retuning import tuned
 from ...mail.server import Server
 from ...mail.store import Store
-from .report import Progress, examined, explanation, said
+from .report import Progress, examined, explanation, said, table_of, tallied
 
 DAY = 86_400.0
+ENOUGH = 50  # messages that are worth tuning on
 
 
 def classify(asked: Namespace) -> int:
@@ -49,6 +53,8 @@ def learn(asked: Namespace) -> int:
                 print(f"learned {new:,} of {progress.n:,} as {name}{known} in {progress.seconds:.1f} s")
         if not asked.quiet:
             print(said(store))
+            if sum(store.sums().messages) > 2 * store.settings().tuned_on + ENOUGH:
+                print("suffit mail tune chooses settings from what was learned")
     return 0
 
 
@@ -101,6 +107,46 @@ def explain(asked: Namespace) -> int:
             else:
                 print("\n" * bool(i) + examined(where, message, found, counts, sums, asked.n))
     return 0
+
+
+def evaluate(asked: Namespace) -> int:
+    """Verdicts beside what messages are."""
+    given = any(each is not None for each in (asked.spam, asked.ham, asked.name))
+    start = time.perf_counter()
+    with Store.open(asked.store) as store, Progress("evaluate", asked.quiet, [asked.store]) as progress:
+        if given:
+            mail = ((name, each) for name, paths in _classes(asked) for each in progress(_mail(paths)))
+            found = [(name, judged(store, raw)) for name, (_, raw) in mail]
+        else:
+            found = list(progress(left_out(store)))
+    tally = Tally((name, each.label, each.probability) for name, each in found)
+    rate = len(found) / max(time.perf_counter() - start, 1e-9)
+    print(json.dumps(tallied(tally, rate)) if asked.json else table_of(tally, rate))
+    return 0
+
+
+def tune(asked: Namespace) -> int:
+    """Choose settings from what was learned."""
+    with Store.open(asked.store, write=True) as store:
+        settings = tuned(store)
+        if not settings.tuned_on:
+            raise ValueError("there are too few learned messages to choose settings from; the defaults stay")
+        store.put_settings(settings)
+    if not asked.quiet:
+        print(f"tuned on {settings.tuned_on:,} messages, each judged without itself")
+        print(f"alpha {settings.alpha:g}, threshold {settings.threshold:g}, weights {settings.weights}")
+    return 0
+
+
+def doctor(asked: Namespace) -> int:
+    """Everything that can be wrong, looked at."""
+    found = examination(asked.store)
+    if asked.json:
+        print(json.dumps([{"ok": ok, "what": what, "found": words} for ok, what, words in found]))
+    else:
+        for ok, what, words in found:
+            print(f"{'ok' if ok else 'WRONG':5}  {what:12}  {words}")
+    return 0 if all(ok for ok, _, _ in found) else 3
 
 
 def export(asked: Namespace) -> int:
@@ -185,6 +231,9 @@ DO: dict[str, Callable[[Namespace], int]] = {
     "correct": correct,
     "unlearn": unlearn,
     "explain": explain,
+    "evaluate": evaluate,
+    "tune": tune,
+    "doctor": doctor,
     "export": export,
     "import": import_,
     "merge": merge,
