@@ -404,6 +404,14 @@ def forget(
     )
 
 
+@app.command(add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+def mail(context: typer.Context) -> None:
+    """Filter mail: learn, classify, correct, explain and more; suffit mail --help has its verbs."""
+    from .mail.main import main as run
+
+    raise typer.Exit(run(context.args))
+
+
 @app.command()
 @verb
 def warm(quiet: Quiet = False, debug: Debug = False) -> None:

@@ -35,7 +35,8 @@ CREATE INDEX messages_by_time ON messages (time);
 """
 WAIT = 10.0  # seconds that a writer waits for another
 REMEMBERED = 300_000  # tokens whose counts are kept in memory
-TOGETHER = 4_000  # messages in one transaction, where there are many to learn
+BUCKETS = 100_000  # buckets that are kept in memory, checked: about 60 MB
+TOGETHER = 10_000  # messages in one transaction, where there are many to learn
 
 
 class Learnable(Protocol):
@@ -73,7 +74,9 @@ class Store:
         self._connection = connection
         self._stored: object = None  # the row of sums as it was read last
         self._state = State()
+        self._known = _sums(self._state), _settings(self._state)
         self._remembered: dict[str, tuple[int, ...] | None] = {}
+        self._bodies: dict[int, bytes] = {}
 
     @classmethod
     def open(cls, path: str, write: bool = False, wait: float = WAIT) -> Store:
@@ -114,13 +117,13 @@ class Store:
 
     def sums(self) -> Sums:
         """Messages and tokens of each class, as they are now."""
-        with self._reading() as state:
-            return _sums(state)
+        with self._reading():
+            return self._known[0]
 
     def settings(self) -> Settings:
         """How counts become verdicts: as tuned last, or the defaults."""
-        with self._reading() as state:
-            return _settings(state)
+        with self._reading():
+            return self._known[1]
 
     def put_settings(self, settings: Settings) -> None:
         """Keep other settings."""
@@ -135,7 +138,7 @@ class Store:
     def evidence(self, tokens: Iterable[str]) -> tuple[dict[str, tuple[int, ...]], Sums, Settings]:
         """All that a verdict needs, from one state of the store."""
         with self._reading() as state:
-            return self._counts(tokens, state), _sums(state), _settings(state)
+            return self._counts(tokens, state), *self._known
 
     def learn(self, message: Learnable, name: str, score: float | None = None) -> bool:
         """Learn a message; False where it is known already, in whatever class.
@@ -148,13 +151,12 @@ class Store:
     def learn_all(self, messages: Iterable[tuple[Learnable, str]]) -> Iterator[tuple[int, int]]:
         """Learn many messages, and say after each transaction how many it had and how many of them were new.
 
-        There are up to 4,000 in a transaction: whoever is interrupted has learned all or none of these.
+        There are up to 10,000 in a transaction: whoever is interrupted has learned all or none of these.
         """
-        coming = iter(messages)
+        coming = ((_record(message, 0, None), name) for message, name in messages)
         while batch := list(islice(coming, TOGETHER)):
-            packed = [(_record(message, 0, None), name) for message, name in batch]
             with self.changing() as change:
-                new = sum(change.add(relabelled(record, [change.label(name)])) for record, name in packed)
+                new = sum(change.add(relabelled(record, [change.label(name)])) for record, name in batch)
             yield len(batch), new
 
     def unlearn(self, digest: str) -> str | None:
@@ -248,7 +250,9 @@ class Store:
                 stored = _stored_state(self._connection)
                 if stored != self._stored:
                     self._state, self._stored = State.read(stored), stored
+                    self._known = _sums(self._state), _settings(self._state)
                     self._remembered.clear()
+                    self._bodies.clear()
                 yield self._state
             finally:
                 if self._connection.in_transaction:
@@ -267,8 +271,14 @@ class Store:
         return {token: found for token in asked if (found := remembered[token]) is not None}
 
     def _bucket(self, which: int) -> bytes:
-        row = self._connection.execute("SELECT lines FROM buckets WHERE id = ?", (which,)).fetchone()
-        return opened(which, None if row is None else row[0], "bucket")
+        body = self._bodies.get(which)
+        if body is None:
+            row = self._connection.execute("SELECT lines FROM buckets WHERE id = ?", (which,)).fetchone()
+            body = opened(which, None if row is None else row[0], "bucket")
+            if len(self._bodies) >= BUCKETS:
+                self._bodies.clear()
+            self._bodies[which] = body
+        return body
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
