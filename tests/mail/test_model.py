@@ -113,17 +113,20 @@ def test_without_a_class_called_spam_the_two_most_probable_are_compared():
 
 
 def test_settings_survive_json_and_refuse_what_makes_no_sense():
-    settings = Settings(alpha=0.25, weights=(1.0, 0.5), cutoffs={"spam": 0.9}, intercepts={"spam": -0.5})
+    settings = Settings(
+        alpha=(0.25, 0.5, 0.5), weights=(1.0, 0.5, 0.25), cutoffs={"spam": 0.9}, intercepts={"spam": -0.5}
+    )
     assert Settings.from_json(settings.to_json()) == settings
-    assert json.loads(settings.to_json())["alpha"] == 0.25
-    for wrong in ({"event": "poisson"}, {"alpha": 0.0}, {"cutoffs": {"spam": 1.5}}):
+    assert json.loads(settings.to_json())["alpha"] == [0.25, 0.5, 0.5]
+    for wrong in ({"event": "poisson"}, {"alpha": (0.0, 1.0, 1.0)}, {"weights": (1.0,)}, {"cutoffs": {"spam": 1.5}}):
         with pytest.raises(ValueError, match="found"):
             Settings(**wrong)
 
 
-def test_tags_tell_header_from_body():
-    assert {part_of(token) for token in ("subject:x", "x-copyright:all", "no:date")} == {0}
-    assert {part_of(token) for token in ("word", "url:.com", "hidden:word")} == {1}
+def test_tags_tell_the_parts_of_a_message():
+    assert {part_of(token) for token in ("received:x.org", "x-copyright:all", "no:date")} == {0}
+    assert {part_of(token) for token in ("subject:x", "from:ann", "reply-to:@x.org")} == {1}
+    assert {part_of(token) for token in ("word", "url:.com", "hidden:word")} == {2}
 
 
 MESSAGES = st.lists(

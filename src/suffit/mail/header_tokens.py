@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 
 from .headers import Headers, decode_words, parse_parameters
-from .urls import DOTTED, add_host, add_url
-from .words import LONGEST, SHORTEST, URL, Tokens, add_words
+from .urls import add_host, add_url
+from .words import LONGEST, SHORTEST, URL, Tokens, add_pairs, add_words
 
 # Verdicts of filters (ours too) and of the programs that check senders, by the beginning of a header's name.
 VERDICT = re.compile(
@@ -20,35 +20,35 @@ VERDICT = re.compile(
 # What the delivery or the reader's own program adds, and what is different in every message.
 SKIPPED = frozenset(
     """
-    status x-status x-uid x-uidl x-keywords x-folder x-label lines content-length content-id delivered-to
+    received status x-status x-uid x-uidl x-keywords x-folder x-label lines content-length content-id delivered-to
     x-original-to envelope-to delivery-date x-delivered-to x-sieve x-filter x-filtered x-envelope-to x-rcpt-to
-    x-apparently-to old-subject thread-index thread-topic x-originalarrivaltime x-mimetrack x-original-date resent-
-    date resent-message-id x-uidl x-imap dkim-signature domainkey-signature x-google-dkim-signature x-gm-message-
-    state x-received x-message-info x-face face x-image-url x-sequence x-pgp-sig autocrypt openpgp x-original-
-    messageid x-tmda-fingerprint x-cr-hashedpuzzle x-cr-puzzleid x-account-key x-keyword x-priority-id mime-version
-    content-type content-transfer-encoding content-disposition in-reply-to references
+    x-apparently-to old-subject thread-index thread-topic x-originalarrivaltime x-mimetrack x-original-date
+    resent-date resent-message-id x-uidl x-imap dkim-signature domainkey-signature x-google-dkim-signature
+    x-gm-message-state x-received x-message-info x-face face x-image-url x-sequence x-pgp-sig autocrypt openpgp
+    x-original-messageid x-tmda-fingerprint x-cr-hashedpuzzle x-cr-puzzleid x-account-key x-keyword x-priority-id
+    mime-version content-type content-transfer-encoding content-disposition sender x-authentication-warning
+    in-reply-to references
     """.split()  # noqa: SIM905
 )
 MARKED = re.compile(r"\s*+(?:[\[{(*]+\s*+(?:SPAM|spam|Spam|SUSPECT|JUNK)\b[^\]})*]{0,20}+[\]})*]+\s*+:?\s*+)+")
 AROUND = str.maketrans(dict.fromkeys('<>"(),;:[]=', " "))
 PLAIN_WORD = re.compile(r"(?<![a-z0-9])[a-z][a-z'.-]{1,22}[a-z](?![a-z0-9])")
+ADDRESS = re.compile(r"(?<![\w.])(\d{1,3}\.\d{1,3})\.(\d{1,3})\.\d{1,3}(?![\w.])")
+FOR_ADDRESS = re.compile(r"\bfor <?([^\s<>;@]{1,60}@[^\s<>;@]{1,60})")
+HOST = re.compile(r"(?<![\w.-])[a-z][\w-]*+\.[\w.-]*[a-z]")
 ZONE = re.compile(r"[+-]\d{4}\b")
 LONGEST_VALUE = 2_000  # characters of a value that is read
 MOST_ADDRESSES, MOST_WORDS, MOST_RECEIVED = 20, 12, 20
+LISTS = ("list-", "x-beenthere", "x-mailman", "errors-to", "x-list")  # what they say is said by the sender
 USUAL = ("from", "to", "subject", "date", "message-id")
 
 
 def add_headers(headers: Headers, tokens: Tokens) -> None:
     """Add the tokens of a message's header."""
-    received = 0
-    names = set()
+    names = dict.fromkeys(name for name, _ in headers)
+    add_received([value for name, value in headers if name == "received"], tokens)
     for name, value in headers:
-        names.add(name)
-        if name == "received":
-            received += 1
-            if received <= MOST_RECEIVED:
-                add_received(value[:LONGEST_VALUE].lower(), tokens)
-        elif (read := READERS.get(name)) is not None:
+        if (read := READERS.get(name)) is not None:
             read(value, name, tokens)
         elif name not in SKIPPED and VERDICT.match(name) is None:
             add_other(value, name, tokens)
@@ -79,7 +79,7 @@ def add_subject(value: str, _: str, tokens: Tokens) -> None:
         for url in pieces[1::2]:
             add_url(url, tokens)
         words = " ".join(pieces[::2])
-    add_words(words, "subject:", tokens)
+    add_pairs(add_words(words, "subject:", tokens), "subject:", tokens)
     if len(text) >= 6 and text.isupper():
         tokens["subject:capitals"] = None
     for mark in "!?$%":
@@ -108,16 +108,16 @@ def add_addresses(value: str, name: str, tokens: Tokens) -> None:
         tokens[f"{tag}{min(count, 10) // 2 * 2} addresses"] = None
 
 
-def add_received(value: str, tokens: Tokens) -> None:
-    """Hosts and networks that a message came through."""
-    for word in value.partition(";")[0].translate(AROUND).replace("@", " ").split():
-        if "." in word and len(word) > 4:
-            if DOTTED.fullmatch(word):
-                a, b, c, _ = word.split(".")
-                tokens[f"received:{a}.{b}.{c}"] = tokens[f"received:{a}.{b}"] = None
-            elif not word[0].isdigit() and not word[-1].isdigit() and word.isascii():
-                labels = word.strip(".").split(".")
-                tokens["received:" + ".".join(labels[-3:])] = tokens["received:" + ".".join(labels[-2:])] = None
+def add_received(values: list[str], tokens: Tokens) -> None:
+    """Add the hosts and networks that a message came through."""
+    text = " ".join([value[:LONGEST_VALUE].partition(";")[0] for value in values[:MOST_RECEIVED]]).lower()
+    for address in FOR_ADDRESS.findall(text):
+        tokens["received:for " + address] = None
+    for network, third in dict.fromkeys(ADDRESS.findall(text)):
+        tokens[f"received:{network}.{third}"] = tokens["received:" + network] = None
+    for host in dict.fromkeys(HOST.findall(text)):
+        labels = host.split(".")
+        tokens["received:" + ".".join(labels[-3:])] = tokens["received:" + ".".join(labels[-2:])] = None
 
 
 def add_host_only(value: str, name: str, tokens: Tokens) -> None:
@@ -142,6 +142,8 @@ def add_other(value: str, name: str, tokens: Tokens) -> None:
     """That a header is there, and the plain words of its value."""
     name = name[:40]
     tokens["header:" + name] = None
+    if name.startswith(LISTS):
+        return
     for word in PLAIN_WORD.findall(value[:300].lower())[:MOST_WORDS]:
         tokens[f"{name}:{word}"] = None
 
@@ -152,9 +154,7 @@ READERS: dict[str, Callable[[str, str, Tokens], None]] = {
     "to": add_addresses,
     "cc": add_addresses,
     "reply-to": add_addresses,
-    "sender": add_addresses,
     "return-path": add_host_only,
-    "errors-to": add_host_only,
     "message-id": add_host_only,
     "date": add_date,
     "x-mailer": add_mailer,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 TAG = re.compile(r"""<([/!?]?[a-zA-Z!\[](?:[^<>"']++|"[^"<]*+"|'[^'<]*+'|["'])*+)>?+""")
 NAME = re.compile(r"/?[a-zA-Z][^\s/>]{0,30}")
 ATTRIBUTE = re.compile(r"""(?<![a-zA-Z-])([a-zA-Z-]++)\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s"'>]++)""")
-LONG_NUMBER = re.compile(r"&#0*+[0-9]{8,}+")
+LEADING_ZEROS, LONG_NUMBER = re.compile(r"&#0++"), re.compile(r"&#[0-9]{8,}+")
 LONGEST_TAG = 4_000  # characters whose attributes are read
 BREAKS = frozenset(
     """
@@ -250,4 +250,6 @@ def colour_of(value: str, otherwise: int | None) -> int | None:
 
 def unescaped(text: str) -> str:
     """A text with its character references replaced."""
-    return html.unescape(LONG_NUMBER.sub("&#65533", text)) if "&" in text else text
+    if "&#" in text:
+        text = LONG_NUMBER.sub("&#65533", LEADING_ZEROS.sub("&#", text))
+    return html.unescape(text) if "&" in text else text

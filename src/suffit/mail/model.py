@@ -12,20 +12,22 @@ from dataclasses import dataclass
 from .settings import PARTS, Settings
 
 UNSURE = "unsure"
-# Tags of tokens that are of the body; every other tag is a header's name or tells of the header.
-BODY_TAGS = frozenset(
-    "url html part charset encoding disposition file text hidden mail digits long money".split()  # noqa: SIM905
+TRANSPORT, HEADER, BODY = range(len(PARTS))
+# Parts by tag; every other tag is the name of a header that programs write on the way.
+PART_OF_TAG = dict.fromkeys(("subject", "from", "to", "cc", "reply-to", "sender"), HEADER) | dict.fromkeys(
+    "url html part charset encoding disposition file text hidden mail digits long money".split(),  # noqa: SIM905
+    BODY,
 )
 
 
 def part_of(token: str) -> int:
-    """Which part of a message a token is of: 0 its header, 1 its body.
+    """Which of PARTS a token belongs to.
 
-    >>> part_of("subject:pills"), part_of("pills"), part_of("url:pills.example")
-    (0, 1, 1)
+    >>> [PARTS[part_of(token)] for token in ("received:shop.example", "subject:pills", "pills", "url:shop.example")]
+    ['transport', 'header', 'body', 'body']
     """
     tag, colon, _ = token.partition(":")
-    return 1 if not colon or tag in BODY_TAGS else 0
+    return PART_OF_TAG.get(tag, TRANSPORT) if colon else BODY
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +101,8 @@ def verdict(
     """The verdict on a message.
 
     The evidence of token t for class c is l_c(t) = log p(t | c), its spread w(t) = max_c l_c(t) − min_c l_c(t). Tokens
-    whose spread is below θ do not count. With strengths u(t) = w(t)^power, a part of the message (its header, its
-    body) weighs f = β / (n₀ + Σ u)^γ, and
+    whose spread is below θ do not count. With strengths u(t) = w(t)^power, a part of the message (`PARTS`) weighs
+    f = β / (n₀ + Σ u)^γ, and
 
         log p(c | message) = κ (a_c + Σ_parts f Σ_t u(t) l_c(t)) + constant, κ = 1 / √(1 + π s² / 8),
 
@@ -174,23 +176,21 @@ def evidence_of(
 ) -> tuple[list[Evidence], list[float]]:
     """The tokens of each part that count, with their evidence; what the absence of all others says, by class."""
     parts: list[Evidence] = [[] for _ in PARTS]
-    absent = [0.0] * len(sums.classes)
+    absent, bernoulli = [0.0] * len(sums.classes), settings.event == "bernoulli"
     if not sums.vocabulary:
         return parts, absent
-    if settings.event == "bernoulli":
-        log_p, absent = log_odds_of_presence(sums, settings.alpha), log_absence(sums, settings.alpha)
-    else:
-        log_p = log_shares_of(sums, settings.alpha)
+    log_p = [(log_odds_of_presence if bernoulli else log_shares_of)(sums, alpha) for alpha in settings.alpha]
     least, power, get = settings.threshold, settings.power, counts.get
     for token in tokens:
         n = get(token)
         if n is None:
             continue
-        says = log_p(n)
+        part = part_of(token)
+        says = log_p[part](n)
         spread = max(says) - min(says)
         if spread >= least and any(n):
-            parts[part_of(token)].append((token, spread**power, says))
-    return parts, absent
+            parts[part].append((token, spread**power, says))
+    return parts, log_absence(sums, settings.alpha[BODY]) if bernoulli else absent
 
 
 def log_shares_of(sums: Sums, alpha: float) -> Callable[[Sequence[int]], Sequence[float]]:

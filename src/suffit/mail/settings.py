@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
-PARTS = ("header", "body")
+PARTS = ("transport", "header", "body")  # how a message came, what its sender wrote above it, and its text
 CUTOFF = 0.9
 EVENTS = ("multinomial", "bernoulli")
 
@@ -20,8 +20,8 @@ class Settings:
     ----------
     event : {"multinomial", "bernoulli"}
         How a set of tokens comes about: as draws from the class's tokens, or each token by itself, present or absent.
-    alpha : float
-        Smoothing: pseudo-counts of every token in every class.
+    alpha : tuple of float
+        Smoothing: pseudo-counts in every class of the tokens of each part (`PARTS`).
     threshold : float
         θ: tokens whose log-odds are nearer to 0 do not count.
     power : float
@@ -31,7 +31,7 @@ class Settings:
     exponent : float
         γ: how far the evidence of a part is averaged, 1, or summed, 0.
     weights : tuple of float
-        β of the header and of the body.
+        β of each part.
     intercepts : mapping of str to float
         Added to the log-probability of a class.
     shares : float
@@ -52,15 +52,20 @@ class Settings:
     """
 
     event: str = "multinomial"
-    alpha: float = 0.01
-    threshold: float = 3.0
+    alpha: tuple[float, ...] = (0.01, 0.01, 0.03)
+    threshold: float = 1.0
     power: float = 1.0
-    tokens: float = 30.0
+    tokens: float = 10.0
     exponent: float = 1.0
-    weights: tuple[float, ...] = (0.8, 0.8)
+    weights: tuple[float, ...] = (0.5, 0.5, 1.2)
     intercepts: Mapping[str, float] = field(default_factory=dict)
     shares: float = 0.0
-    covariance: tuple[tuple[float, ...], ...] = ((0.25, 0.0, 0.0), (0.0, 0.04, 0.0), (0.0, 0.0, 0.04))
+    covariance: tuple[tuple[float, ...], ...] = (
+        (0.25, 0.0, 0.0, 0.0),
+        (0.0, 0.04, 0.0, 0.0),
+        (0.0, 0.0, 0.04, 0.0),
+        (0.0, 0.0, 0.0, 0.04),
+    )
     messages: float = 25.0
     cutoffs: Mapping[str, float] = field(default_factory=lambda: {"ham": 0.55, "spam": 0.99})
     tuned_on: int = 0
@@ -68,8 +73,12 @@ class Settings:
     def __post_init__(self) -> None:
         if self.event not in EVENTS:
             raise ValueError(f"event is one of {', '.join(EVENTS)}, found {self.event!r}")
-        if not self.alpha > 0:
+        if not min(self.alpha) > 0:
             raise ValueError(f"alpha needs to be above 0, found {self.alpha}")
+        if len(self.alpha) != len(PARTS) or len(self.weights) != len(PARTS):
+            raise ValueError(
+                f"alpha and weights are one for each of {', '.join(PARTS)}, found {self.alpha}, {self.weights}"
+            )
         for name, cutoff in self.cutoffs.items():
             if not 0 <= cutoff <= 1:
                 raise ValueError(f"the cutoff of {name} lies between 0 and 1, found {cutoff}")
@@ -83,9 +92,8 @@ class Settings:
     def naive(cls, event: str = "multinomial", alpha: float = 1.0) -> Settings:
         """Settings of the plain naive Bayes model, whose priors are the shares of the classes."""
         none = ((0.0,) * (len(PARTS) + 1),) * (len(PARTS) + 1)
-        return cls(
-            event, alpha, 0.0, 0.0, 0.0, 0.0, weights=(1.0,) * len(PARTS), shares=1.0, covariance=none, messages=0.0
-        )
+        ones, alphas = (1.0,) * len(PARTS), (alpha,) * len(PARTS)
+        return cls(event, alphas, 0.0, 0.0, 0.0, 0.0, weights=ones, shares=1.0, covariance=none, messages=0.0)
 
     def intercepts_of(self, classes: Sequence[str], messages: Sequence[int]) -> list[float]:
         """a_c: what is known of a message before its tokens, up to a constant."""
@@ -121,6 +129,6 @@ class Settings:
     def from_json(cls, text: str) -> Settings:
         """The settings that `to_json` wrote."""
         found = json.loads(text)
-        found["weights"] = tuple(found["weights"])
+        found["alpha"], found["weights"] = tuple(found["alpha"]), tuple(found["weights"])
         found["covariance"] = tuple(tuple(row) for row in found["covariance"])
         return cls(**found)

@@ -9,12 +9,12 @@ Tokens = dict[str, None]
 
 LONGEST_URL = 2_000
 DOTTED = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
-NUMBER = re.compile(r"(?:0x[0-9a-f]+|\d+)(?:\.(?:0x[0-9a-f]+|\d+))*")
+NUMBER = re.compile(r"0x[0-9a-f]++|\d++")
 SCHEME = re.compile(r"\s*+(?:https?|ftp)\s*+:[/\\]*+")
 HOST_END = re.compile(r"[/?#\\\s]")
 PATH_WORD = re.compile(r"(?<![a-z])[a-z]{3,15}(?![a-z])")
 MOST_PATH_WORDS = 8
-MOST_DOMAINS = 4
+MOST_LABELS = 3
 
 
 def add_link(link: str, tokens: Tokens) -> None:
@@ -48,29 +48,26 @@ def add_url(url: str, tokens: Tokens) -> None:
 
 
 def add_host(host: str, tag: str, tokens: Tokens) -> None:
-    """Add a host and the domains it is in, or the network of an address.
+    """Add a host and the domain it is in, or the networks of an address.
 
     >>> tokens = {}
     >>> add_host("mail.shop.example", "url:", tokens)
+    >>> add_host("192.0.2.7", "url:", tokens)
     >>> list(tokens)
-    ['url:mail.shop.example', 'url:shop.example', 'url:.example']
+    ['url:mail.shop.example', 'url:shop.example', 'url:ip', 'url:192.0.2.7', 'url:192.0.2', 'url:192.0']
     """
-    host = host.strip(".-_")[:255]
-    if not host:
-        return
-    if NUMBER.fullmatch(host):
+    labels = host[:255].strip(".-_").split(".")
+    if not labels[-1].isalpha() and NUMBER.fullmatch(labels[-1]):
         tokens[tag + "ip"] = None
         if DOTTED.fullmatch(host):
-            a, b, c, _ = host.split(".")
-            tokens[tag + host] = tokens[f"{tag}{a}.{b}.{c}"] = tokens[f"{tag}{a}.{b}"] = None
+            for size in (4, 3, 2):
+                tokens[tag + ".".join(labels[:size])] = None
         return
-    labels = host.split(".")
     if "xn--" in host:
         tokens[tag + "punycode"] = None
         labels = [readable(label) for label in labels]
-    for i in range(max(0, len(labels) - MOST_DOMAINS), len(labels) - 1):
-        tokens[tag + ".".join(labels[i:])] = None
-    tokens[f"{tag}.{labels[-1][:20]}"] = None
+    for size in range(min(MOST_LABELS, len(labels)), 1, -1):
+        tokens[tag + ".".join(labels[-size:])] = None
 
 
 def readable(label: str) -> str:

@@ -10,9 +10,12 @@ from .urls import add_host, add_url
 
 Tokens = dict[str, None]  # distinct, in order of first appearance
 
-SHORTEST, LONGEST = 3, 24
+SHORTEST, LONGEST = 3, 24  # letters of a word
+FIRST_WORDS = 60  # of a text whose pairs of neighbours are tokens too: most of what a message is about stands there
 KEPT = b"abcdefghijklmnopqrstuvwxyz0123456789$%!'-._@" + bytes(range(128, 256))
-ONLY_WORDS = bytes(byte if byte in KEPT else 32 for byte in bytes(range(256)).lower())
+ONLY_WORDS = bytes(byte if byte in KEPT else 32 for byte in range(256))
+EDGES = "'-._!@"
+CAPITALS = re.compile(r"(?<![A-Za-z])[A-Z]{4,24}(?![A-Za-z])")
 URL = re.compile(r"((?:https?://|ftp://|(?<![\w.])www\.)[^\s<>\"'()\[\]{}|\\^`]++)")
 ZERO_WIDTH = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f"
@@ -31,25 +34,40 @@ MONEY = ("$", "£", "€")
 
 
 def add_text(text: str, tokens: Tokens) -> None:
-    """Add the tokens of a text that a person reads: its links, then its words."""
+    """Add the tokens of a text that a person reads: its links, its words, what is shouted, how it begins."""
+    shouted = CAPITALS.findall(text)
     text = text.lower()
     if "://" in text or "www." in text:
         pieces = URL.split(text)
         for url in dict.fromkeys(pieces[1::2]):
             add_url(url, tokens)
         text = " ".join(pieces[::2])
-    add_words(text, "", tokens)
+    words = add_words(text, "", tokens)
+    add_pairs(words[:FIRST_WORDS], "", tokens)
+    for word in shouted:
+        tokens["caps:" + word.lower()] = None
 
 
-def add_words(text: str, tag: str, tokens: Tokens) -> None:
-    """Add the words of a text in lower case, each with a tag before it."""
+def add_words(text: str, tag: str, tokens: Tokens) -> list[str]:
+    """Add the words of a text in lower case, each with a tag before it; all words in their order."""
+    text = text.replace(". ", " ").replace(".\n", " ").replace("--", " ")
     if not text.isascii():
         text = plain_characters(text, tag, tokens)
-    for word in dict.fromkeys(text.encode("utf-8", "replace").translate(ONLY_WORDS).decode("utf-8", "replace").split()):
-        if word.isalpha() and SHORTEST <= len(word) <= LONGEST and word.isascii():
-            tokens[tag + word] = None
-        else:
-            add_odd(word, tag, tokens)
+    words = text.encode("utf-8", "replace").translate(ONLY_WORDS).decode("utf-8", "replace").split()
+    for word in dict.fromkeys(words):
+        if len(word) >= SHORTEST:
+            if word.isalpha() and len(word) <= LONGEST and word.isascii():
+                tokens[tag + word] = None
+            else:
+                add_odd(word, tag, tokens)
+    return words
+
+
+def add_pairs(words: list[str], tag: str, tokens: Tokens) -> None:
+    """Add pairs of neighbours."""
+    kept = [bare for word in words if 1 < len(bare := word.strip(EDGES)) <= LONGEST]
+    for one, other in pairwise(kept):
+        tokens[f"{tag}{one} {other}"] = None
 
 
 def plain_characters(text: str, tag: str, tokens: Tokens) -> str:
@@ -69,7 +87,7 @@ def plain_characters(text: str, tag: str, tokens: Tokens) -> str:
 
 def add_odd(word: str, tag: str, tokens: Tokens) -> None:
     """Add what is not a plain word of the usual length: a number, a price, an address, something long or foreign."""
-    bare = word.strip("'-._!@")
+    bare = word.strip(EDGES)
     if "!" in word and bare:
         tokens[tag + bare + "!"] = None
     if "@" in bare:

@@ -1,0 +1,182 @@
+"""Settings of the mail filter tuned on what it has learned: smoothing and calibration by leave-one-out.
+
+The score of a learned message under the sums without it needs no refit: its own tokens are subtracted from the counts.
+NumPy is imported inside, so that the path that classifies a message stays light.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from .model import Sums
+from .settings import PARTS, Settings
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+LEAST = 4  # messages of each class below which the defaults stay
+ALPHAS = (0.003, 0.01, 0.03, 0.1, 0.3)
+SPREAD = 0.4  # prior standard deviation of the weights about the defaults
+INTERCEPT = 1.0  # prior standard deviation of the intercepts
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Learned messages as flat arrays: the counts of their tokens without the message itself."""
+
+    y: NDArray[np.intp]  # class of each message (n,)
+    row: NDArray[np.intp]  # message of each token (m,)
+    n: Array  # n_c(t) of each token, its own message left out (m, K)
+    part: NDArray[np.intp]  # (m,)
+    totals: Array  # T_c without the message (n, K)
+    vocabulary: Array  # V without the message (n,)
+
+
+def tune(
+    messages: Iterable[tuple[int, Sequence[int]]],
+    counts: Sequence[Sequence[int]],
+    parts: Sequence[int],
+    sums: Sums,
+    settings: Settings | None = None,
+) -> Settings:
+    """Settings tuned by leave-one-out over learned messages.
+
+    The evidence of every message for every class is computed from the sums without it; a logistic regression of the
+    class on the evidence of the parts gives the intercepts and the weights. The α of one part after the other is the
+    one with the least leave-one-out log-loss.
+
+    Parameters
+    ----------
+    messages : iterable of tuple of int and sequence of int
+        Class and token ids of learned messages; a sample of some thousands does.
+    counts : sequence of sequence of int
+        n_c(t) by token id.
+    parts : sequence of int
+        The part of each token id, as `part_of` has it.
+    sums : Sums
+        What has been learned.
+    settings : Settings, optional
+        Those to start from: what is not tuned is kept.
+
+    Returns
+    -------
+    Settings
+        The tuned settings; the ones to start from where a class has fewer than LEAST messages.
+    """
+    import numpy as np
+
+    settings = settings or Settings()
+    if len(sums.messages) < 2 or min(sums.messages) < LEAST:
+        return settings
+    sample = sample_of(messages, counts, parts, sums)
+    by_alpha = {alpha: features_of(sample, alpha, settings) for alpha in ALPHAS}  # (n, K, parts)
+
+    def tried(alpha: tuple[float, ...]) -> tuple[float, Settings]:
+        features = np.stack([by_alpha[a][:, :, part] for part, a in enumerate(alpha)], axis=2)
+        return calibrated(features, sample.y, sums.classes, replace(settings, alpha=alpha))
+
+    best = tried(settings.alpha)
+    for part in range(len(PARTS)):  # one part after the other
+        alpha = best[1].alpha
+        others = [(*alpha[:part], a, *alpha[part + 1 :]) for a in ALPHAS if a != alpha[part]]
+        best = min([best, *map(tried, others)], key=lambda found: found[0])
+    return replace(best[1], tuned_on=sum(sums.messages))
+
+
+def sample_of(
+    messages: Iterable[tuple[int, Sequence[int]]], counts: Sequence[Sequence[int]], parts: Sequence[int], sums: Sums
+) -> Sample:
+    """The messages as arrays, each one's own tokens subtracted from the counts."""
+    import numpy as np
+
+    pairs = [(c, np.asarray(ids, dtype=np.intp)) for c, ids in messages]
+    y = np.array([c for c, _ in pairs], dtype=np.intp)
+    size = np.array([len(ids) for _, ids in pairs], dtype=np.intp)
+    ids = np.concatenate([ids for _, ids in pairs])
+    row = np.repeat(np.arange(len(y)), size)
+    n = np.asarray(counts, dtype=float)[ids]  # (m, K)
+    n[np.arange(len(ids)), y[row]] -= 1
+    totals = np.tile(np.asarray(sums.totals, dtype=float), (len(y), 1))
+    totals[np.arange(len(y)), y] -= size
+    known = n.any(axis=1)
+    vocabulary = sums.vocabulary - np.bincount(row[~known], minlength=len(y)).astype(float)
+    return Sample(y, row[known], n[known], np.asarray(parts, dtype=np.intp)[ids[known]], totals, vocabulary)
+
+
+def features_of(sample: Sample, alpha: float, settings: Settings) -> Array:
+    """The evidence of each part for each class under this α, before weights (n, K, parts)."""
+    import numpy as np
+
+    below = np.log(sample.totals + alpha * sample.vocabulary[:, None])  # (n, K)
+    evidence = np.log(sample.n + alpha) - below[sample.row]  # (m, K)
+    evidence -= evidence[:, :1]
+    spread = evidence.max(axis=1) - evidence.min(axis=1)
+    u = np.where(spread >= settings.threshold, spread**settings.power, 0.0)
+    cell, cells = sample.row * len(PARTS) + sample.part, len(sample.y) * len(PARTS)
+    scale = (settings.tokens + np.bincount(cell, u, cells)) ** -settings.exponent
+    columns = [np.bincount(cell, u * column, cells) * scale for column in evidence.T]
+    return np.stack(columns, axis=-1).reshape(len(sample.y), len(PARTS), -1).transpose(0, 2, 1)
+
+
+def calibrated(
+    features: Array, y: NDArray[np.intp], classes: Sequence[str], settings: Settings
+) -> tuple[float, Settings]:
+    """Log-loss and settings with the weights and intercepts of a logistic regression on these features."""
+    import numpy as np
+
+    K = len(classes)
+    design = np.concatenate([np.tile(np.eye(K)[:, 1:], (len(y), 1, 1)), features], axis=2)  # (n, K, J)
+    mean = np.r_[np.zeros(K - 1), Settings().weights]
+    precision = np.r_[np.full(K - 1, INTERCEPT**-2), np.full(len(PARTS), SPREAD**-2)]
+    theta, hessian, loss = regression(design, y, mean, precision)
+    keep = np.r_[0, K - 1 : K - 1 + len(PARTS)]
+    covariance = np.linalg.inv(hessian)[np.ix_(keep, keep)]
+    return loss, replace(
+        settings,
+        weights=tuple(theta[K - 1 :].tolist()),
+        intercepts=dict(zip(classes[1:], theta[: K - 1].tolist(), strict=True)),
+        covariance=tuple(tuple(row) for row in covariance.tolist()),
+    )
+
+
+def regression(
+    design: Array, y: NDArray[np.intp], mean: Array, precision: Array, steps: int = 30
+) -> tuple[Array, Array, float]:
+    """Multinomial logistic regression with a normal prior by Newton's method: θ, the Hessian there, mean log-loss."""
+    import numpy as np
+
+    theta, own = mean.copy(), design[np.arange(len(y)), y]
+
+    def at(theta: Array) -> tuple[float, float, Array]:
+        scores = design @ theta
+        top = scores.max(axis=1, keepdims=True)
+        log_sum = top + np.log(np.exp(scores - top).sum(axis=1, keepdims=True))
+        fit = float(log_sum.sum() - (own @ theta).sum())
+        return fit + float(precision @ (theta - mean) ** 2) / 2, fit, np.exp(scores - log_sum)
+
+    value, fit, p = at(theta)
+    for _ in range(steps):
+        center = np.einsum("nk,nkj->nj", p, design)
+        gradient = (center - own).sum(axis=0) + precision * (theta - mean)
+        hessian = np.einsum("nk,nki,nkj->ij", p, design, design) - center.T @ center + np.diag(precision)
+        step, size = np.linalg.solve(hessian, gradient), 1.0
+        while (new := at(np.maximum(theta - size * step, lowest(mean))))[0] > value and size > 1e-4:
+            size /= 2
+        moved = np.maximum(theta - size * step, lowest(mean))
+        done = value - new[0] < 1e-9 * (1 + abs(value))
+        theta, (value, fit, p) = (moved, new) if new[0] <= value else (theta, (value, fit, p))
+        if done:
+            break
+    return theta, hessian, fit / len(y)
+
+
+def lowest(mean: Array) -> Array:
+    """The least value of each coefficient: weights are not below 0, so that more evidence never says less."""
+    import numpy as np
+
+    return np.where(mean > 0, 0.0, -np.inf)
