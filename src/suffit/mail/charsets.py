@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from encodings.aliases import aliases
+from functools import lru_cache
 
 # Python's codecs that hold text and decode in linear time; no other name is ever looked up.
 SAFE = frozenset(
@@ -54,6 +55,7 @@ HIGH = bytes(range(128, 256))
 EAST_ASIAN_SHARE = 0.3  # of bytes beyond ASCII, from which undeclared bytes that are valid in it are taken for gb18030
 
 
+@lru_cache(maxsize=256)
 def codec_of(name: str) -> str | None:
     """Python's codec for a declared character set, the wider one that is meant; None where the name is unknown.
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from .headers import Headers, decode_words, parse_parameters
 from .urls import add_host, add_url
-from .words import LONGEST, SHORTEST, URL, Tokens, add_pairs, add_words
+from .words import LONGEST, SHORTEST, Tokens, add_pairs, add_words, cut_urls
 
 # Verdicts of filters (ours too) and of the programs that check senders, by the beginning of a header's name.
 VERDICT = re.compile(
@@ -33,9 +33,9 @@ SKIPPED = frozenset(
 MARKED = re.compile(r"\s*+(?:[\[{(*]+\s*+(?:SPAM|spam|Spam|SUSPECT|JUNK)\b[^\]})*]{0,20}+[\]})*]+\s*+:?\s*+)+")
 AROUND = str.maketrans(dict.fromkeys('<>"(),;:[]=', " "))
 PLAIN_WORD = re.compile(r"(?<![a-z0-9])[a-z][a-z'.-]{1,22}[a-z](?![a-z0-9])")
-ADDRESS = re.compile(r"(?<![\w.])(\d{1,3}\.\d{1,3})\.(\d{1,3})\.\d{1,3}(?![\w.])")
-FOR_ADDRESS = re.compile(r"\bfor <?([^\s<>;@]{1,60}@[^\s<>;@]{1,60})")
-HOST = re.compile(r"(?<![\w.-])[a-z][\w-]*+\.[\w.-]*[a-z]")
+ADDRESS = re.compile(r"(\d{1,3}\.\d{1,3})\.(\d{1,3})\.\d{1,3}")
+HOST = re.compile(r"(?:from |by |helo[ =]|\()([a-z][\w-]*+\.[\w.-]*[a-z])")
+FOR_ADDRESS = re.compile(r"for <?([^\s<>;@]{1,60}@[^\s<>;@]{1,60})")
 ZONE = re.compile(r"[+-]\d{4}\b")
 LONGEST_VALUE = 2_000  # characters of a value that is read
 MOST_ADDRESSES, MOST_WORDS, MOST_RECEIVED = 20, 12, 20
@@ -75,10 +75,9 @@ def add_subject(value: str, _: str, tokens: Tokens) -> None:
     text = subject_of(value)[:LONGEST_VALUE]
     words = text.lower()
     if "://" in words:
-        pieces = URL.split(words)
-        for url in pieces[1::2]:
+        words, urls = cut_urls(words, "://")
+        for url in urls:
             add_url(url, tokens)
-        words = " ".join(pieces[::2])
     add_pairs(add_words(words, "subject:", tokens), "subject:", tokens)
     if len(text) >= 6 and text.isupper():
         tokens["subject:capitals"] = None
@@ -110,7 +109,8 @@ def add_addresses(value: str, name: str, tokens: Tokens) -> None:
 
 def add_received(values: list[str], tokens: Tokens) -> None:
     """Add the hosts and networks that a message came through."""
-    text = " ".join([value[:LONGEST_VALUE].partition(";")[0] for value in values[:MOST_RECEIVED]]).lower()
+    text = " ".join([value[:LONGEST_VALUE].partition(";")[0] for value in values[:MOST_RECEIVED]])
+    text = " ".join(text.lower().split())
     for address in FOR_ADDRESS.findall(text):
         tokens["received:for " + address] = None
     for network, third in dict.fromkeys(ADDRESS.findall(text)):
