@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 
 from .buckets import written
@@ -124,7 +124,7 @@ def _dump(head: list[bytes], rows: list[tuple[bytes, tuple[int, ...]]]) -> tuple
 
 
 def _counts_alone(
-    classes: list[tuple[str, int]], rows: list[tuple[bytes, tuple[int, ...]]]
+    classes: Sequence[tuple[str, int]], rows: Sequence[tuple[bytes, Sequence[int]]]
 ) -> tuple[Record, list[str]]:
     """Counts that came without messages: identified by what they are."""
     packed = packed_dump([n for _, n in classes], rows)
@@ -134,9 +134,12 @@ def _counts_alone(
 
 
 def _from_bogofilter(lines: list[bytes]) -> Iterator[tuple[Record, list[str]]]:
-    """``token spam ham date`` on each line; the messages stand beside ``.MSG_COUNT``."""
+    """``token spam ham date`` on each line; the messages stand beside ``.MSG_COUNT``.
+
+    bogofilter keeps Word and word apart, the parser here does not: their counts are added, up to all messages.
+    """
     messages = (0, 0)
-    rows: list[tuple[bytes, tuple[int, ...]]] = []
+    rows: dict[bytes, tuple[int, int]] = {}
     for number, line in enumerate(lines, 1):
         fields = line.rsplit(b" ", 3)
         try:
@@ -148,8 +151,11 @@ def _from_bogofilter(lines: list[bytes]) -> Iterator[tuple[Record, list[str]]]:
         if token == b".MSG_COUNT":
             messages = ham, spam
         elif not token.startswith(b".") and (ham or spam):
-            tag, colon, word = token.partition(b":")
-            rows.append((TAGS.get(tag, tag) + colon + word, (ham, spam)))
+            tag, colon, word = token.lower().partition(b":")
+            key = TAGS.get(tag, tag) + colon + word
+            before = rows.get(key, (0, 0))
+            rows[key] = before[0] + ham, before[1] + spam
     if not any(messages):
         raise ValueError("there is no .MSG_COUNT: a dump of bogoutil -d has one")
-    yield _counts_alone([("ham", messages[0]), ("spam", messages[1])], rows)
+    counts = [(key, (min(n[0], messages[0]), min(n[1], messages[1]))) for key, n in rows.items()]
+    yield _counts_alone([("ham", messages[0]), ("spam", messages[1])], counts)

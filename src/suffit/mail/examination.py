@@ -26,6 +26,7 @@ def _store(path: str) -> list[tuple[bool, str, str]]:
             store.check()
             took = time.perf_counter() - start
             sums, tuned = store.sums(), store.settings().tuned_on
+            scored = [(record.label, record.score) for record in store.learned() if record.score is not None]
     except (StoreError, OSError) as error:
         return [(False, "store", str(error))]
     each = ", ".join(f"{n:,} {name}" for name, n in zip(sums.classes, sums.messages, strict=True))
@@ -39,7 +40,14 @@ def _store(path: str) -> list[tuple[bool, str, str]]:
         ),
         (enough, "learned", each + ("" if enough else "; it needs ham and spam: suffit mail learn")),
         (True, "settings", settings),
+        (True, "corrections", _record_of(scored, sums.classes)),
     ]
+
+
+def _record_of(scored: list[tuple[int, float]], classes: tuple[str, ...]) -> str:
+    """How the messages looked that were learned one at a time, before they were."""
+    wrong = sum((score > 0) != (classes[label] == "spam") for label, score in scored)
+    return f"{len(scored):,} messages learned one at a time; {wrong:,} of them had looked like the other class before"
 
 
 def _permissions(path: str) -> list[tuple[bool, str, str]]:

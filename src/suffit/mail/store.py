@@ -165,11 +165,11 @@ class Store:
             record = change.remove(digest)
             return None if record is None else _name(change.state, record)
 
-    def correct(self, message: Learnable, name: str) -> str | None:
+    def correct(self, message: Learnable, name: str, score: float | None = None) -> str | None:
         """Learn a message in this class, whatever it was learned as, and return the class that it had."""
         with self.changing() as change:
             record = change.remove(message.digest)
-            change.add(_record(message, change.label(name), None if record is None else record.score))
+            change.add(_record(message, change.label(name), score if record is None else record.score))
             return None if record is None else _name(change.state, record)
 
     def known(self, digest: str) -> str | None:

@@ -74,7 +74,8 @@ def correct(asked: Namespace) -> int:
     with Store.open(asked.store, write=True) as store:
         for name, paths in _classes(asked):
             for where, raw in _mail(paths):
-                before = store.correct(read_message(raw), name)
+                message = read_message(raw)
+                before = store.correct(message, name, verdict_of(store, message.tokens).log_odds)
                 if not asked.quiet:
                     print(f"{where}: {name}" + (f", was {before}" if before not in (None, name) else ""))
     return 0
