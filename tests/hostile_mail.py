@@ -19,7 +19,7 @@ SEEDS = [
     b"Content-Transfer-Encoding: quoted-printable\n\n<p style=\"display:none\">=D0=D2=C9</p><a href=3D'http://a.example'>b"
     b"</a>\n--x y\nContent-Type: message/rfc822\n\nSubject: inner\n\nbody\n--x y--\n",
     b"Content-Type: text/plain; charset=gb2312\nContent-Transfer-Encoding: base64\n\nsKGwobChCg==\n",
-    b"From x Mon Nov 16 10:00:00 2026\r\nReceived: from a.example (b [192.0.2.1])\r\n\tby c; now\r\n\r\nbegin 644 a\r\n",
+    b"From x Mon Nov 16 10:00:00 2026\r\nReceived: from a.example (b [192.0.2.1])\r\n\tby c; now\r\n\r\nbegin 644 a\n",
 ]
 
 

@@ -100,7 +100,7 @@ def parse_parameters(value: str) -> tuple[str, dict[str, str]]:
     extended: dict[str, list[str]] = {}
     for name, text in PARAMETER.findall(value):
         if text[:1] == '"':
-            text = QUOTED.sub(r"\1", text[1:-1]) if len(text) > 1 else ""
+            text = QUOTED.sub(r"\1", text[1:-1] if len(text) > 1 and text[-1] == '"' else text[1:])
         name = name.lower()
         if "*" in name:
             extended.setdefault(name.partition("*")[0], []).append(text)
