@@ -8,6 +8,7 @@ import sqlite3
 import stat
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,6 +17,7 @@ import pytest
 from suffit.mail.buckets import LOAD, START
 from suffit.mail.dumps import exported, imported
 from suffit.mail.errors import DamagedStoreError, StoreError
+from suffit.mail.settings import Settings
 from suffit.mail.store import Store
 
 
@@ -272,6 +274,17 @@ def test_a_missing_store_and_one_that_is_something_else(tmp_path: Path):
     (tmp_path / "empty.sqlite").touch()
     with pytest.raises(DamagedStoreError, match="is no store"), Store.open(str(tmp_path / "empty.sqlite")) as opened:
         opened.sums()
+
+
+def test_settings_are_kept_and_those_of_another_version_are_the_defaults(full: Store):
+    tuned = replace(Settings.default(), shares=0.5, tuned_on=60)
+    full.put_settings(tuned)
+    with Store.open(full.path) as other:
+        assert other.settings() == tuned
+        with full.changing() as change:
+            change.state.settings = '{"alpha": 1, "weights": [3], "what nobody knows": []}'
+        assert other.settings() == Settings.default()
+    full.check()
 
 
 def test_a_failed_change_leaves_everything_as_it_was(full: Store):

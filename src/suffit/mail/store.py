@@ -34,7 +34,7 @@ CREATE TABLE messages (id INTEGER PRIMARY KEY, digest BLOB UNIQUE, class INTEGER
 CREATE INDEX messages_by_time ON messages (time);
 """
 WAIT = 10.0  # seconds that a writer waits for another
-REMEMBERED = 300_000  # tokens whose counts are kept in memory
+REMEMBERED = 500_000  # tokens whose counts are kept in memory
 BUCKETS = 100_000  # buckets that are kept in memory, checked: about 60 MB
 TOGETHER = 10_000  # messages in one transaction, where there are many to learn
 
@@ -75,7 +75,8 @@ class Store:
         self._stored: object = None  # the row of sums as it was read last
         self._state = State()
         self._known = _sums(self._state), _settings(self._state)
-        self._remembered: dict[str, tuple[int, ...] | None] = {}
+        self._remembered: dict[str, tuple[int, ...]] = {}
+        self._numbers: dict[bytes, tuple[int, ...]] = {}  # counts as they are written and read
         self._bodies: dict[int, bytes] = {}
 
     @classmethod
@@ -253,22 +254,32 @@ class Store:
                     self._known = _sums(self._state), _settings(self._state)
                     self._remembered.clear()
                     self._bodies.clear()
+                    self._numbers.clear()
                 yield self._state
             finally:
                 if self._connection.in_transaction:
                     self._connection.execute("COMMIT")
 
     def _counts(self, tokens: Iterable[str], state: State) -> dict[str, tuple[int, ...]]:
-        remembered, asked = self._remembered, list(tokens)
+        asked, remembered = list(tokens), self._remembered
         if len(remembered) > REMEMBERED:
             remembered.clear()
-        new = {key_of(token): token for token in asked if token not in remembered}
-        for which, keys in by_bucket(new, state.buckets).items():
+        new = [token for token in asked if token not in remembered]
+        if new:
+            self._remember(new, state)
+        return {token: found for token in asked if (found := remembered[token])}
+
+    def _remember(self, tokens: list[str], state: State) -> None:
+        """Look tokens up; what was never learned has no counts at all."""
+        keys, classes, known = {key_of(token): token for token in tokens}, len(state.classes), self._numbers
+        for which, here in by_bucket(keys, state.buckets).items():
             body = self._bucket(which)
-            for key in keys:
+            for key in here:
                 counts = found_in(body, key)
-                remembered[new[key]] = numbers(counts, len(state.classes)) if counts else None
-        return {token: found for token in asked if (found := remembered[token]) is not None}
+                found = known.get(counts)
+                if found is None:
+                    found = known[counts] = numbers(counts, classes) if counts else ()
+                self._remembered[keys[key]] = found
 
     def _bucket(self, which: int) -> bytes:
         body = self._bodies.get(which)
@@ -315,7 +326,11 @@ def _sums(state: State) -> Sums:
 
 
 def _settings(state: State) -> Settings:
-    return Settings.default() if state.settings is None else Settings.from_json(state.settings)
+    """As tuned last; the defaults where nothing was tuned, or by a version whose settings were others."""
+    try:
+        return Settings.default() if state.settings is None else Settings.from_json(state.settings)
+    except (TypeError, ValueError, KeyError):
+        return Settings.default()
 
 
 def _record(message: Learnable, label: int, score: float | None) -> Record:
