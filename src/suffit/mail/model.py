@@ -26,8 +26,8 @@ def part_of(token: str) -> int:
     >>> [PARTS[part_of(token)] for token in ("received:shop.example", "subject:pills", "pills", "url:shop.example")]
     ['transport', 'header', 'body', 'body']
     """
-    tag, colon, _ = token.partition(":")
-    return PART_OF_TAG.get(tag, TRANSPORT) if colon else BODY
+    colon = token.find(":")
+    return BODY if colon < 0 else PART_OF_TAG.get(token[:colon], TRANSPORT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,36 +176,49 @@ def evidence_of(
 ) -> tuple[list[Evidence], list[float]]:
     """The tokens of each part that count, with their evidence; what the absence of all others says, by class."""
     parts: list[Evidence] = [[] for _ in PARTS]
-    absent, bernoulli = [0.0] * len(sums.classes), settings.event == "bernoulli"
-    if not sums.vocabulary:
-        return parts, absent
-    log_p = [(log_odds_of_presence if bernoulli else log_shares_of)(sums, alpha) for alpha in settings.alpha]
-    least, power, get = settings.threshold, settings.power, counts.get
-    for token in tokens:
-        n = get(token)
-        if n is None:
-            continue
-        part = part_of(token)
-        says = log_p[part](n)
-        spread = max(says) - min(says)
-        if spread >= least and any(n):
-            parts[part].append((token, spread**power, says))
-    return parts, log_absence(sums, settings.alpha[BODY]) if bernoulli else absent
+    bernoulli = settings.event == "bernoulli"
+    if sums.vocabulary:
+        evidence = [(log_odds_of_presence if bernoulli else log_shares)(sums, alpha) for alpha in settings.alpha]
+        least, power, get, find = settings.threshold, settings.power, counts.get, PART_OF_TAG.get
+        for token in tokens:
+            n = get(token)
+            if n is not None:
+                colon = token.find(":")
+                part = BODY if colon < 0 else find(token[:colon], TRANSPORT)  # part_of(token)
+                spread, says = evidence[part](n)
+                if spread >= least and (n[0] or any(n)):
+                    parts[part].append((token, spread**power, says))
+    return parts, log_absence(sums, settings.alpha[BODY]) if bernoulli else [0.0] * len(sums.classes)
 
 
-def log_shares_of(sums: Sums, alpha: float) -> Callable[[Sequence[int]], Sequence[float]]:
+TokenEvidence = Callable[[Sequence[int]], tuple[float, Sequence[float]]]  # counts → spread, evidence by class
+
+
+def log_shares(sums: Sums, alpha: float) -> TokenEvidence:
     """log p(t | c) = log (n_c(t) + α) / (T_c + α V), less that of the first class: the multinomial model on sets."""
-    below = [math.log(t + alpha * sums.vocabulary) for t in sums.totals]
-    log, ratios = math.log, [b - below[0] for b in below[1:]]
-    if len(ratios) == 1:
-        ratio = ratios[0]
-        return lambda n: (0.0, log((n[1] + alpha) / (n[0] + alpha)) - ratio)
-    return lambda n: (0.0, *[log((k + alpha) / (n[0] + alpha)) - ratio for k, ratio in zip(n[1:], ratios, strict=True)])
+    log, below = math.log, [math.log(t + alpha * sums.vocabulary) for t in sums.totals]
+    ratios = [b - below[0] for b in below]
+    ratio = ratios[-1]
+
+    def two(n: Sequence[int]) -> tuple[float, Sequence[float]]:
+        w = log((n[1] + alpha) / (n[0] + alpha)) - ratio
+        return abs(w), (0.0, w)
+
+    def several(n: Sequence[int]) -> tuple[float, Sequence[float]]:
+        first = n[0] + alpha
+        return spread_of([log((k + alpha) / first) - r for k, r in zip(n, ratios, strict=True)])
+
+    return two if len(ratios) == 2 else several  # the usual two in a third of the time
 
 
-def log_odds_of_presence(sums: Sums, alpha: float) -> Callable[[Sequence[int]], Sequence[float]]:
+def log_odds_of_presence(sums: Sums, alpha: float) -> TokenEvidence:
     """log p / (1 − p) with p = (n_c(t) + α) / (N_c + 2α): what a token's presence says in the Bernoulli model."""
-    return lambda n: [math.log((k + alpha) / (m - k + alpha)) for k, m in zip(n, sums.messages, strict=True)]
+    return lambda n: spread_of([math.log((k + alpha) / (m - k + alpha)) for k, m in zip(n, sums.messages, strict=True)])
+
+
+def spread_of(says: Sequence[float]) -> tuple[float, Sequence[float]]:
+    """max_c − min_c of what is said, and what is said."""
+    return max(says) - min(says), says
 
 
 def log_absence(sums: Sums, alpha: float) -> list[float]:

@@ -40,6 +40,8 @@ class Settings:
         Of the intercept and the weights, for the standard error of the log-odds.
     messages : float
         Variance of the log-odds after one message of each class; it goes down as more are learned.
+    label_errors : float
+        Rate of wrong labels among the messages learned, as tuning found it; probabilities are of the right class.
     cutoffs : mapping of str to float
         The least probability with which a class is the verdict; CUTOFF for a class that is not named.
     tuned_on : int
@@ -66,8 +68,9 @@ class Settings:
         (0.0, 0.0, 0.04, 0.0),
         (0.0, 0.0, 0.0, 0.04),
     )
-    messages: float = 25.0
-    cutoffs: Mapping[str, float] = field(default_factory=lambda: {"ham": 0.55, "spam": 0.99})
+    messages: float = 10.0
+    label_errors: float = 0.0
+    cutoffs: Mapping[str, float] = field(default_factory=lambda: {"ham": 0.8, "spam": 0.99})
     tuned_on: int = 0
 
     def __post_init__(self) -> None:

@@ -21,8 +21,12 @@ if TYPE_CHECKING:
 
 LEAST = 4  # messages of each class below which the defaults stay
 ALPHAS = (0.003, 0.01, 0.03, 0.1, 0.3)
+PRICE = 0.5  # nats of log-loss that a step away from the default α has to gain
 SPREAD = 0.4  # prior standard deviation of the weights about the defaults
 INTERCEPT = 1.0  # prior standard deviation of the intercepts
+FIRST_ERRORS, LEAST_ERRORS = 0.005, 1e-6  # rate of wrong labels: where EM starts, and what it does not go below
+EM_STEPS, NEWTON_STEPS = 30, 20
+TOLERANCE, SMALLEST_STEP = 1e-6, 1e-4
 
 
 @dataclass(frozen=True)
@@ -78,9 +82,11 @@ def tune(
 
     def tried(alpha: tuple[float, ...]) -> tuple[float, Settings]:
         features = np.stack([by_alpha[a][:, :, part] for part, a in enumerate(alpha)], axis=2)
-        return calibrated(features, sample.y, sums.classes, replace(settings, alpha=alpha))
+        loss, found = calibrated(features, sample.y, sums.classes, replace(settings, alpha=alpha))
+        steps = sum(abs(ALPHAS.index(a) - ALPHAS.index(b)) for a, b in zip(alpha, Settings().alpha, strict=True))
+        return loss + PRICE * steps / len(sample.y), found
 
-    best = tried(settings.alpha)
+    best = tried(Settings().alpha)
     for part in range(len(PARTS)):  # one part after the other
         alpha = best[1].alpha
         others = [(*alpha[:part], a, *alpha[part + 1 :]) for a in ALPHAS if a != alpha[part]]
@@ -126,57 +132,83 @@ def features_of(sample: Sample, alpha: float, settings: Settings) -> Array:
 def calibrated(
     features: Array, y: NDArray[np.intp], classes: Sequence[str], settings: Settings
 ) -> tuple[float, Settings]:
-    """Log-loss and settings with the weights and intercepts of a logistic regression on these features."""
+    """Log-loss and settings with the weights and intercepts of a logistic regression on these features.
+
+    Labels may be wrong: p(label c) = (1 − ε) p(c) + ε (1 − p(c)) / (K − 1). EM finds the error rate ε and the
+    regression, whose targets are the probabilities that a label is right.
+    """
     import numpy as np
 
-    K = len(classes)
-    design = np.concatenate([np.tile(np.eye(K)[:, 1:], (len(y), 1, 1)), features], axis=2)  # (n, K, J)
-    mean = np.r_[np.zeros(K - 1), Settings().weights]
-    precision = np.r_[np.full(K - 1, INTERCEPT**-2), np.full(len(PARTS), SPREAD**-2)]
-    theta, hessian, loss = regression(design, y, mean, precision)
-    keep = np.r_[0, K - 1 : K - 1 + len(PARTS)]
+    n, K, J = len(y), len(classes), len(classes) - 1 + len(PARTS)
+    design = np.concatenate([np.tile(np.eye(K)[:, 1:], (n, 1, 1)), features], axis=2)  # (n, K, J)
+    prior = Prior(
+        np.r_[np.zeros(K - 1), Settings().weights],
+        np.r_[np.full(K - 1, INTERCEPT**-2), np.full(len(PARTS), SPREAD**-2)],
+        np.r_[np.full(K - 1, -np.inf), np.zeros(len(PARTS))],
+    )
+    one_hot, epsilon, theta, before = np.eye(K)[y], settings.label_errors or FIRST_ERRORS, prior.mean, np.inf
+    targets = one_hot
+    for _ in range(EM_STEPS):
+        theta, hessian = regression(design, targets, prior, theta)
+        p = softmax(design @ theta)[np.arange(n), y]
+        likelihood = (1 - epsilon) * p + epsilon * (1 - p) / (K - 1)
+        loss = -float(np.log(likelihood).mean())
+        if before - loss < TOLERANCE:
+            break
+        before, right = loss, (1 - epsilon) * p / likelihood
+        targets = np.where(one_hot > 0, right[:, None], (1 - right[:, None]) / (K - 1))
+        epsilon = max(float((1 - right).mean()), LEAST_ERRORS)
+    keep = np.r_[0, K - 1 : J]  # the covariance of one intercept stands for all
     covariance = np.linalg.inv(hessian)[np.ix_(keep, keep)]
     return loss, replace(
         settings,
         weights=tuple(theta[K - 1 :].tolist()),
         intercepts=dict(zip(classes[1:], theta[: K - 1].tolist(), strict=True)),
         covariance=tuple(tuple(row) for row in covariance.tolist()),
+        label_errors=epsilon,
     )
 
 
-def regression(
-    design: Array, y: NDArray[np.intp], mean: Array, precision: Array, steps: int = 30
-) -> tuple[Array, Array, float]:
-    """Multinomial logistic regression with a normal prior by Newton's method: θ, the Hessian there, mean log-loss."""
+@dataclass(frozen=True)
+class Prior:
+    """Independent normal priors of the coefficients, and the least values that they may have."""
+
+    mean: Array  # (J,)
+    precision: Array
+    least: Array  # weights are not below 0: more evidence never says less
+
+
+def regression(design: Array, targets: Array, prior: Prior, start: Array) -> tuple[Array, Array]:
+    """Multinomial logistic regression on probabilities of the classes, by Newton's method: θ and the Hessian there."""
     import numpy as np
 
-    theta, own = mean.copy(), design[np.arange(len(y)), y]
+    theta, own = start, np.einsum("nk,nkj->j", targets, design)
 
-    def at(theta: Array) -> tuple[float, float, Array]:
+    def value(theta: Array) -> float:
         scores = design @ theta
-        top = scores.max(axis=1, keepdims=True)
-        log_sum = top + np.log(np.exp(scores - top).sum(axis=1, keepdims=True))
-        fit = float(log_sum.sum() - (own @ theta).sum())
-        return fit + float(precision @ (theta - mean) ** 2) / 2, fit, np.exp(scores - log_sum)
+        top = scores.max(axis=1)
+        fit = (top + np.log(np.exp(scores - top[:, None]).sum(axis=1))).sum() - own @ theta
+        return float(fit + prior.precision @ (theta - prior.mean) ** 2 / 2)
 
-    value, fit, p = at(theta)
-    for _ in range(steps):
+    for _ in range(NEWTON_STEPS):
+        p = softmax(design @ theta)
         center = np.einsum("nk,nkj->nj", p, design)
-        gradient = (center - own).sum(axis=0) + precision * (theta - mean)
-        hessian = np.einsum("nk,nki,nkj->ij", p, design, design) - center.T @ center + np.diag(precision)
-        step, size = np.linalg.solve(hessian, gradient), 1.0
-        while (new := at(np.maximum(theta - size * step, lowest(mean))))[0] > value and size > 1e-4:
+        gradient = center.sum(axis=0) - own + prior.precision * (theta - prior.mean)
+        weighted = np.sqrt(p)[:, :, None] * design
+        flat = weighted.reshape(-1, design.shape[2])
+        hessian = flat.T @ flat - center.T @ center + np.diag(prior.precision)
+        step, size, now = np.linalg.solve(hessian, gradient), 1.0, value(theta)
+        while value(moved := np.maximum(theta - size * step, prior.least)) > now and size > SMALLEST_STEP:
             size /= 2
-        moved = np.maximum(theta - size * step, lowest(mean))
-        done = value - new[0] < 1e-9 * (1 + abs(value))
-        theta, (value, fit, p) = (moved, new) if new[0] <= value else (theta, (value, fit, p))
-        if done:
+        if size <= SMALLEST_STEP or np.abs(moved - theta).max() < TOLERANCE:
             break
-    return theta, hessian, fit / len(y)
+        theta = moved
+    return theta, hessian
 
 
-def lowest(mean: Array) -> Array:
-    """The least value of each coefficient: weights are not below 0, so that more evidence never says less."""
+def softmax(scores: Array) -> Array:
+    """e^score over its sum in each row."""
     import numpy as np
 
-    return np.where(mean > 0, 0.0, -np.inf)
+    parts: Array = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return parts / parts.sum(axis=1, keepdims=True)
