@@ -82,7 +82,7 @@ def test_what_is_beyond_the_limits_is_noted():
     many_tokens = b"Subject: a\n\n" + b" ".join(b"w%d" % i for i in range(200))
     for raw, note in [
         (long_header, "the header is longer than 1000 bytes"),
-        (many_parts, "more than 5 parts; the rest was not read"),
+        (many_parts, "5 parts or more; what comes after them was not read"),
         (long_text, "more than 2000 bytes of text; the rest was not read"),
         (many_tokens, "50 were kept"),
     ]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 
 from .headers import Headers, decode_words, parse_parameters
 from .urls import add_host, add_url
@@ -44,7 +45,7 @@ USUAL = ("from", "to", "subject", "date", "message-id")
 
 
 def add_headers(headers: Headers, tokens: Tokens) -> None:
-    """Add the tokens of a message's header."""
+    """Add the tokens of a message's header, and pairs of neighbours: programs write their headers in an order."""
     names = dict.fromkeys(name for name, _ in headers)
     add_received([value for name, value in headers if name == "received"], tokens)
     for name, value in headers:
@@ -57,6 +58,8 @@ def add_headers(headers: Headers, tokens: Tokens) -> None:
             tokens["no:" + name] = None
     if "in-reply-to" in names or "references" in names:
         tokens["header:in-reply-to"] = None
+    alone = [token for token in tokens if " " not in token]
+    tokens.update(dict.fromkeys(map(" ".join, pairwise(alone))))
 
 
 def subject_of(value: str) -> str:

@@ -14,7 +14,7 @@ SHORTEST, LONGEST = 3, 24  # letters of a word
 FIRST_WORDS = 60  # of a text whose pairs of neighbours are tokens too: most of what a message is about stands there
 KEPT = b"abcdefghijklmnopqrstuvwxyz0123456789$%!'-._@" + bytes(range(128, 256))
 ONLY_WORDS = bytes(byte if byte in KEPT else 32 for byte in range(256))
-EDGES = "'-._!@\u2018\u2019\u201c\u201d\u2013\u2014\u2026\u00ab\u00bb"
+EDGES = "'-._!@"
 ONLY_CAPITALS = bytes(byte if 65 <= byte <= 90 else 32 for byte in range(256))
 URL_END = re.compile(r"[\s<>\"'()\[\]{}|\\^`]")
 ZERO_WIDTH = re.compile(
@@ -30,7 +30,7 @@ NO_BLANKS = re.compile(  # Thai, Lao, Khmer, kana, Han, Hangul
     "\uff66-\uff9d\U00020000-\U0003ffff]+)"
 )
 SCRIPTS = (re.compile("[a-z\u00c0-\u024f]"), re.compile("[\u0400-\u052f]"), re.compile("[\u0370-\u03ff]"))
-DIGIT, NO_LETTER = re.compile(r"\d"), re.compile(r"[\W\d_]+")
+DIGIT, WITHIN = re.compile(r"\d"), re.compile(r"[-._!'$%]+")
 MONEY = ("$", "£", "€")
 
 
@@ -72,6 +72,7 @@ def cut_urls(text: str, mark: str) -> tuple[str, list[str]]:
 
 def add_words(text: str, tag: str, tokens: Tokens) -> list[str]:
     """Add the words of a text in lower case, each with a tag before it; all words in their order."""
+    text = text.replace("--", " ").replace("\u2019", "'")
     words = text.encode("utf-8", "replace").translate(ONLY_WORDS).decode("utf-8", "replace").split()
     distinct = dict.fromkeys(words)
     if not text.isascii():
@@ -88,6 +89,8 @@ def add_words(text: str, tag: str, tokens: Tokens) -> list[str]:
 
 def add_pairs(words: list[str], tag: str, tokens: Tokens) -> None:
     """Add pairs of neighbours."""
+    if not (text := " ".join(words)).isascii():
+        words = OTHER_PUNCTUATION.sub(" ", ZERO_WIDTH.sub("", text)).split()
     kept = [bare for word in words if 1 < len(bare := word.strip(EDGES)) <= LONGEST]
     for one, other in pairwise(kept):
         tokens[f"{tag}{one} {other}"] = None
@@ -130,8 +133,8 @@ def add_odd(word: str, tag: str, tokens: Tokens) -> None:
         tokens[f"{tag}digits:{size}"] = None
     elif size > LONGEST or (size > 12 and DIGIT.search(bare)):
         tokens[f"{tag}long:{bare[0]}{size // 10 * 10}"] = None
-        for piece in NO_LETTER.split(bare[:200]):
-            if SHORTEST <= len(piece) <= LONGEST:
+        for piece in WITHIN.split(bare[:200]):
+            if SHORTEST <= len(piece) <= LONGEST and piece.isalpha():
                 tokens[tag + piece] = None
     else:
         tokens[tag + bare] = None
