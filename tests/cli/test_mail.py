@@ -75,7 +75,7 @@ def run(home: Path) -> Run:
 
 @pytest.fixture
 def taught(home: Path, run: Run) -> Path:
-    run("suffit mail learn --spam Maildir/.Junk --ham Maildir/cur Maildir/new")
+    run("suffit mail learn --no-tune --spam Maildir/.Junk --ham Maildir/cur Maildir/new")
     return home
 
 
@@ -100,7 +100,7 @@ def test_m3_learn_correct_and_unlearn_one_message_or_a_mailbox_at_a_time(home: P
     assert b"learned 200 of 200 as spam" in run("suffit mail learn --spam Maildir/.Junk").stdout
     run("suffit mail learn --ham Maildir/cur Maildir/new")
     before = run(counts).stdout
-    again = run("suffit mail learn --spam Maildir/.Junk --ham Maildir/cur Maildir/new").stdout
+    again = run("suffit mail learn --no-tune --spam Maildir/.Junk --ham Maildir/cur Maildir/new").stdout
     assert b"learned 0 of 200 as spam (200 known already)" in again
     assert run(counts).stdout == before
     run("suffit mail learn --spam", input=spam(1000))
@@ -122,6 +122,14 @@ def test_the_examples_of_the_help_run(taught: Path, run: Run):
     for verb, example in EXAMPLES.items():
         if verb not in ("import", "serve", "tune"):
             run(example)
+
+
+def test_the_commands_of_the_page_run(home: Path, run: Run):
+    Path("message").write_bytes(spam(7))
+    commands = re.findall(r"^\$ (suffit mail .*)$", PAGE.read_text(encoding="utf-8"), flags=re.M)
+    assert len(commands) >= 5
+    for command in commands:
+        run(command)
 
 
 def test_one_message_in_every_kind_of_mailbox(home: Path, run: Run):
@@ -154,10 +162,11 @@ def test_an_explanation_adds_up(taught: Path, run: Run):
 
 
 def test_training_on_errors_learns_little(taught: Path, run: Run):
+    learn = "suffit mail learn --no-tune --mode"
     for mode in ("error", "boundary"):
-        assert b"learned 0 of 1 as spam" in run(f"suffit mail learn --mode {mode} --spam", input=spam(999)).stdout
-        assert b"learned 0 of 1 as ham" in run(f"suffit mail learn --mode {mode} --ham", input=ham(999)).stdout
-    assert b"learned 1 of 1" in run("suffit mail learn --mode error --ham", input=spam(998)).stdout
+        assert b"learned 0 of 1 as spam" in run(f"{learn} {mode} --spam", input=spam(999)).stdout
+        assert b"learned 0 of 1 as ham" in run(f"{learn} {mode} --ham", input=ham(999)).stdout
+    assert b"learned 1 of 1" in run(f"{learn} error --ham", input=spam(998)).stdout
 
 
 def test_stores_become_text_and_merge(taught: Path, run: Run):

@@ -30,7 +30,7 @@ def _store(path: str) -> list[tuple[bool, str, str]]:
     except (StoreError, OSError) as error:
         return [(False, "store", str(error))]
     each = ", ".join(f"{n:,} {name}" for name, n in zip(sums.classes, sums.messages, strict=True))
-    settings = f"tuned on {tuned:,} messages" if tuned else "the defaults; suffit mail tune chooses them from your mail"
+    settings = f"tuned on {tuned:,} messages" if tuned else "the defaults, until more was learned"
     enough = min(sums.messages[:2]) > 0
     return [
         (

@@ -8,7 +8,16 @@ from .records import DUMP
 from .settings import Settings
 from .store import Store
 
-MOST = 10_000  # messages that are looked at: evenly spread over all that were learned
+MOST = 2_000  # messages that are looked at: evenly spread over all that were learned
+
+
+FIRST = 20  # messages that are worth tuning on; then whenever there are twice as many
+
+
+def is_due(store: Store) -> bool:
+    """Whether so much was learned since the settings were tuned that they should be again."""
+    messages = store.sums().messages
+    return min(messages) > 0 and sum(messages) >= max(FIRST, 2 * store.settings().tuned_on)
 
 
 def tuned(store: Store) -> Settings:

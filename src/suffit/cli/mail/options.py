@@ -19,11 +19,11 @@ suffit mail classify reads a message on standard input. Exit codes: 0 spam, 1 ha
 MAIL = "a message, an mbox file, a Maildir or MH folder, any folder of messages; gzip too (default: standard input)"
 EXAMPLES = {
     "classify": "suffit mail classify -p -e < message",
-    "learn": "suffit mail learn --spam ~/Maildir/.Junk --ham ~/Maildir",
+    "learn": "suffit mail learn --spam ~/Maildir/.Junk --ham ~/Maildir/cur",
     "correct": "suffit mail correct --ham < message",
     "unlearn": "suffit mail unlearn < message",
     "explain": "suffit mail explain < message",
-    "evaluate": "suffit mail evaluate --spam ~/Maildir/.Junk --ham ~/Maildir",
+    "evaluate": "suffit mail evaluate --spam ~/Maildir/.Junk --ham ~/Maildir/cur",
     "export": "suffit mail export > mail.txt",
     "import": "bogoutil -d ~/.bogofilter/wordlist.db | suffit mail import",
     "merge": "suffit mail merge other.sqlite",
@@ -102,6 +102,7 @@ def _own(verb: str, to: argparse.ArgumentParser) -> None:
         to.add_argument(
             "--mode", choices=modes, default=modes[0], help="learn only what is misjudged, or also what is unsure"
         )
+        to.add_argument("--no-tune", action="store_true", help="keep the settings, however much was learned")
     elif verb == "unlearn":
         to.add_argument("--digest", action="append", default=[], help="of a message that you have no more")
     elif verb == "explain":

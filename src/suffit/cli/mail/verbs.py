@@ -16,13 +16,12 @@ from ...mail.examination import examined as examination
 from ...mail.judging import judged, verdict_of
 from ...mail.mailboxes import messages_in
 from ...mail.message import Message, read_message
-from ...mail.retuning import tuned
+from ...mail.retuning import is_due, tuned
 from ...mail.server import Server
 from ...mail.store import Store
 from .report import Progress, examined, explanation, said, table_of, tallied
 
 DAY = 86_400.0
-ENOUGH = 50  # messages that are worth tuning on
 
 
 def classify(asked: Namespace) -> int:
@@ -53,8 +52,8 @@ def learn(asked: Namespace) -> int:
                 print(f"learned {new:,} of {progress.n:,} as {name}{known} in {progress.seconds:.1f} s")
         if not asked.quiet:
             print(said(store))
-            if sum(store.sums().messages) > 2 * store.settings().tuned_on + ENOUGH:
-                print("suffit mail tune chooses settings from what was learned")
+        if not asked.no_tune and is_due(store):
+            _tuned(store, asked.quiet)
     return 0
 
 
@@ -78,6 +77,8 @@ def correct(asked: Namespace) -> int:
                 before = store.correct(message, name, verdict_of(store, message.tokens).log_odds)
                 if not asked.quiet:
                     print(f"{where}: {name}" + (f", was {before}" if before not in (None, name) else ""))
+        if is_due(store):
+            _tuned(store, asked.quiet)
     return 0
 
 
@@ -129,14 +130,21 @@ def evaluate(asked: Namespace) -> int:
 def tune(asked: Namespace) -> int:
     """Choose settings from what was learned."""
     with Store.open(asked.store, write=True) as store:
-        settings = tuned(store)
-        if not settings.tuned_on:
+        if not _tuned(store, asked.quiet):
             raise ValueError("there are too few learned messages to choose settings from; the defaults stay")
-        store.put_settings(settings)
-    if not asked.quiet:
-        print(f"tuned on {settings.tuned_on:,} messages, each judged without itself")
-        print(f"alpha {settings.alpha:g}, threshold {settings.threshold:g}, weights {settings.weights}")
     return 0
+
+
+def _tuned(store: Store, quiet: bool) -> bool:
+    """Whether there was enough to tune on."""
+    start = time.perf_counter()
+    settings = tuned(store)
+    if not settings.tuned_on:
+        return False
+    store.put_settings(settings)
+    if not quiet:
+        print(f"tuned on {settings.tuned_on:,} messages in {time.perf_counter() - start:.1f} s")
+    return True
 
 
 def doctor(asked: Namespace) -> int:
