@@ -12,6 +12,7 @@ from .records import DUMP, Record, digest_bytes, dump_rows
 from .state import State
 
 RECORD = "digest, class, time, tokens, score, mark"
+TOGETHER = 4_096  # buckets that are written at once
 
 
 class Change:
@@ -20,12 +21,15 @@ class Change:
     def __init__(self, connection: sqlite3.Connection, state: State) -> None:
         self.connection, self.state = connection, state
         self.by: list[Counter[bytes]] = [Counter() for _ in state.classes]
+        self._rows: dict[int, dict[bytes, bytes]] = {}  # buckets that are read, by their number
+        self._checks: dict[int, bytes] = {}  # of these, as they were
+        self._texts: dict[tuple[int, ...], bytes] = {}  # counts as they are written: most are one of few
 
     def add(self, record: Record) -> bool:
         """Learn a message; False where it is known already, in whatever class."""
-        if self.find(record.digest) is not None:
+        insert = f"INSERT OR IGNORE INTO messages ({RECORD}) VALUES (?, ?, ?, ?, ?, ?)"
+        if not self.connection.execute(insert, record.row).rowcount:
             return False
-        self.connection.execute(f"INSERT INTO messages ({RECORD}) VALUES (?, ?, ?, ?, ?, ?)", record.row)
         self.count(record, 1)
         return True
 
@@ -56,7 +60,10 @@ class Change:
         while self.state.vocabulary + len(keys) > LOAD * self.state.buckets:
             self._split()
         for which, here in by_bucket(keys, self.state.buckets).items():
-            self._recount(which, here)
+            self._recount(self._bucket(which), here)
+            if len(self._rows) >= TOGETHER:
+                self._write()
+        self._write()
         self.state.totals = [total + sum(by.values()) for total, by in zip(self.state.totals, self.by, strict=True)]
         self.state.drop_empty()
         self.state.commits += 1
@@ -79,45 +86,53 @@ class Change:
         else:
             self.by[record.label].subtract(record.keys)
 
-    def _recount(self, which: int, keys: Iterable[bytes]) -> None:
+    def _recount(self, rows: dict[bytes, bytes], keys: Iterable[bytes]) -> None:
         """Add what has changed to the counts of one bucket."""
-        old = self._bucket(which)
-        rows, classes, tokens = in_rows(old[CHECK:]), len(self.by), 0
+        classes, tokens, texts = len(self.by), 0, self._texts
         for key in keys:
-            counts = [by.get(key, 0) for by in self.by]
+            counts = tuple([by.get(key, 0) for by in self.by])
             before = rows.get(key)
             if before is not None:
-                counts = [n + by for n, by in zip(numbers(before, classes), counts, strict=True)]
-            if min(counts) < 0:
-                raise DamagedStoreError(f"the store is damaged: token {key!r} has fewer messages than are forgotten")
-            after = written(counts)
+                counts = tuple([n + by for n, by in zip(numbers(before, classes), counts, strict=True)])
+            after = texts.get(counts)
+            if after is None:
+                after = texts[counts] = self._written(key, counts)
             tokens += bool(after) - (before is not None)
             if after:
                 rows[key] = after
             else:
                 rows.pop(key, None)
         self.state.vocabulary += tokens
-        self._write(which, old, in_lines(rows))
+
+    def _written(self, key: bytes, counts: tuple[int, ...]) -> bytes:
+        if min(counts) < 0:
+            raise DamagedStoreError(f"the store is damaged: token {key!r} has fewer messages than are forgotten")
+        return written(counts)
 
     def _split(self) -> None:
         """One more bucket: it gets its share of the one that had it until now."""
         new = self.state.buckets
-        old_place = new - (1 << new.bit_length() - 1)
-        old = self._bucket(old_place)
+        rows = self._bucket(new - (1 << new.bit_length() - 1))
         self.state.buckets += 1
-        rows = in_rows(old[CHECK:])
-        here = {key: rows.pop(key) for key in by_bucket(rows, self.state.buckets).get(new, ())}
-        self.connection.execute("INSERT INTO buckets (id, lines) VALUES (?, x'')", (new,))
-        self._write(new, b"", in_lines(here))
-        if here:
-            self._write(old_place, old, in_lines(rows))
+        self._rows[new] = {key: rows.pop(key) for key in by_bucket(rows, self.state.buckets).get(new, ())}
 
-    def _bucket(self, which: int) -> bytes:
-        row = self.connection.execute("SELECT lines FROM buckets WHERE id = ?", (which,)).fetchone()
-        opened(which, None if row is None else row[0], "bucket")
-        return bytes(row[0])
+    def _bucket(self, which: int) -> dict[bytes, bytes]:
+        """The rows of a bucket, to be changed in place."""
+        rows = self._rows.get(which)
+        if rows is None:
+            row = self.connection.execute("SELECT lines FROM buckets WHERE id = ?", (which,)).fetchone()
+            rows = self._rows[which] = in_rows(opened(which, None if row is None else row[0], "bucket"))
+            self._checks[which] = row[0][:CHECK]
+        return rows
 
-    def _write(self, which: int, old: bytes, body: bytes) -> None:
-        new = sealed(which, body)
-        self.connection.execute("UPDATE buckets SET lines = ? WHERE id = ?", (new, which))
-        self.state.replaced(old, new)
+    def _write(self) -> None:
+        """Write the buckets that were read, and let go of them."""
+        changed = []
+        for which, rows in self._rows.items():
+            stored, before = sealed(which, in_lines(rows)), self._checks.get(which, b"")
+            if stored[:CHECK] != before:
+                self.state.replaced(before, stored)
+                changed.append((which, stored))
+        self.connection.executemany("INSERT OR REPLACE INTO buckets (id, lines) VALUES (?, ?)", changed)
+        self._rows.clear()
+        self._checks.clear()
