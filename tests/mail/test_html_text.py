@@ -17,6 +17,8 @@ HIDING = [
     '<span style="font-size:0.1em">',
     '<span style="opacity:0">',
     '<span style="mso-hide:all">',
+    "<p hidden>",
+    "<p hidden class=a>",
     '<font color="#ffffff">',
     "<font color=white>",
     '<font color="#FEFEFE">',

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import pairwise
 
 from .headers import Headers, decode_words, parse_parameters
@@ -35,8 +36,8 @@ MARKED = re.compile(r"\s*+(?:[\[{(*]+\s*+(?:SPAM|spam|Spam|SUSPECT|JUNK)\b[^\]})
 AROUND = str.maketrans(dict.fromkeys('<>"(),;:[]=', " "))
 PLAIN_WORD = re.compile(r"(?<![a-z0-9])[a-z][a-z'.-]{1,22}[a-z](?![a-z0-9])")
 ADDRESS = re.compile(r"(\d{1,3}\.\d{1,3})\.(\d{1,3})\.\d{1,3}")
-HOST = re.compile(r"(?:from |by |helo[ =]|\()([a-z][\w-]*+\.[\w.-]*[a-z])")
-FOR_ADDRESS = re.compile(r"for <?([^\s<>;@]{1,60}@[^\s<>;@]{1,60})")
+HOST = re.compile(r"(?:from\s++|by\s++|helo[ =]|\()([a-z][\w-]*+\.[\w.-]*[a-z])")
+FOR_ADDRESS = re.compile(r"for\s++<?([^\s<>;@]{1,60}@[^\s<>;@]{1,60})")
 ZONE = re.compile(r"[+-]\d{4}\b")
 LONGEST_VALUE = 2_000  # characters of a value that is read
 MOST_ADDRESSES, MOST_WORDS, MOST_RECEIVED = 20, 12, 20
@@ -51,7 +52,7 @@ def add_headers(headers: Headers, tokens: Tokens) -> None:
     for name, value in headers:
         if (read := READERS.get(name)) is not None:
             read(value, name, tokens)
-        elif name not in SKIPPED and VERDICT.match(name) is None:
+        elif name not in SKIPPED and not is_verdict(name):
             add_other(value, name, tokens)
     for name in USUAL:
         if name not in names:
@@ -60,6 +61,12 @@ def add_headers(headers: Headers, tokens: Tokens) -> None:
         tokens["header:in-reply-to"] = None
     alone = [token for token in tokens if " " not in token]
     tokens.update(dict.fromkeys(map(" ".join, pairwise(alone))))
+
+
+@lru_cache(maxsize=1024)
+def is_verdict(name: str) -> bool:
+    """Whether a header is a verdict of a filter."""
+    return VERDICT.match(name) is not None
 
 
 def subject_of(value: str) -> str:
@@ -112,8 +119,7 @@ def add_addresses(value: str, name: str, tokens: Tokens) -> None:
 
 def add_received(values: list[str], tokens: Tokens) -> None:
     """Add the hosts and networks that a message came through."""
-    text = " ".join([value[:LONGEST_VALUE].partition(";")[0] for value in values[:MOST_RECEIVED]])
-    text = " ".join(text.lower().split())
+    text = " ".join([value[:LONGEST_VALUE].partition(";")[0] for value in values[:MOST_RECEIVED]]).lower()
     for address in FOR_ADDRESS.findall(text):
         tokens["received:for " + address] = None
     for network, third in dict.fromkeys(ADDRESS.findall(text)):
