@@ -112,6 +112,17 @@ def test_whatever_the_bytes_are_they_come_out_again(store: str, raw: bytes):
     assert done.stdout.replace(header(done.stdout).encode(), b"", 1).replace(b"\n", b"") == raw.replace(b"\n", b"")
 
 
+@pytest.mark.parametrize("names", [(), ("ham",), ("spam",), ("ham", "spam"), ("newsletter",)])
+def test_a_store_that_has_learned_next_to_nothing_is_unsure(tmp_path: Path, names: tuple[str, ...]):
+    path = str(tmp_path / "store.sqlite")
+    with Store.open(path, write=True) as made:
+        for i, name in enumerate(names):
+            made.learn(read_message(mail(HAM, i)), name)
+    done = classify("-p", raw=SPAM, store=path)
+    assert header(done.stdout).startswith("X-Suffit: unsure; p=0."), done.stdout
+    assert done.returncode == 2
+
+
 def broken_store(how: str, folder: Path, store: str) -> str:
     path = folder / f"{how}.sqlite"
     if how == "missing":

@@ -179,8 +179,7 @@ def _be_child(raw: bytes, store: str, sink: int) -> None:
         from .judging import answer
         from .store import Store
 
-        with Store.open(store) as opened:
-            found = answer(opened, raw)
+        found = answer(Store.open(store), raw)  # never closed: whoever closes last has to put the log into the file
     except BaseException as error:
         found = b"%d error; reason=%s" % (ERROR, _one_line(error).encode("ascii", "replace"))
     try:

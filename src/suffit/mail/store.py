@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time as clock
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import Protocol
@@ -35,6 +35,7 @@ CREATE INDEX messages_by_time ON messages (time);
 """
 WAIT = 10.0  # seconds that a writer waits for another
 REMEMBERED = 500_000  # tokens whose counts are kept in memory
+AT_ONCE = 500  # buckets that are read at once
 BUCKETS = 100_000  # buckets that are kept in memory, checked: about 60 MB
 TOGETHER = 10_000  # messages in one transaction, where there are many to learn
 
@@ -191,7 +192,7 @@ class Store:
         """The key and the counts of every token, in no order."""
         with self._reading() as state:
             for which in range(state.buckets):
-                for key, counts in in_rows(self._bucket(which)).items():
+                for key, counts in in_rows(self._buckets([which])[which]).items():
                     yield key, numbers(counts, len(state.classes))
 
     def check(self) -> None:
@@ -272,8 +273,10 @@ class Store:
     def _remember(self, tokens: list[str], state: State) -> None:
         """Look tokens up; what was never learned has no counts at all."""
         keys, classes, known = {key_of(token): token for token in tokens}, len(state.classes), self._numbers
-        for which, here in by_bucket(keys, state.buckets).items():
-            body = self._bucket(which)
+        places = by_bucket(keys, state.buckets)
+        bodies = self._buckets(places)
+        for which, here in places.items():
+            body = bodies[which]
             for key in here:
                 counts = found_in(body, key)
                 found = known.get(counts)
@@ -281,15 +284,20 @@ class Store:
                     found = known[counts] = numbers(counts, classes) if counts else ()
                 self._remembered[keys[key]] = found
 
-    def _bucket(self, which: int) -> bytes:
-        body = self._bodies.get(which)
-        if body is None:
-            row = self._connection.execute("SELECT lines FROM buckets WHERE id = ?", (which,)).fetchone()
-            body = opened(which, None if row is None else row[0], "bucket")
-            if len(self._bodies) >= BUCKETS:
-                self._bodies.clear()
-            self._bodies[which] = body
-        return body
+    def _buckets(self, wanted: Collection[int]) -> dict[int, bytes]:
+        """The bodies of buckets, checked; every one of those wanted is among them."""
+        bodies = self._bodies
+        if len(bodies) > BUCKETS:
+            bodies.clear()
+        new = [which for which in wanted if which not in bodies]
+        for start in range(0, len(new), AT_ONCE):
+            asked = ",".join(map(str, new[start : start + AT_ONCE]))
+            for which, lines in self._connection.execute(f"SELECT id, lines FROM buckets WHERE id IN ({asked})"):
+                bodies[which] = opened(which, lines, "bucket")
+        for which in new:
+            if which not in bodies:
+                opened(which, None, "bucket")
+        return bodies
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
