@@ -24,7 +24,9 @@ ALPHAS = (0.003, 0.01, 0.03, 0.1, 0.3)
 PRICE = 0.5  # nats of log-loss that a step away from the default α has to gain
 SPREAD = 0.4  # prior standard deviation of the weights about the defaults
 INTERCEPT = 1.0  # prior standard deviation of the intercepts
-FIRST_ERRORS, LEAST_ERRORS = 0.005, 1e-6  # rate of wrong labels: where EM starts, and what it does not go below
+# Rate of wrong labels: where EM starts, and its bounds. Ham that looks like spam in every way cannot be told from a
+# wrong label; beyond the upper bound it is believed, and messages that look like it are unsure.
+FIRST_ERRORS, LEAST_ERRORS, MOST_ERRORS = 0.005, 1e-6, 0.025
 EM_STEPS, NEWTON_STEPS = 30, 20
 TOLERANCE, SMALLEST_STEP = 1e-6, 1e-4
 
@@ -75,7 +77,7 @@ def tune(
     import numpy as np
 
     settings = settings or Settings()
-    if len(sums.messages) < 2 or min(sums.messages) < LEAST:
+    if len(sums.messages) < 2 or min(sums.messages) < LEAST or not sums.vocabulary:
         return settings
     sample = sample_of(messages, counts, parts, sums)
     by_alpha = {alpha: features_of(sample, alpha, settings) for alpha in ALPHAS}  # (n, K, parts)
@@ -157,7 +159,7 @@ def calibrated(
             break
         before, right = loss, (1 - epsilon) * p / likelihood
         targets = np.where(one_hot > 0, right[:, None], (1 - right[:, None]) / (K - 1))
-        epsilon = max(float((1 - right).mean()), LEAST_ERRORS)
+        epsilon = min(max(float((1 - right).mean()), LEAST_ERRORS), MOST_ERRORS)
     keep = np.r_[0, K - 1 : J]  # the covariance of one intercept stands for all
     covariance = np.linalg.inv(hessian)[np.ix_(keep, keep)]
     return loss, replace(
