@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from encodings.aliases import aliases
+from functools import lru_cache
 
 # Python's codecs that hold text and decode in linear time; no other name is ever looked up.
 SAFE = frozenset(
@@ -19,11 +20,8 @@ SAFE = frozenset(
     iso2022_jp_ext iso2022_kr
     """.split()  # noqa: SIM905
 )
-# A character set is often declared by the name of a smaller one: what mail programs read instead.
+# A character set is often declared by the name of a smaller one: what is meant where the declared one does not fit.
 WIDER = {
-    "ascii": "cp1252",
-    "latin_1": "cp1252",
-    "iso8859_1": "cp1252",
     "iso8859_9": "cp1254",
     "iso8859_11": "cp874",
     "tis_620": "cp874",
@@ -32,8 +30,10 @@ WIDER = {
     "big5": "big5hkscs",
     "shift_jis": "cp932",
     "euc_kr": "cp949",
-    "utf_8": "utf_8_sig",
+    "iso2022_jp": "iso2022_jp_ext",
 }
+# Those whose names are given to anything; and UTF-8 with or without its mark.
+MEANT = {"ascii": "cp1252", "latin_1": "cp1252", "iso8859_1": "cp1252", "utf_8": "utf_8_sig"}
 MORE_NAMES = {
     "x_gbk": "gb18030",
     "x_sjis": "cp932",
@@ -54,15 +54,16 @@ HIGH = bytes(range(128, 256))
 EAST_ASIAN_SHARE = 0.3  # of bytes beyond ASCII, from which undeclared bytes that are valid in it are taken for gb18030
 
 
+@lru_cache(maxsize=256)
 def codec_of(name: str) -> str | None:
-    """Python's codec for a declared character set, the wider one that is meant; None where the name is unknown.
+    """Python's codec for a declared character set; None where the name is unknown, or that of no character set.
 
     >>> codec_of("ISO-8859-1"), codec_of("GB2312"), codec_of("x-unknown"), codec_of("base64")
-    ('cp1252', 'gb18030', None, None)
+    ('cp1252', 'gb2312', None, None)
     """
     name = NOT_A_NAME.sub("_", name[:60].lower()).strip("_")
     name = MORE_NAMES.get(name) or aliases.get(name, name)
-    return WIDER.get(name, name) if name in SAFE else None
+    return MEANT.get(name, name) if name in SAFE else None
 
 
 def decode_text(data: bytes, declared: str = "") -> str:
@@ -78,10 +79,11 @@ def decode_text(data: bytes, declared: str = "") -> str:
         if data.startswith(mark):
             return data.decode(marked, "replace")
     if codec is not None and (codec != "cp1252" or not is_utf8(data)):
-        try:
-            return data.decode(codec)
-        except ValueError:
-            pass
+        for tried in (codec, WIDER.get(codec, codec)):
+            try:
+                return data.decode(tried)
+            except ValueError:
+                continue
     return guessed(data, codec)
 
 
@@ -112,7 +114,7 @@ def guessed(data: bytes, codec: str | None) -> str:
     except ValueError:
         pass
     if codec is not None and codec not in ("cp1252", "utf_8_sig", "utf_7"):
-        return data.decode(codec, "replace")
+        return data.decode(WIDER.get(codec, codec), "replace")
     high = len(data) - len(data.translate(None, HIGH))
     if high >= EAST_ASIAN_SHARE * len(data):
         try:

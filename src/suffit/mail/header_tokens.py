@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
+from itertools import pairwise
 
 from .headers import Headers, decode_words, parse_parameters
 from .urls import add_host, add_url
-from .words import LONGEST, SHORTEST, URL, Tokens, add_pairs, add_words
+from .words import LONGEST, SHORTEST, Tokens, add_pairs, add_words, cut_urls
 
 # Verdicts of filters (ours too) and of the programs that check senders, by the beginning of a header's name.
 VERDICT = re.compile(
@@ -33,9 +35,9 @@ SKIPPED = frozenset(
 MARKED = re.compile(r"\s*+(?:[\[{(*]+\s*+(?:SPAM|spam|Spam|SUSPECT|JUNK)\b[^\]})*]{0,20}+[\]})*]+\s*+:?\s*+)+")
 AROUND = str.maketrans(dict.fromkeys('<>"(),;:[]=', " "))
 PLAIN_WORD = re.compile(r"(?<![a-z0-9])[a-z][a-z'.-]{1,22}[a-z](?![a-z0-9])")
-ADDRESS = re.compile(r"(?<![\w.])(\d{1,3}\.\d{1,3})\.(\d{1,3})\.\d{1,3}(?![\w.])")
-FOR_ADDRESS = re.compile(r"\bfor <?([^\s<>;@]{1,60}@[^\s<>;@]{1,60})")
-HOST = re.compile(r"(?<![\w.-])[a-z][\w-]*+\.[\w.-]*[a-z]")
+ADDRESS = re.compile(r"(\d{1,3}\.\d{1,3})\.(\d{1,3})\.\d{1,3}")
+HOST = re.compile(r"(?:from\s++|by\s++|helo[ =]|\()([a-z][\w-]*+\.[\w.-]*[a-z])")
+FOR_ADDRESS = re.compile(r"for\s++<?([^\s<>;@]{1,60}@[^\s<>;@]{1,60})")
 ZONE = re.compile(r"[+-]\d{4}\b")
 LONGEST_VALUE = 2_000  # characters of a value that is read
 MOST_ADDRESSES, MOST_WORDS, MOST_RECEIVED = 20, 12, 20
@@ -44,19 +46,27 @@ USUAL = ("from", "to", "subject", "date", "message-id")
 
 
 def add_headers(headers: Headers, tokens: Tokens) -> None:
-    """Add the tokens of a message's header."""
+    """Add the tokens of a message's header, and pairs of neighbours: programs write their headers in an order."""
     names = dict.fromkeys(name for name, _ in headers)
     add_received([value for name, value in headers if name == "received"], tokens)
     for name, value in headers:
         if (read := READERS.get(name)) is not None:
             read(value, name, tokens)
-        elif name not in SKIPPED and VERDICT.match(name) is None:
+        elif name not in SKIPPED and not is_verdict(name):
             add_other(value, name, tokens)
     for name in USUAL:
         if name not in names:
             tokens["no:" + name] = None
     if "in-reply-to" in names or "references" in names:
         tokens["header:in-reply-to"] = None
+    alone = [token for token in tokens if " " not in token]
+    tokens.update(dict.fromkeys(map(" ".join, pairwise(alone))))
+
+
+@lru_cache(maxsize=1024)
+def is_verdict(name: str) -> bool:
+    """Whether a header is a verdict of a filter."""
+    return VERDICT.match(name) is not None
 
 
 def subject_of(value: str) -> str:
@@ -75,10 +85,9 @@ def add_subject(value: str, _: str, tokens: Tokens) -> None:
     text = subject_of(value)[:LONGEST_VALUE]
     words = text.lower()
     if "://" in words:
-        pieces = URL.split(words)
-        for url in pieces[1::2]:
+        words, urls = cut_urls(words, "://")
+        for url in urls:
             add_url(url, tokens)
-        words = " ".join(pieces[::2])
     add_pairs(add_words(words, "subject:", tokens), "subject:", tokens)
     if len(text) >= 6 and text.isupper():
         tokens["subject:capitals"] = None

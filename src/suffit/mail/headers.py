@@ -16,7 +16,6 @@ Headers = list[tuple[str, str]]  # lower-case names and unfolded values, in orde
 
 FIRST = re.compile(rb"[!-9;-~]++[ \t]*+:")
 END = re.compile(rb"\n(?![!-9;-~]++[ \t]*+:|[ \t])")
-FOLD = re.compile(r"\n(?=[ \t])")
 ENCODED = re.compile(r"=\?([^?\s]{1,60})\?([bBqQ])\?([^?]*+)\?=")
 PARAMETER = re.compile(r""";\s*+([^\s;="]++)\s*+=\s*+("(?:[^"\\]|\\.)*+"|[^;\s]*+)""", re.S)
 QUOTED = re.compile(r"\\(.)", re.S)
@@ -37,7 +36,7 @@ def split_header(data: bytes, start: int, end: int, most: int) -> tuple[Headers,
     body = stop + 1 if stop < end and data[stop] == 10 else stop
     block = decode_text(data[start : min(stop, start + most)])
     headers = []
-    for line in FOLD.sub("", block).split("\n"):
+    for line in block.replace("\n ", " ").replace("\n\t", "\t").split("\n"):
         name, colon, value = line.partition(":")
         if colon:
             headers.append((name.rstrip().lower(), value.strip()))
@@ -100,7 +99,7 @@ def parse_parameters(value: str) -> tuple[str, dict[str, str]]:
     extended: dict[str, list[str]] = {}
     for name, text in PARAMETER.findall(value):
         if text[:1] == '"':
-            text = QUOTED.sub(r"\1", text[1:-1]) if len(text) > 1 else ""
+            text = QUOTED.sub(r"\1", text[1:-1] if len(text) > 1 and text[-1] == '"' else text[1:])
         name = name.lower()
         if "*" in name:
             extended.setdefault(name.partition("*")[0], []).append(text)

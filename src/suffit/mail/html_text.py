@@ -5,12 +5,17 @@ from __future__ import annotations
 import html
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 # A tag never runs past the next "<": whatever is unclosed costs no more than its own length.
 TAG = re.compile(r"""<([/!?]?[a-zA-Z!\[](?:[^<>"']++|"[^"<]*+"|'[^'<]*+'|["'])*+)>?+""")
 NAME = re.compile(r"/?[a-zA-Z][^\s/>]{0,30}")
 ATTRIBUTE = re.compile(r"""(?<![a-zA-Z-])([a-zA-Z-]++)\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s"'>]++)""")
+LINK = re.compile(
+    r"""(?<![a-z-])(?:href|src|action|background)\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s"'>]++)""", re.IGNORECASE
+)
+HIDDEN = re.compile(r" hidden(?: |$|=)")
 LEADING_ZEROS, LONG_NUMBER = re.compile(r"&#0++"), re.compile(r"&#[0-9]{8,}+")
 LONGEST_TAG = 4_000  # characters whose attributes are read
 BREAKS = frozenset(
@@ -37,7 +42,7 @@ ENDS_ITSELF = frozenset(
     p li td th tr dt dd option
     """.split()  # noqa: SIM905
 )  # where another one begins
-LEADS_TO = frozenset(("href", "src", "action", "background"))
+NO_TEXT = ("script", "style")
 COLOURS = {
     "white": 0xFFFFFF, "black": 0, "red": 0xFF0000, "blue": 0xFF, "green": 0x8000, "yellow": 0xFFFF00, "gray": 0x808080,
     "grey": 0x808080, "silver": 0xC0C0C0, "navy": 0x80, "maroon": 0x800000, "lime": 0xFF00, "aqua": 0xFFFF,
@@ -52,33 +57,34 @@ NEAR = 20  # two colours whose channels differ by no more look the same
 
 
 class Style(NamedTuple):
-    """What an element inherits: whether it is hidden, its colour and the one behind it."""
+    """What an element inherits: whether it is hidden, its colour, the one behind it; whether its text is not seen."""
 
     hidden: bool = False
     colour: int = 0
     behind: int = 0xFFFFFF
-
-    def unseen(self) -> bool:
-        """Whether a reader does not see text in this style."""
-        return self.hidden or all(
-            abs((self.colour >> shift & 255) - (self.behind >> shift & 255)) <= NEAR for shift in (0, 8, 16)
-        )
+    unseen: bool = False
 
 
 class Tag(NamedTuple):
-    """What a tag says: its name, whether it closes, and what it changes."""
+    """What a tag says: its name, whether it closes, whether it parts words, and what it changes."""
 
     name: str
     closes: bool
     breaks: bool
+    styles: bool = False  # whether it changes how text looks, in one of the ways that follow
     hides: bool = False
     colour: int | None = None
     behind: int | None = None
     link: str = ""
 
-    def styles(self) -> bool:
-        """Whether it changes how text looks."""
-        return self.hides or self.colour is not None or self.behind is not None
+
+# Tags without attributes, as they are written most.
+PLAIN_TAGS = {
+    way(slash + name): Tag(name, bool(slash), name in BREAKS)
+    for name in BREAKS | INLINE
+    for slash in ("", "/")
+    for way in (str.lower, str.upper)
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,41 +113,37 @@ def read_html(text: str) -> Page:
     pieces = TAG.split(text)
     known: dict[str, Tag] = {}
     elements = Elements()
-    shown: list[str] = [pieces[0]]
+    counts, shown = elements.counts, [pieces[0]]
     hidden: list[str] = []
     within = ""  # the element whose text is no text: a script or a style sheet
-    for i in range(1, len(pieces), 2):
-        source, text = pieces[i], pieces[i + 1]
+    for source, text in zip(pieces[1::2], pieces[2::2], strict=True):
         tag = known.get(source)
         if tag is None:
-            tag = known[source] = read_tag(source)
+            tag = known[source] = PLAIN_TAGS.get(source) or read_tag(source)
+        name, closes, breaks, styles, _, _, _, _ = tag
         if within:
-            if not (tag.closes and tag.name == within):
+            if not (closes and name == within):
                 continue
             within = ""
-        elif tag.name in ("script", "style") and not tag.closes:
-            within = tag.name
+        elif name in NO_TEXT and not closes:
+            within = name
             continue
-        if tag.breaks:
+        if breaks:
             shown.append(" ")
-        if tag.name in elements.counts or tag.styles():
+        if styles or name in counts:
             elements.meet(tag)
         if text:
-            if elements.unseen:
-                hidden.append(text)
-            else:
-                shown.append(text)
+            (hidden if elements.unseen else shown).append(text)
     links = [unescaped(tag.link) for tag in known.values() if tag.link]
-    return Page(
-        unescaped("".join(shown)), unescaped(" ".join(hidden)), links, {t.name: None for t in known.values()}, marks
-    )
+    tags = dict.fromkeys([tag.name for tag in known.values()])
+    return Page(unescaped("".join(shown)), unescaped(" ".join(hidden)), links, tags, marks)
 
 
 class Elements:
     """The open elements that matter: those with a style, and those of the same names inside them."""
 
     def __init__(self) -> None:
-        self.stack: list[tuple[str, Style]] = []
+        self.stack: list[tuple[str, Style]] = [("", Style())]
         self.counts: dict[str, int] = {}  # how many of each name are open
         self.unseen = False
 
@@ -149,22 +151,17 @@ class Elements:
         """Open or close an element."""
         name, stack = tag.name, self.stack
         if tag.closes:
-            while stack and self.pop() != name:
+            while name in self.counts and self.pop() != name:
                 pass
         else:
-            if name in ENDS_ITSELF and stack and stack[-1][0] == name:
+            if name in ENDS_ITSELF and stack[-1][0] == name:
                 self.pop()
             if name in VOID:
                 return
-            before = stack[-1][1] if stack else Style()
-            style = Style(
-                before.hidden or tag.hides,
-                before.colour if tag.colour is None else tag.colour,
-                before.behind if tag.behind is None else tag.behind,
-            )
-            stack.append((name, style))
+            style = stack[-1][1]
+            stack.append((name, restyled(style, tag) if tag.styles else style))
             self.counts[name] = self.counts.get(name, 0) + 1
-        self.unseen = bool(stack) and stack[-1][1].unseen()
+        self.unseen = stack[-1][1].unseen
 
     def pop(self) -> str:
         """Close the innermost element; its name."""
@@ -174,6 +171,20 @@ class Elements:
         else:
             self.counts[name] -= 1
         return name
+
+
+def restyled(style: Style, tag: Tag) -> Style:
+    """The style within an element that changes it."""
+    hidden = style.hidden or tag.hides
+    colour = style.colour if tag.colour is None else tag.colour
+    behind = style.behind if tag.behind is None else tag.behind
+    return Style(hidden, colour, behind, hidden or look_alike(colour, behind))
+
+
+@lru_cache(maxsize=1024)
+def look_alike(one: int, other: int) -> bool:
+    """Whether no channel of two colours differs enough to be seen."""
+    return all(abs((one >> shift & 255) - (other >> shift & 255)) <= NEAR for shift in (0, 8, 16))
 
 
 def without_comments(text: str) -> tuple[str, bool]:
@@ -200,22 +211,24 @@ def read_tag(source: str) -> Tag:
     closes = name[0] == "/"
     name = name.removeprefix("/")
     breaks = name in BREAKS
-    if closes or "=" not in source:
-        return Tag(name, closes, breaks)
-    hides, colour, behind, link = False, None, None, ""
-    for attribute, value in ATTRIBUTE.findall(source[:LONGEST_TAG]):
-        attribute = attribute.lower()
-        if value[0] in "\"'":
-            value = value[1:-1]
-        if attribute in LEADS_TO:
-            link = link or value.strip()
-        elif attribute == "style":
-            hides, colour, behind = read_style(value.lower(), hides, colour, behind)
+    low = source[:LONGEST_TAG].lower()
+    if closes or "=" not in low:
+        return Tag(name, closes, breaks, hides := not closes and HIDDEN.search(low) is not None, hides)
+    found = LINK.search(source, 0, LONGEST_TAG)
+    link = found[1].strip("\"' ") if found else ""
+    if "style" not in low and "color" not in low and " hidden" not in low and name != "body":
+        return Tag(name, closes, breaks, link=link)
+    hides, colour, behind = HIDDEN.search(low) is not None, None, None
+    for attribute, value in ATTRIBUTE.findall(low):
+        value = value.strip("\"'")
+        if attribute == "style":
+            hides, colour, behind = read_style(value, hides, colour, behind)
         elif attribute == "bgcolor":
-            behind = colour_of(value.lower(), behind)
+            behind = colour_of(value, behind)
         elif attribute == "color" or (attribute == "text" and name == "body"):
-            colour = colour_of(value.lower(), colour)
-    return Tag(name, closes, breaks, hides, colour, behind, link)
+            colour = colour_of(value, colour)
+    styles = hides or colour is not None or behind is not None
+    return Tag(name, closes, breaks, styles, hides, colour, behind, link)
 
 
 def read_style(style: str, hides: bool, colour: int | None, behind: int | None) -> tuple[bool, int | None, int | None]:
@@ -229,10 +242,10 @@ def read_style(style: str, hides: bool, colour: int | None, behind: int | None) 
             behind = colour_of(value, behind)
         elif name == "font-size":
             hides = hides or TINY.match(value) is not None
-        elif name in ("display", "visibility", "mso-hide", "opacity"):
-            hides = (
-                hides or value.startswith(("none", "hidden", "all", "collapse")) or (value[:3] in ("0", "0.0", "0;"))
-            )
+        elif name in ("display", "visibility", "mso-hide"):
+            hides = hides or value.startswith(("none", "hidden", "all", "collapse"))
+        elif name == "opacity":
+            hides = hides or value == "0" or value.startswith(("0.0", "0%"))
     return hides, colour, behind
 
 

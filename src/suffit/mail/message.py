@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from hashlib import blake2b
+from typing import NamedTuple
 
 from .charsets import decode_text
 from .header_tokens import add_file_name, add_headers, add_part_headers, subject_of
-from .headers import Headers, decode_words, split_header, value_of
+from .headers import decode_words, split_header, value_of
 from .html_text import BREAKS, INLINE, Page, read_html
 from .mime import Part, Parts, Walk
 from .transfer import decode_body, without_uuencoded
@@ -82,8 +83,7 @@ def read_message(raw: bytes, limits: Limits = LIMITS) -> Message:
     if data.startswith((b"From ", b">From "), 1):
         start = data.find(b"\n", 1) + 1 or len(data)
     headers, body, cut = split_header(data, start, len(data), limits.header)
-    walk = Walk(data, limits.parts, limits.header)
-    parts = walk.parts(headers, max(body, 1))
+    parts = Walk(data, limits.parts, limits.header).parts(headers, max(body, 1))
     notes = [f"the header is longer than {limits.header} bytes"] if cut else []
     tokens: Tokens = {}
     add_headers(headers, tokens)
@@ -91,24 +91,23 @@ def read_message(raw: bytes, limits: Limits = LIMITS) -> Message:
     notes += parts.notes
     if len(tokens) > limits.tokens:
         notes.append(f"{len(tokens)} tokens; the first {limits.tokens} were kept")
+    values = dict(reversed(headers))  # the first of each name
     return Message(
         tuple(tokens)[: limits.tokens],
-        digest_of(headers, data, body, limits),
-        subject_of(value_of(headers, "subject"))[:500],
-        decode_words(value_of(headers, "from"))[:500],
+        digest_of(values, data[body : body + limits.digested]),
+        subject_of(values.get("subject", ""))[:500],
+        decode_words(values.get("from", ""))[:500],
         tuple(dict.fromkeys(notes)),
     )
 
 
-def digest_of(headers: Headers, data: bytes, body: int, limits: Limits) -> str:
+def digest_of(values: dict[str, str], body: bytes) -> str:
     """A digest over the body and those headers that stay the same on the way, blanks and line ends aside."""
-    digest = blake2b(digest_size=16)
-    for wanted in DIGESTED:
-        digest.update(" ".join(value_of(headers, wanted).split()).encode("utf-8", "replace") + b"\n")
-    text = data[body : body + limits.digested]
-    if b"\n>From " in text:
-        text = text.replace(b"\n>From ", b"\nFrom ")
-    digest.update(text.rstrip())
+    kept = "\n".join([" ".join(values.get(name, "").split()) for name in DIGESTED])
+    if b"\n>From " in body:
+        body = body.replace(b"\n>From ", b"\nFrom ")
+    digest = blake2b(kept.encode("utf-8", "replace"), digest_size=16)
+    digest.update(b"\n\n" + body.rstrip())
     return digest.hexdigest()
 
 
@@ -123,10 +122,9 @@ def add_parts(data: bytes, parts: Parts, limits: Limits, tokens: Tokens) -> None
     for part in parts.leaves:
         add_part_headers(part.headers, part.kind, part.parameters, tokens)
         if left > 0 and is_text(part):
-            used, capped = add_body(data, part, left, tokens)
-            left -= used
-            if capped:
-                left = 0
+            found = text_of(data, part, left)
+            add_found(found, tokens)
+            left = 0 if found.capped else left - found.size
     if left <= 0:
         parts.notes.append(f"more than {limits.text} bytes of text; the rest was not read")
 
@@ -142,21 +140,34 @@ def is_text(part: Part) -> bool:
     )
 
 
-def add_body(data: bytes, part: Part, most: int, tokens: Tokens) -> tuple[int, bool]:
-    """Add the tokens of a part's text; how many bytes it has, and whether there were more."""
+class Text(NamedTuple):
+    """The text of a part."""
+
+    text: str
+    is_html: bool
+    files: list[str]  # names of files uuencoded within it
+    size: int  # bytes, decoded
+    capped: bool  # whether there was more
+
+
+def text_of(data: bytes, part: Part, most: int) -> Text:
+    """The text of a part: at most ``most`` bytes of it, decoded."""
     encoding = value_of(part.headers, "content-transfer-encoding").strip().lower()
     body = decode_body(data[part.start : min(part.end, part.start + 3 * most + 3)], encoding, most + 1)
-    if b"\nbegin " in body:
-        body, names = without_uuencoded(body)
-        for name in names:
-            add_file_name(name, tokens)
     capped = len(body) > most or part.end - part.start > 3 * most + 3
-    text = decode_text(body[:most], part.parameters.get("charset", ""))
-    if part.kind == "text/html" or LOOKS_LIKE_HTML.match(body):
-        add_page(read_html(text), tokens)
+    body, files = without_uuencoded(body[:most]) if b"\nbegin " in body else (body[:most], [])
+    is_html = part.kind == "text/html" or LOOKS_LIKE_HTML.match(body) is not None
+    return Text(decode_text(body, part.parameters.get("charset", "")), is_html, files, len(body), capped)
+
+
+def add_found(found: Text, tokens: Tokens) -> None:
+    """Add the tokens of a part's text."""
+    for name in found.files:
+        add_file_name(name, tokens)
+    if found.is_html:
+        add_page(read_html(found.text), tokens)
     else:
-        add_text(text, tokens)
-    return len(body), capped
+        add_text(found.text, tokens)
 
 
 def add_page(page: Page, tokens: Tokens) -> None:

@@ -55,6 +55,7 @@ class Walk:
         self.stack: list[Container] = []
         self.innermost: dict[bytes, Container] = {}
         self.leaf: Part | None = None
+        self.entered = 0  # parts, containers and embedded messages
 
     def parts(self, headers: Headers, body: int) -> Parts:
         """All parts of a message whose own header has been read; ``data[body - 1]`` is the end of a line."""
@@ -79,8 +80,7 @@ class Walk:
             self.close(at - 3, container)
             if last:
                 self.pop(at - 3)
-            elif len(self.found.leaves) >= self.most_parts:
-                self.found.notes.append(f"more than {self.most_parts} parts; the rest was not read")
+            elif self.entered >= self.most_parts:
                 return self.found
             elif line_end >= 0:
                 waiting, at = line_end + 1, line_end
@@ -99,14 +99,18 @@ class Walk:
     def enter(self, headers: Headers, body: int, end: int, default: str) -> None:
         """Go into a part: through the messages it embeds, into the container it is, or stay in it as a leaf."""
         while True:
+            self.entered += 1
             kind, parameters = parse_parameters(value_of(headers, "content-type") or default)
-            if kind != EMBEDDED or value_of(headers, "content-transfer-encoding").lower() == "base64":
+            is_encoded = value_of(headers, "content-transfer-encoding").lower() == "base64"
+            if kind != EMBEDDED or is_encoded or self.entered >= self.most_parts:
                 break
             if self.data.startswith((b"From ", b">From "), body):
                 body = self.data.find(b"\n", body, end) + 1 or end
             headers, body, _ = split_header(self.data, body, max(body, end), self.most_header)
             self.found.embedded.append(headers)
             default = PLAIN
+        if self.entered == self.most_parts:
+            self.found.notes.append(f"{self.most_parts} parts or more; what comes after them was not read")
         boundary = parameters.get("boundary", "").rstrip().encode("utf-8", "replace")
         if not kind.startswith("multipart/"):
             self.leaf = Part(headers, kind, parameters, body)

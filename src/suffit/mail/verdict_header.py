@@ -10,7 +10,7 @@ LONGEST_VALUE = 900  # bytes; a line of a message may have 998
 FORGED = re.compile(
     rb"(?:(?<=[\r\n])|\A)" + NAME + rb"[ \t]*+:[^\r\n]*+(?:(?:\r\n|\r|\n)[ \t][^\r\n]*+)*+(?:\r\n|\r|\n|\Z)", re.I
 )
-BLANK_LINE = re.compile(rb"(?:\n|\A)\r*+\n")
+BLANK_LINE, BLANK_FIRST = re.compile(rb"\n\r*+\n"), re.compile(rb"\r*+\n")
 # What stays before our header, where lines end in LF and where all of them end in CR: the line that begins a message in
 # an mbox file, and lines that would be read as a continuation of our header.
 BEFORE = {
@@ -41,12 +41,14 @@ def without_our_header(raw: bytes) -> bytes:
     >>> without_our_header(b"Subject: a\nx-SUFFIT: ham;\n p=0\nTo: b\n\nX-Suffit: spam\n")
     b'Subject: a\nTo: b\n\nX-Suffit: spam\n'
     """
-    blank = BLANK_LINE.search(raw)
-    if blank is not None:
+    if BLANK_FIRST.match(raw):
+        return raw
+    if (blank := BLANK_LINE.search(raw)) is not None:
         end = blank.start() + 1
     elif b"\n" in raw or (end := raw.find(b"\r\r") + 1) == 0:
         end = len(raw)
-    return FORGED.sub(b"", raw[:end]) + raw[end:]
+    header = raw[:end]
+    return FORGED.sub(b"", header) + raw[end:] if NAME.lower() in header.lower() else raw
 
 
 def with_header(raw: bytes, value: str) -> bytes:
