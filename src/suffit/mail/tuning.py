@@ -96,6 +96,51 @@ def tune(
     return replace(best[1], tuned_on=sum(sums.messages))
 
 
+def leave_one_out(
+    messages: Iterable[tuple[int, Sequence[int]]],
+    counts: Sequence[Sequence[int]],
+    parts: Sequence[int],
+    sums: Sums,
+    settings: Settings,
+) -> Array:
+    """Log-odds of spam of learned messages, each under the sums without it (of the last class, where none is spam).
+
+    Parameters
+    ----------
+    messages : iterable of tuple of int and sequence of int
+        Class and token ids of learned messages.
+    counts : sequence of sequence of int
+        n_c(t) by token id.
+    parts : sequence of int
+        The part of each token id, as `part_of` has it.
+    sums : Sums
+        What has been learned.
+    settings : Settings
+        As tuned.
+
+    Returns
+    -------
+    array of float
+        What `verdict` gives as log-odds when a message has been unlearned.
+    """
+    import numpy as np
+
+    sample = sample_of(messages, counts, parts, sums)
+    features = np.stack([features_of(sample, a, settings)[:, :, p] for p, a in enumerate(settings.alpha)], axis=2)
+    n = np.tile(np.asarray(sums.messages, dtype=float), (len(sample.y), 1))
+    n[np.arange(len(sample.y)), sample.y] -= 1
+    scores = features @ np.asarray(settings.weights) + settings.intercepts_of(sums.classes, sums.messages)  # (n, K)
+    one = sums.classes.index("spam") if "spam" in sums.classes else len(sums.classes) - 1
+    rest, each = scores.copy(), np.arange(len(sample.y))
+    rest[:, one] = -np.inf
+    other = rest.argmax(axis=1)
+    x = np.column_stack([np.ones(len(sample.y)), features[:, one] - features[each, other]])
+    variance = np.einsum("ni,ij,nj->n", x, np.asarray(settings.covariance), x)
+    variance += settings.messages / 2 * (1 / (n[:, one] + 1) + 1 / (n[each, other] + 1))
+    found: Array = (scores[:, one] - scores[each, other]) / np.sqrt(1 + np.pi / 8 * variance)
+    return found
+
+
 def sample_of(
     messages: Iterable[tuple[int, Sequence[int]]], counts: Sequence[Sequence[int]], parts: Sequence[int], sums: Sums
 ) -> Sample:
