@@ -12,8 +12,8 @@ from .tuning import tune
 
 TRAIN = ("everything", "errors", "boundary")
 BOUNDARY = 0.99  # "boundary" learns what is given less than this probability of its class
-FIRST, GROWTH = 20, 2  # learned messages at which settings are first tuned, and how often later
-SAMPLE = 2_000  # latest learned messages that settings are tuned on
+FIRST, GROWTH = 20, 2  # messages after which settings are first tuned, and the factor to the next time
+SAMPLE = 2_000  # latest messages that settings are tuned on
 
 
 class OnlineFilter:
@@ -53,7 +53,8 @@ class OnlineFilter:
         self.train = train
         self.learned = Learned(classes)
         self.settings = settings or Settings()
-        self._latest: deque[tuple[str, tuple[str, ...]]] = deque(maxlen=SAMPLE)
+        self._latest: deque[tuple[str, tuple[str, ...], bool]] = deque(maxlen=SAMPLE)
+        self._told = 0
         self._next = FIRST
 
     def judge(self, tokens: Sequence[str]) -> Verdict:
@@ -83,23 +84,26 @@ class OnlineFilter:
         found : Verdict, optional
             What `judge` said of it; where everything is learned it is not needed.
         """
-        if self.train != "everything" and not wanted(self.train, label, found or self.judge(tokens)):
-            return
-        self.learned.learn(tokens, label)
-        self._latest.append((label, tuple(tokens)))
-        if sum(self.learned.messages) >= self._next:
+        learned = self.train == "everything" or wanted(self.train, label, found or self.judge(tokens))
+        self._latest.append((label, tuple(tokens), learned))
+        self._told += 1
+        if learned:
+            self.learned.learn(tokens, label)
+        if self._told >= self._next:
             self._next *= GROWTH
             self.tune()
 
     def tune(self) -> None:
-        """Tune the settings on the messages learned last."""
+        """Tune the settings on the latest messages whose class was told."""
         ids: dict[str, int] = {}
-        sample = [
-            (self.learned.classes.index(label), [ids.setdefault(token, len(ids)) for token in tokens])
-            for label, tokens in self._latest
-        ]
-        counts = [self.learned.counts[token] for token in ids]
-        self.settings = tune(sample, counts, [part_of(token) for token in ids], self.learned.sums(), self.settings)
+        sample: tuple[list[tuple[int, list[int]]], list[tuple[int, list[int]]]] = [], []  # learned, and others
+        for label, tokens, learned in self._latest:
+            numbers = [ids.setdefault(token, len(ids)) for token in tokens]
+            sample[not learned].append((self.learned.classes.index(label), numbers))
+        none = (0,) * len(self.learned.classes)
+        counts = [self.learned.counts.get(token, none) for token in ids]
+        parts = [part_of(token) for token in ids]
+        self.settings = tune(sample[0], counts, parts, self.learned.sums(), self.settings, sample[1])
 
 
 def wanted(train: str, label: str, found: Verdict) -> bool:

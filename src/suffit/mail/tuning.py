@@ -49,6 +49,7 @@ def tune(
     parts: Sequence[int],
     sums: Sums,
     settings: Settings | None = None,
+    others: Iterable[tuple[int, Sequence[int]]] = (),
 ) -> Settings:
     """Settings tuned by leave-one-out over learned messages.
 
@@ -68,6 +69,9 @@ def tune(
         What has been learned.
     settings : Settings, optional
         Those to start from: what is not tuned is kept.
+    others : iterable of tuple of int and sequence of int, optional
+        Messages whose class is known and that were not learned. Where only errors are learned they are needed: those
+        are no sample of all messages.
 
     Returns
     -------
@@ -79,7 +83,7 @@ def tune(
     settings = settings or Settings()
     if len(sums.messages) < 2 or min(sums.messages) < LEAST or not sums.vocabulary:
         return settings
-    sample = sample_of(messages, counts, parts, sums)
+    sample = sample_of(messages, counts, parts, sums, others)
     by_alpha = {alpha: features_of(sample, alpha, settings) for alpha in ALPHAS}  # (n, K, parts)
 
     def tried(alpha: tuple[float, ...]) -> tuple[float, Settings]:
@@ -142,22 +146,28 @@ def leave_one_out(
 
 
 def sample_of(
-    messages: Iterable[tuple[int, Sequence[int]]], counts: Sequence[Sequence[int]], parts: Sequence[int], sums: Sums
+    messages: Iterable[tuple[int, Sequence[int]]],
+    counts: Sequence[Sequence[int]],
+    parts: Sequence[int],
+    sums: Sums,
+    others: Iterable[tuple[int, Sequence[int]]] = (),
 ) -> Sample:
-    """The messages as arrays, each one's own tokens subtracted from the counts."""
+    """The messages as arrays, the tokens of each learned one subtracted from the counts."""
     import numpy as np
 
-    pairs = [(c, np.asarray(ids, dtype=np.intp)) for c, ids in messages]
-    y = np.array([c for c, _ in pairs], dtype=np.intp)
-    size = np.array([len(ids) for _, ids in pairs], dtype=np.intp)
-    ids = np.concatenate([ids for _, ids in pairs])
+    triples = [(c, np.asarray(ids, dtype=np.intp), 1) for c, ids in messages]
+    triples += [(c, np.asarray(ids, dtype=np.intp), 0) for c, ids in others]
+    y = np.array([c for c, _, _ in triples], dtype=np.intp)
+    own = np.array([learned for _, _, learned in triples], dtype=np.intp)
+    size = np.array([len(ids) for _, ids, _ in triples], dtype=np.intp)
+    ids = np.concatenate([ids for _, ids, _ in triples])
     row = np.repeat(np.arange(len(y)), size)
     n = np.asarray(counts, dtype=float)[ids]  # (m, K)
-    n[np.arange(len(ids)), y[row]] -= 1
+    n[np.arange(len(ids)), y[row]] -= own[row]
     totals = np.tile(np.asarray(sums.totals, dtype=float), (len(y), 1))
-    totals[np.arange(len(y)), y] -= size
+    totals[np.arange(len(y)), y] -= own * size
     known = n.any(axis=1)
-    vocabulary = sums.vocabulary - np.bincount(row[~known], minlength=len(y)).astype(float)
+    vocabulary = sums.vocabulary - own * np.bincount(row[~known], minlength=len(y)).astype(float)
     return Sample(y, row[known], n[known], np.asarray(parts, dtype=np.intp)[ids[known]], totals, vocabulary)
 
 
