@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from suffit import BernoulliNB, MultinomialNB
 from suffit.mail.learned import Learned
+from suffit.mail.message import read_message
 from suffit.mail.model import Sums, part_of, verdict
-from suffit.mail.settings import Settings
+from suffit.mail.settings import PARTS, Settings
 
 EMPTY = Sums(("ham", "spam"), (0, 0), (0, 0), 0)
 WORDS = [f"w{i}" for i in range(8)] + [f"subject:w{i}" for i in range(8)]
@@ -169,3 +170,14 @@ def test_what_was_never_learned_cannot_be_unlearned():
         learned.learn(["a"], "junk")
     with pytest.raises(ValueError, match="classes"):
         _ = learned + Learned(("ham", "junk"))
+
+
+def test_every_token_of_a_text_is_of_the_body():
+    text = b"""Content-Type: text/html; charset=utf-8\nContent-Disposition: inline; filename=a.html
+
+    <p>BUY NOW $99 at http://a.example/x, write to me@b.example 123456 abcdefghijklmnopqrstuvwxyzabcdef Me<b>xxxx</b>!
+    <a href="http://1.2.3.4/">x</a><div style="display:none">secret words</div>
+    caf\xc3\xa9 \xe4\xbd\xa0\xe5\xa5\xbd</p>"""
+    tokens = [token for token in read_message(text).tokens if not token.startswith("no:")]
+    assert len(tokens) > 20
+    assert {token for token in tokens if PARTS[part_of(token)] != "body"} == set()

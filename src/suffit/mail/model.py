@@ -15,7 +15,7 @@ UNSURE = "unsure"
 TRANSPORT, HEADER, BODY = range(len(PARTS))
 # Parts by tag; every other tag is the name of a header that programs write on the way.
 PART_OF_TAG = dict.fromkeys(("subject", "from", "to", "cc", "reply-to", "sender"), HEADER) | dict.fromkeys(
-    "url html part charset encoding disposition file text hidden mail digits long money".split(),  # noqa: SIM905
+    "url html part charset encoding disposition file text hidden mail digits long money caps".split(),  # noqa: SIM905
     BODY,
 )
 

@@ -24,7 +24,9 @@ ALPHAS = (0.003, 0.01, 0.03, 0.1, 0.3)
 PRICE = 0.5  # nats of log-loss that a step away from the default α has to gain
 SPREAD = 0.4  # prior standard deviation of the weights about the defaults
 INTERCEPT = 1.0  # prior standard deviation of the intercepts
-FIRST_ERRORS, LEAST_ERRORS = 0.005, 1e-6  # rate of wrong labels: where EM starts, and what it does not go below
+# Rate of wrong labels: where EM starts, and its bounds. Ham that looks like spam in every way cannot be told from a
+# wrong label; beyond the upper bound it is believed, and messages that look like it are unsure.
+FIRST_ERRORS, LEAST_ERRORS, MOST_ERRORS = 0.005, 1e-6, 0.025
 EM_STEPS, NEWTON_STEPS = 30, 20
 TOLERANCE, SMALLEST_STEP = 1e-6, 1e-4
 
@@ -47,6 +49,7 @@ def tune(
     parts: Sequence[int],
     sums: Sums,
     settings: Settings | None = None,
+    others: Iterable[tuple[int, Sequence[int]]] = (),
 ) -> Settings:
     """Settings tuned by leave-one-out over learned messages.
 
@@ -66,6 +69,9 @@ def tune(
         What has been learned.
     settings : Settings, optional
         Those to start from: what is not tuned is kept.
+    others : iterable of tuple of int and sequence of int, optional
+        Messages whose class is known and that were not learned. Where only errors are learned they are needed: those
+        are no sample of all messages.
 
     Returns
     -------
@@ -75,9 +81,9 @@ def tune(
     import numpy as np
 
     settings = settings or Settings()
-    if len(sums.messages) < 2 or min(sums.messages) < LEAST:
+    if len(sums.messages) < 2 or min(sums.messages) < LEAST or not sums.vocabulary:
         return settings
-    sample = sample_of(messages, counts, parts, sums)
+    sample = sample_of(messages, counts, parts, sums, others)
     by_alpha = {alpha: features_of(sample, alpha, settings) for alpha in ALPHAS}  # (n, K, parts)
 
     def tried(alpha: tuple[float, ...]) -> tuple[float, Settings]:
@@ -94,23 +100,74 @@ def tune(
     return replace(best[1], tuned_on=sum(sums.messages))
 
 
-def sample_of(
-    messages: Iterable[tuple[int, Sequence[int]]], counts: Sequence[Sequence[int]], parts: Sequence[int], sums: Sums
-) -> Sample:
-    """The messages as arrays, each one's own tokens subtracted from the counts."""
+def leave_one_out(
+    messages: Iterable[tuple[int, Sequence[int]]],
+    counts: Sequence[Sequence[int]],
+    parts: Sequence[int],
+    sums: Sums,
+    settings: Settings,
+) -> Array:
+    """Log-odds of spam of learned messages, each under the sums without it (of the last class, where none is spam).
+
+    Parameters
+    ----------
+    messages : iterable of tuple of int and sequence of int
+        Class and token ids of learned messages.
+    counts : sequence of sequence of int
+        n_c(t) by token id.
+    parts : sequence of int
+        The part of each token id, as `part_of` has it.
+    sums : Sums
+        What has been learned.
+    settings : Settings
+        As tuned.
+
+    Returns
+    -------
+    array of float
+        What `verdict` gives as log-odds when a message has been unlearned.
+    """
     import numpy as np
 
-    pairs = [(c, np.asarray(ids, dtype=np.intp)) for c, ids in messages]
-    y = np.array([c for c, _ in pairs], dtype=np.intp)
-    size = np.array([len(ids) for _, ids in pairs], dtype=np.intp)
-    ids = np.concatenate([ids for _, ids in pairs])
+    sample = sample_of(messages, counts, parts, sums)
+    features = np.stack([features_of(sample, a, settings)[:, :, p] for p, a in enumerate(settings.alpha)], axis=2)
+    n = np.tile(np.asarray(sums.messages, dtype=float), (len(sample.y), 1))
+    n[np.arange(len(sample.y)), sample.y] -= 1
+    scores = features @ np.asarray(settings.weights) + settings.intercepts_of(sums.classes, sums.messages)  # (n, K)
+    one = sums.classes.index("spam") if "spam" in sums.classes else len(sums.classes) - 1
+    rest, each = scores.copy(), np.arange(len(sample.y))
+    rest[:, one] = -np.inf
+    other = rest.argmax(axis=1)
+    x = np.column_stack([np.ones(len(sample.y)), features[:, one] - features[each, other]])
+    variance = np.einsum("ni,ij,nj->n", x, np.asarray(settings.covariance), x)
+    variance += settings.messages / 2 * (1 / (n[:, one] + 1) + 1 / (n[each, other] + 1))
+    found: Array = (scores[:, one] - scores[each, other]) / np.sqrt(1 + np.pi / 8 * variance)
+    return found
+
+
+def sample_of(
+    messages: Iterable[tuple[int, Sequence[int]]],
+    counts: Sequence[Sequence[int]],
+    parts: Sequence[int],
+    sums: Sums,
+    others: Iterable[tuple[int, Sequence[int]]] = (),
+) -> Sample:
+    """The messages as arrays, the tokens of each learned one subtracted from the counts."""
+    import numpy as np
+
+    triples = [(c, np.asarray(ids, dtype=np.intp), 1) for c, ids in messages]
+    triples += [(c, np.asarray(ids, dtype=np.intp), 0) for c, ids in others]
+    y = np.array([c for c, _, _ in triples], dtype=np.intp)
+    own = np.array([learned for _, _, learned in triples], dtype=np.intp)
+    size = np.array([len(ids) for _, ids, _ in triples], dtype=np.intp)
+    ids = np.concatenate([ids for _, ids, _ in triples])
     row = np.repeat(np.arange(len(y)), size)
     n = np.asarray(counts, dtype=float)[ids]  # (m, K)
-    n[np.arange(len(ids)), y[row]] -= 1
+    n[np.arange(len(ids)), y[row]] -= own[row]
     totals = np.tile(np.asarray(sums.totals, dtype=float), (len(y), 1))
-    totals[np.arange(len(y)), y] -= size
+    totals[np.arange(len(y)), y] -= own * size
     known = n.any(axis=1)
-    vocabulary = sums.vocabulary - np.bincount(row[~known], minlength=len(y)).astype(float)
+    vocabulary = sums.vocabulary - own * np.bincount(row[~known], minlength=len(y)).astype(float)
     return Sample(y, row[known], n[known], np.asarray(parts, dtype=np.intp)[ids[known]], totals, vocabulary)
 
 
@@ -157,7 +214,7 @@ def calibrated(
             break
         before, right = loss, (1 - epsilon) * p / likelihood
         targets = np.where(one_hot > 0, right[:, None], (1 - right[:, None]) / (K - 1))
-        epsilon = max(float((1 - right).mean()), LEAST_ERRORS)
+        epsilon = min(max(float((1 - right).mean()), LEAST_ERRORS), MOST_ERRORS)
     keep = np.r_[0, K - 1 : J]  # the covariance of one intercept stands for all
     covariance = np.linalg.inv(hessian)[np.ix_(keep, keep)]
     return loss, replace(
