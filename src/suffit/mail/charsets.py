@@ -35,11 +35,16 @@ WIDER = {
 # Those whose names are given to anything; and UTF-8 with or without its mark.
 MEANT = {"ascii": "cp1252", "latin_1": "cp1252", "iso8859_1": "cp1252", "utf_8": "utf_8_sig"}
 MORE_NAMES = {
-    "x_gbk": "gb18030",
-    "x_sjis": "cp932",
+    "iso_8859_6_i": "iso8859_6",
+    "iso_8859_8_i": "iso8859_8",
+    "windows_874": "cp874",
+    "windows_949": "cp949",
+    "x_big5": "big5",
     "x_euc_jp": "euc_jp",
-    "x_big5": "big5hkscs",
-    "utf8mb4": "utf_8_sig",
+    "x_gbk": "gbk",
+    "x_mac_cyrillic": "mac_cyrillic",
+    "x_sjis": "shift_jis",
+    "x_windows_949": "cp949",
 }
 MARKS = (  # what a text may begin with
     (codecs.BOM_UTF8, "utf_8_sig"),

@@ -35,7 +35,7 @@ SKIPPED = frozenset(
 MARKED = re.compile(r"\s*+(?:[\[{(*]+\s*+(?:SPAM|spam|Spam|SUSPECT|JUNK)\b[^\]})*]{0,20}+[\]})*]+\s*+:?\s*+)+")
 AROUND = str.maketrans(dict.fromkeys('<>"(),;:[]=', " "))
 PLAIN_WORD = re.compile(r"(?<![a-z0-9])[a-z][a-z'.-]{1,22}[a-z](?![a-z0-9])")
-ADDRESS = re.compile(r"(\d{1,3}\.\d{1,3})\.(\d{1,3})\.\d{1,3}")
+ADDRESS = re.compile(r"[\[(](\d{1,3}\.\d{1,3})\.(\d{1,3})\.\d{1,3}[\])]")
 HOST = re.compile(r"(?:from\s++|by\s++|helo[ =]|\()([a-z][\w-]*+\.[\w.-]*[a-z])")
 FOR_ADDRESS = re.compile(r"for\s++<?([^\s<>;@]{1,60}@[^\s<>;@]{1,60})")
 ZONE = re.compile(r"[+-]\d{4}\b")

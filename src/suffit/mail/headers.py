@@ -35,11 +35,9 @@ def split_header(data: bytes, start: int, end: int, most: int) -> tuple[Headers,
     stop = found.end() if found else end
     body = stop + 1 if stop < end and data[stop] == 10 else stop
     block = decode_text(data[start : min(stop, start + most)])
-    headers = []
-    for line in block.replace("\n ", " ").replace("\n\t", "\t").split("\n"):
-        name, colon, value = line.partition(":")
-        if colon:
-            headers.append((name.rstrip().lower(), value.strip()))
+    lines = block.replace("\n ", " ").replace("\n\t", "\t").split("\n")
+    parts = [line.partition(":") for line in lines]
+    headers = [(name.rstrip().lower(), value.strip()) for name, colon, value in parts if colon]
     return headers, body, stop > start + most
 
 

@@ -12,9 +12,7 @@ from typing import NamedTuple
 TAG = re.compile(r"""<([/!?]?[a-zA-Z!\[](?:[^<>"']++|"[^"<]*+"|'[^'<]*+'|["'])*+)>?+""")
 NAME = re.compile(r"/?[a-zA-Z][^\s/>]{0,30}")
 ATTRIBUTE = re.compile(r"""(?<![a-zA-Z-])([a-zA-Z-]++)\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s"'>]++)""")
-LINK = re.compile(
-    r"""(?<![a-z-])(?:href|src|action|background)\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s"'>]++)""", re.IGNORECASE
-)
+LINK = re.compile(r"""(?:href|src|action|background)\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s"'>]++)""")
 HIDDEN = re.compile(r" hidden(?: |$|=)")
 LEADING_ZEROS, LONG_NUMBER = re.compile(r"&#0++"), re.compile(r"&#[0-9]{8,}+")
 LONGEST_TAG = 4_000  # characters whose attributes are read
@@ -75,7 +73,7 @@ class Tag(NamedTuple):
     hides: bool = False
     colour: int | None = None
     behind: int | None = None
-    link: str = ""
+    link: str = ""  # in lower case
 
 
 # Tags without attributes, as they are written most.
@@ -214,8 +212,8 @@ def read_tag(source: str) -> Tag:
     low = source[:LONGEST_TAG].lower()
     if closes or "=" not in low:
         return Tag(name, closes, breaks, hides := not closes and HIDDEN.search(low) is not None, hides)
-    found = LINK.search(source, 0, LONGEST_TAG)
-    link = found[1].strip("\"' ") if found else ""
+    leads = "href" in low or "src" in low or "background" in low or "action" in low
+    link = found[1].strip("\"' ") if leads and (found := LINK.search(low)) else ""
     if "style" not in low and "color" not in low and " hidden" not in low and name != "body":
         return Tag(name, closes, breaks, link=link)
     hides, colour, behind = HIDDEN.search(low) is not None, None, None

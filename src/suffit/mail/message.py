@@ -17,7 +17,7 @@ from .urls import add_link
 from .words import Tokens, add_text, add_words
 
 LOOKS_LIKE_HTML = re.compile(rb"\s*+<(?:!doctype html|html|head|body|meta|table|div|p|br|font|center)\b", re.I)
-DIGESTED = ("message-id", "date", "from", "subject")  # what no delivery changes
+DIGESTED = ("message-id", "date", "from")  # what no delivery changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def read_message(raw: bytes, limits: Limits = LIMITS) -> Message:
     values = dict(reversed(headers))  # the first of each name
     return Message(
         tuple(tokens)[: limits.tokens],
-        digest_of(values, data[body : body + limits.digested]),
+        digest_of(values, data[max(body - 1, 0) : body + limits.digested]),
         subject_of(values.get("subject", ""))[:500],
         decode_words(values.get("from", ""))[:500],
         tuple(dict.fromkeys(notes)),
@@ -103,11 +103,12 @@ def read_message(raw: bytes, limits: Limits = LIMITS) -> Message:
 
 def digest_of(values: dict[str, str], body: bytes) -> str:
     """A digest over the body and those headers that stay the same on the way, blanks and line ends aside."""
-    kept = "\n".join([" ".join(values.get(name, "").split()) for name in DIGESTED])
+    subject = subject_of(values.get("subject", ""))
+    kept = "\n".join([" ".join(value.split()) for value in (subject, *[values.get(name, "") for name in DIGESTED])])
     if b"\n>From " in body:
         body = body.replace(b"\n>From ", b"\nFrom ")
     digest = blake2b(kept.encode("utf-8", "replace"), digest_size=16)
-    digest.update(b"\n\n" + body.rstrip())
+    digest.update(body.rstrip())
     return digest.hexdigest()
 
 

@@ -38,7 +38,7 @@ def decode_uu(data: bytes) -> bytes:
     """Uuencoded lines; those that are not are skipped."""
     pieces = []
     for line in data.split(b"\n"):
-        if line.startswith((b"begin ", b"end")):
+        if not line or line.startswith((b"begin ", b"end")):
             continue
         try:
             pieces.append(binascii.a2b_uu(line))

@@ -12,8 +12,8 @@ DOTTED = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 NUMBER = re.compile(r"0x[0-9a-f]++|\d++")
 SCHEME = re.compile(r"\s*+(?:https?|ftp)\s*+:[/\\]*+")
 HOST_END = re.compile(r"[/?#\\\s]")
-PATH_WORD = re.compile(r"(?<![a-z])[a-z]{3,15}(?![a-z])")
-MOST_PATH_WORDS = 8
+PATH_WORD = re.compile(r"[a-z]{3,}+")
+LONGEST_PATH = 80  # characters of a path whose words are tokens
 MOST_LABELS = 3
 
 
@@ -30,7 +30,9 @@ def add_link(link: str, tokens: Tokens) -> None:
 
 def add_url(url: str, tokens: Tokens) -> None:
     """Add the tokens of a URL in lower case."""
-    url = SCHEME.sub("", url[:LONGEST_URL], count=1).lstrip("/")
+    url = url[:LONGEST_URL]
+    scheme = SCHEME.match(url)
+    url = url[scheme.end() :] if scheme else url.lstrip("/")
     end = HOST_END.search(url)
     host, rest = (url[: end.start()], url[end.start() :]) if end else (url, "")
     if "%" in host:
@@ -43,8 +45,9 @@ def add_url(url: str, tokens: Tokens) -> None:
     if port not in ("", "80", "443"):
         tokens["url:port"] = None
     add_host(host, "url:", tokens)
-    for word in PATH_WORD.findall(rest)[:MOST_PATH_WORDS]:
-        tokens["url:/" + word] = None
+    for word in PATH_WORD.findall(rest[:LONGEST_PATH]):
+        if len(word) <= 15:
+            tokens["url:/" + word] = None
 
 
 def add_host(host: str, tag: str, tokens: Tokens) -> None:

@@ -72,10 +72,12 @@ def cut_urls(text: str, mark: str) -> tuple[str, list[str]]:
 
 def add_words(text: str, tag: str, tokens: Tokens) -> list[str]:
     """Add the words of a text in lower case, each with a tag before it; all words in their order."""
-    text = text.replace("--", " ").replace("\u2019", "'")
-    words = text.encode("utf-8", "replace").translate(ONLY_WORDS).decode("utf-8", "replace").split()
+    if not (is_ascii := text.isascii()):
+        text = text.replace("\u2019", "'")
+    raw = text.encode("utf-8", "replace").translate(ONLY_WORDS)
+    words = raw.replace(b". ", b" ").replace(b"--", b" ").decode("utf-8", "replace").split()
     distinct = dict.fromkeys(words)
-    if not text.isascii():
+    if not is_ascii:
         foreign = [word for word in distinct if not word.isascii()]
         distinct = dict.fromkeys(word for word in distinct if word.isascii())
         add_foreign(" ".join(foreign), tag, tokens)
@@ -88,12 +90,12 @@ def add_words(text: str, tag: str, tokens: Tokens) -> list[str]:
 
 
 def add_pairs(words: list[str], tag: str, tokens: Tokens) -> None:
-    """Add pairs of neighbours."""
+    """Add pairs of neighbours, without the punctuation in them."""
     if not (text := " ".join(words)).isascii():
-        words = OTHER_PUNCTUATION.sub(" ", ZERO_WIDTH.sub("", text)).split()
-    kept = [bare for word in words if 1 < len(bare := word.strip(EDGES)) <= LONGEST]
-    for one, other in pairwise(kept):
-        tokens[f"{tag}{one} {other}"] = None
+        text = OTHER_PUNCTUATION.sub(" ", ZERO_WIDTH.sub("", text))
+    bare = text.encode("utf-8", "replace").translate(None, EDGES.encode()).decode("utf-8", "replace").split()
+    kept = [word for word in bare if 1 < len(word) <= LONGEST]
+    tokens.update(dict.fromkeys([f"{tag}{one} {other}" for one, other in pairwise(kept)]))
 
 
 def add_foreign(text: str, tag: str, tokens: Tokens) -> None:
