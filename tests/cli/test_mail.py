@@ -169,6 +169,16 @@ def test_training_on_errors_learns_little(taught: Path, run: Run):
     assert b"learned 1 of 1" in run(f"{learn} error --ham", input=spam(998)).stdout
 
 
+def test_tuning_makes_nothing_worse_and_moves_the_cutoff(taught: Path, run: Run):
+    """Also where all spam is alike and all ham, so that nothing can be learned about how far to trust the words."""
+    for command in ("tune", "tune --lost-ham 999", "tune --ham-loss 0.01"):
+        assert b"tuned on 400 messages" in run(f"suffit mail {command}").stdout
+        found = json.loads(run("suffit mail evaluate --json").stdout)
+        assert found["verdicts"] == {"ham": {"ham": 200}, "spam": {"spam": 200}}, command
+    assert b"spam from p = 0.9990" in run("suffit mail tune --lost-ham 999").stdout
+    assert b"too few" in run("suffit mail tune --store new.sqlite", code=3).stderr
+
+
 def test_stores_become_text_and_merge(taught: Path, run: Run):
     run("suffit mail export > all.txt")
     run("suffit mail import --store other.sqlite < all.txt")

@@ -103,6 +103,9 @@ def _own(verb: str, to: argparse.ArgumentParser) -> None:
             "--mode", choices=modes, default=modes[0], help="learn only what is misjudged, or also what is unsure"
         )
         to.add_argument("--no-tune", action="store_true", help="keep the settings, however much was learned")
+    elif verb == "tune":
+        to.add_argument("--lost-ham", type=float, metavar="N", help="a lost ham is as bad as N spams in the inbox")
+        to.add_argument("--ham-loss", type=float, metavar="SHARE", help="the share of ham that may be called spam")
     elif verb == "unlearn":
         to.add_argument("--digest", action="append", default=[], help="of a message that you have no more")
     elif verb == "explain":

@@ -130,20 +130,21 @@ def evaluate(asked: Namespace) -> int:
 def tune(asked: Namespace) -> int:
     """Choose settings from what was learned."""
     with Store.open(asked.store, write=True) as store:
-        if not _tuned(store, asked.quiet):
+        if not _tuned(store, asked.quiet, asked.lost_ham, asked.ham_loss):
             raise ValueError("there are too few learned messages to choose settings from; the defaults stay")
     return 0
 
 
-def _tuned(store: Store, quiet: bool) -> bool:
+def _tuned(store: Store, quiet: bool, lost_ham: float | None = None, ham_loss: float | None = None) -> bool:
     """Whether there was enough to tune on."""
     start = time.perf_counter()
-    settings = tuned(store)
+    settings = tuned(store, lost_ham, ham_loss)
     if not settings.tuned_on:
         return False
     store.put_settings(settings)
     if not quiet:
-        print(f"tuned on {settings.tuned_on:,} messages in {time.perf_counter() - start:.1f} s")
+        took = time.perf_counter() - start
+        print(f"tuned on {settings.tuned_on:,} messages in {took:.1f} s; spam from p = {settings.cutoff('spam'):.4f}")
     return True
 
 
