@@ -5,13 +5,10 @@ from __future__ import annotations
 import argparse
 import shutil
 import subprocess
-import tarfile
 import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,21 +19,13 @@ from suffit.mail.message import read_message
 from suffit.mail.online import TRAIN, OnlineFilter
 from suffit.posterior.calibrate import expected_calibration_error
 
+from .mail_streams import ORDERS, Item, halves, read_archive, read_index, read_texts, with_wrong_labels
 from .tables import data_folder
 
 HEADING = (
     "| filter | ham lost | spam called ham | unsure spam | unsure ham | 1−ROCA % | ECE | messages/s |\n"
     "|---|---|---|---|---|---|---|---|"
 )
-
-
-@dataclass(frozen=True)
-class Item:
-    """A message: its class, the class that is told afterwards, and its bytes."""
-
-    label: str
-    told: str
-    raw: Callable[[], bytes]
 
 
 class Filter(Protocol):
@@ -99,46 +88,6 @@ class Bogofilter:
 
     def ready(self) -> None:
         """Nothing to do."""
-
-
-def read_index(path: Path) -> list[Item]:
-    """Messages of an index in TREC's format: a class and a path, relative to the index, on each line."""
-    items = []
-    for i, line in enumerate(path.read_text(encoding="utf-8", errors="surrogateescape").splitlines(), 1):
-        label, _, name = line.strip().partition(" ")
-        if line.strip():
-            if label.lower() not in ("ham", "spam"):
-                raise SystemExit(f"{path}, line {i}: expected 'spam PATH' or 'ham PATH', found {line!r}")
-            items.append(Item(label.lower(), label.lower(), (path.parent / name.strip()).read_bytes))
-    return items
-
-
-def read_archive(path: Path) -> list[tuple[str, Item]]:
-    """Folder and message of every file of an archive whose folders are named for ham and spam, sorted by name."""
-    found = []
-    with tarfile.open(path) as archive:
-        for member in archive:
-            parts, file = Path(member.name).parts, archive.extractfile(member)
-            if file is not None and len(parts) == 3 and parts[2] != "cmds":
-                found.append((*parts[1:], file.read()))
-    items = [(folder, "ham" if "ham" in folder else "spam", raw) for folder, _, raw in sorted(found)]
-    return [(folder, Item(label, label, partial(bytes, raw))) for folder, label, raw in items]
-
-
-def halves(found: Sequence[tuple[str, Item]]) -> tuple[list[Item], list[Item]]:
-    """The odd and the even messages of every folder."""
-    folders: dict[str, list[Item]] = {}
-    for folder, item in found:
-        folders.setdefault(folder, []).append(item)
-    lists = list(folders.values())
-    return [item for items in lists for item in items[::2]], [item for items in lists for item in items[1::2]]
-
-
-def with_wrong_labels(items: Sequence[Item], rate: float, seed: int = 0) -> list[Item]:
-    """The same messages, a share of them told with the other class."""
-    wrong = np.random.default_rng(seed).random(len(items)) < rate
-    other = {"ham": "spam", "spam": "ham"}
-    return [Item(x.label, other[x.label], x.raw) if w else x for x, w in zip(items, wrong, strict=True)]
 
 
 def replay(items: Sequence[Item], tested: Filter, delay: int = 0) -> Iterator[tuple[str, str, float]]:
@@ -215,31 +164,44 @@ def filters(arguments: argparse.Namespace, folder: Path) -> Iterator[Filter]:
         yield Bogofilter(database)
 
 
+def streams(arguments: argparse.Namespace) -> Iterator[tuple[str, list[Item]]]:
+    """Name and messages of every stream that was asked for."""
+    for index in arguments.index:
+        yield index.name, read_index(index)
+    for order in arguments.replay:
+        path = data_folder() / "sms_spam" / "SMSSpamCollection"
+        yield order, read_texts(path) if order == "sms" else ORDERS[order](read_archive(archive_of(arguments)))
+
+
+def archive_of(arguments: argparse.Namespace) -> Path:
+    """The archive that was asked for, or else that of the data folder."""
+    path: Path = arguments.archive or data_folder() / "spamassassin.tar.gz"
+    if not path.exists():
+        raise SystemExit(f"skipped: no file {path}; set SUFFIT_DATA to a folder that holds it, or use --archive")
+    return path
+
+
 def run(arguments: argparse.Namespace) -> int:
-    """Evaluate and print one table for the halves, and one for each index."""
+    """Evaluate and print a table for the halves of an archive, or for each stream."""
     if arguments.bogofilter and not shutil.which("bogofilter"):
         print("bogofilter is not installed: its rows are missing")
-    archive = arguments.archive or data_folder() / "spamassassin.tar.gz"
     with tempfile.TemporaryDirectory() as folder:
-        if not arguments.index or arguments.archive:
-            if not archive.exists():
-                print(f"skipped: no file {archive}; set SUFFIT_DATA to a folder that holds it, or use --archive")
-                return 0
-            train, test = halves(read_archive(archive))
+        if not arguments.index and not arguments.replay:
+            train, test = halves(read_archive(archive_of(arguments)))
             train = with_wrong_labels(train, arguments.wrong)
             rows = [
                 measured(split(train, test, tested), len(test), len(train), tested.name)
                 for tested in filters(arguments, Path(folder))
             ]
-            print(f"\n{archive.name}: {len(train):,} odd messages learned, {len(test):,} even ones judged\n\n{HEADING}")
+            print(f"\n{len(train):,} odd messages learned, {len(test):,} even ones judged\n\n{HEADING}")
             print(*rows, sep="\n", flush=True)
-        for index in arguments.index:
-            items = with_wrong_labels(read_index(index)[: arguments.most], arguments.wrong)
+        for name, items in streams(arguments):
+            told = with_wrong_labels(items[: arguments.most], arguments.wrong)
             rows = [
-                measured(replay(items, tested, arguments.delay), len(items), len(items), tested.name)
+                measured(replay(told, tested, arguments.delay), len(told), len(told), tested.name)
                 for tested in filters(arguments, Path(folder))
             ]
-            print(f"\n{index.name}: {len(items):,} messages, each judged before its class is told\n\n{HEADING}")
+            print(f"\n{name}: {len(told):,} messages, each judged before its class is told\n\n{HEADING}")
             print(*rows, sep="\n", flush=True)
     return 0
 
@@ -247,7 +209,8 @@ def run(arguments: argparse.Namespace) -> int:
 def add_arguments(kind: argparse.ArgumentParser) -> None:
     """The options of ``scripts/evaluate mail``."""
     kind.add_argument("--index", nargs="+", type=Path, default=[], help="replay these: 'spam PATH' or 'ham PATH' lines")
-    kind.add_argument("--archive", type=Path, help="halves of this tar ($SUFFIT_DATA/spamassassin.tar.gz)")
+    kind.add_argument("--replay", nargs="+", default=[], choices=[*ORDERS, "sms"], help="replay the archive, or sms")
+    kind.add_argument("--archive", type=Path, help="a tar of messages ($SUFFIT_DATA/spamassassin.tar.gz)")
     kind.add_argument("--train", nargs="+", choices=TRAIN, default=["everything"], help="what our filter learns")
     kind.add_argument("--delay", type=int, default=0, help="messages after which a class is told (0)")
     kind.add_argument("--wrong", type=float, default=0.0, help="share of classes told wrong (0)")

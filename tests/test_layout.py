@@ -96,6 +96,7 @@ PAGES = [
     ("docs/files.md", 12),
     ("docs/first-steps.md", 12),
     ("docs/large-tables.md", 15),
+    ("docs/mail-model.md", 9),
     ("docs/mail-parsing.md", 9),
     ("docs/tables.md", 7),
     ("docs/tuning.md", 20),
