@@ -17,6 +17,7 @@ def assert_read(raw: bytes) -> Message:
     message = read_message(raw)
     assert len(set(message.tokens)) == len(message.tokens)
     assert all(token and not token.isspace() and "\n" not in token for token in message.tokens)
+    assert all(len(token) <= 300 for token in message.tokens)
     "".join(message.tokens).encode("utf-8")  # no lone surrogates
     assert len(message.digest) == 32
     out, clean = with_header(raw, VALUE), without_our_header(raw)

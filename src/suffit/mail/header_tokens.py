@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from .headers import Headers, decode_words, parse_parameters
-from .urls import add_host, add_url
+from .urls import LONGEST_HOST, add_host, add_url
 from .words import LONGEST, SHORTEST, Tokens, add_pairs, add_words, cut_urls
 
 # Verdicts of filters (ours too) and of the programs that check senders, by the beginning of a header's name.
@@ -125,7 +125,7 @@ def add_received(values: list[str], tokens: Tokens) -> None:
     for network, third in dict.fromkeys(ADDRESS.findall(text)):
         tokens[f"received:{network}.{third}"] = tokens["received:" + network] = None
     for host in dict.fromkeys(HOST.findall(text)):
-        labels = host.split(".")
+        labels = host[-LONGEST_HOST:].split(".")
         tokens["received:" + ".".join(labels[-3:])] = tokens["received:" + ".".join(labels[-2:])] = None
 
 

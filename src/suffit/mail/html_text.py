@@ -69,7 +69,7 @@ class Tag(NamedTuple):
     name: str
     closes: bool
     breaks: bool
-    styles: bool = False  # whether it changes how text looks, in one of the ways that follow
+    acts: bool = False  # whether it changes how text looks, in one of the ways that follow, or begins what is no text
     hides: bool = False
     colour: int | None = None
     behind: int | None = None
@@ -78,7 +78,7 @@ class Tag(NamedTuple):
 
 # Tags without attributes, as they are written most.
 PLAIN_TAGS = {
-    way(slash + name): Tag(name, bool(slash), name in BREAKS)
+    way(slash + name): Tag(name, bool(slash), name in BREAKS, not slash and name in NO_TEXT)
     for name in BREAKS | INLINE
     for slash in ("", "/")
     for way in (str.lower, str.upper)
@@ -118,17 +118,17 @@ def read_html(text: str) -> Page:
         tag = known.get(source)
         if tag is None:
             tag = known[source] = PLAIN_TAGS.get(source) or read_tag(source)
-        name, closes, breaks, styles, _, _, _, _ = tag
+        name, closes, breaks, acts, _, _, _, _ = tag
         if within:
             if not (closes and name == within):
                 continue
             within = ""
-        elif name in NO_TEXT and not closes:
-            within = name
-            continue
         if breaks:
             shown.append(" ")
-        if styles or name in counts:
+        if acts or name in counts:
+            if name in NO_TEXT:
+                within = name
+                continue
             elements.meet(tag)
         if text:
             (hidden if elements.unseen else shown).append(text)
@@ -157,7 +157,7 @@ class Elements:
             if name in VOID:
                 return
             style = stack[-1][1]
-            stack.append((name, restyled(style, tag) if tag.styles else style))
+            stack.append((name, restyled(style, tag) if tag.acts else style))
             self.counts[name] = self.counts.get(name, 0) + 1
         self.unseen = stack[-1][1].unseen
 
@@ -209,11 +209,13 @@ def read_tag(source: str) -> Tag:
     closes = name[0] == "/"
     name = name.removeprefix("/")
     breaks = name in BREAKS
+    if closes:
+        return Tag(name, closes, breaks)
     low = source[:LONGEST_TAG].lower()
-    if closes or "=" not in low:
-        return Tag(name, closes, breaks, hides := not closes and HIDDEN.search(low) is not None, hides)
     leads = "href" in low or "src" in low or "background" in low or "action" in low
     link = found[1].strip("\"' ") if leads and (found := LINK.search(low)) else ""
+    if name in NO_TEXT:
+        return Tag(name, closes, breaks, acts=True, link=link)
     if "style" not in low and "color" not in low and " hidden" not in low and name != "body":
         return Tag(name, closes, breaks, link=link)
     hides, colour, behind = HIDDEN.search(low) is not None, None, None
@@ -225,8 +227,8 @@ def read_tag(source: str) -> Tag:
             behind = colour_of(value, behind)
         elif attribute == "color" or (attribute == "text" and name == "body"):
             colour = colour_of(value, colour)
-    styles = hides or colour is not None or behind is not None
-    return Tag(name, closes, breaks, styles, hides, colour, behind, link)
+    acts = hides or colour is not None or behind is not None
+    return Tag(name, closes, breaks, acts, hides, colour, behind, link)
 
 
 def read_style(style: str, hides: bool, colour: int | None, behind: int | None) -> tuple[bool, int | None, int | None]:

@@ -14,7 +14,7 @@ SCHEME = re.compile(r"\s*+(?:https?|ftp)\s*+:[/\\]*+")
 HOST_END = re.compile(r"[/?#\\\s]")
 PATH_WORD = re.compile(r"[a-z]{3,}+")
 LONGEST_PATH = 80  # characters of a path whose words are tokens
-MOST_LABELS = 3
+MOST_LABELS, LONGEST_HOST = 3, 100
 
 
 def add_link(link: str, tokens: Tokens) -> None:
@@ -59,7 +59,7 @@ def add_host(host: str, tag: str, tokens: Tokens) -> None:
     >>> list(tokens)
     ['url:mail.shop.example', 'url:shop.example', 'url:ip', 'url:192.0.2.7', 'url:192.0.2', 'url:192.0']
     """
-    labels = host[:255].strip(".-_").split(".")
+    labels = host[-LONGEST_HOST:].strip(".-_").split(".")
     if not labels[-1].isalpha() and NUMBER.fullmatch(labels[-1]):
         tokens[tag + "ip"] = None
         if DOTTED.fullmatch(host):
