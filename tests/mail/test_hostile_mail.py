@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 
 import pytest
 
@@ -101,3 +102,17 @@ def test_a_multipart_without_its_boundary_is_read_as_text_and_noted():
         assert {"hello", "there"} <= set(message.tokens)
         assert len(message.notes) == 1
         assert "boundary" in message.notes[0]
+
+
+def test_what_is_remembered_from_message_to_message_stays_small():
+    """Names that a sender chooses are cut before they are remembered."""
+    for i in range(50):
+        long = b"%d" % i + b"x" * 100_000
+        read_message(b"X-" + long + b": a\nContent-Type: text/plain; charset=" + long + b"\n\n\xe9")
+    tracemalloc.start()
+    for i in range(50, 150):
+        long = b"%d" % i + b"x" * 100_000
+        read_message(b"X-" + long + b": a\nContent-Type: text/plain; charset=" + long + b"\n\n\xe9")
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 1_000_000

@@ -56,6 +56,7 @@ MARKS = (  # what a text may begin with
 NOT_A_NAME = re.compile(r"[^a-z0-9]+")
 SHIFT_TO_JAPANESE = re.compile(rb"\x1b\$[@B]")
 HIGH = bytes(range(128, 256))
+LONGEST_NAME = 60  # characters of a declared name: those that are remembered stay small
 EAST_ASIAN_SHARE = 0.3  # of bytes beyond ASCII, from which undeclared bytes that are valid in it are taken for gb18030
 
 
@@ -66,7 +67,7 @@ def codec_of(name: str) -> str | None:
     >>> codec_of("ISO-8859-1"), codec_of("GB2312"), codec_of("x-unknown"), codec_of("base64")
     ('cp1252', 'gb2312', None, None)
     """
-    name = NOT_A_NAME.sub("_", name[:60].lower()).strip("_")
+    name = NOT_A_NAME.sub("_", name.lower()).strip("_")
     name = MORE_NAMES.get(name) or aliases.get(name, name)
     return MEANT.get(name, name) if name in SAFE else None
 
@@ -77,7 +78,7 @@ def decode_text(data: bytes, declared: str = "") -> str:
     >>> decode_text(b"caf\xe9", "utf-8"), decode_text("日本".encode("iso2022_jp"))
     ('café', '日本')
     """
-    codec = codec_of(declared) if declared else None
+    codec = codec_of(declared[:LONGEST_NAME]) if declared else None
     if data.isascii() and b"\x1b" not in data and b"\0" not in data and codec in READ_AS_ASCII:
         return data.decode("ascii")
     for mark, marked in MARKS:

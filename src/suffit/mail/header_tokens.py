@@ -39,7 +39,7 @@ ADDRESS = re.compile(r"[\[(](\d{1,3}\.\d{1,3})\.(\d{1,3})\.\d{1,3}[\])]")
 HOST = re.compile(r"(?:from\s++|by\s++|helo[ =]|\()([a-z][\w-]*+\.[\w.-]*[a-z])")
 FOR_ADDRESS = re.compile(r"for\s++<?([^\s<>;@]{1,60}@[^\s<>;@]{1,60})")
 ZONE = re.compile(r"[+-]\d{4}\b")
-LONGEST_VALUE = 2_000  # characters of a value that is read
+LONGEST_NAME, LONGEST_VALUE = 40, 2_000  # characters of a name and of a value that are read
 MOST_ADDRESSES, MOST_WORDS, MOST_RECEIVED = 20, 12, 20
 LISTS = ("list-", "x-beenthere", "x-mailman", "errors-to", "x-list")  # what they say is said by the sender
 USUAL = ("from", "to", "subject", "date", "message-id")
@@ -52,7 +52,7 @@ def add_headers(headers: Headers, tokens: Tokens) -> None:
     for name, value in headers:
         if (read := READERS.get(name)) is not None:
             read(value, name, tokens)
-        elif name not in SKIPPED and not is_verdict(name):
+        elif name not in SKIPPED and not is_verdict(name[:LONGEST_NAME]):
             add_other(value, name, tokens)
     for name in USUAL:
         if name not in names:
@@ -149,7 +149,7 @@ def add_date(value: str, _: str, tokens: Tokens) -> None:
 
 def add_other(value: str, name: str, tokens: Tokens) -> None:
     """That a header is there, and the plain words of its value."""
-    name = name[:40]
+    name = name[:LONGEST_NAME]
     tokens["header:" + name] = None
     if name.startswith(LISTS):
         return

@@ -41,7 +41,8 @@ class Message:
     Attributes
     ----------
     tokens : tuple of str
-        Distinct, in order of first appearance. Plain words are of the text; all others have a tag before a colon.
+        Distinct: those of the header, then those of the parts in their order. Plain words and pairs of them are of the
+        text; all others have a tag before a colon.
     digest : str
         Identifies the message, whatever headers its delivery added.
     subject, sender : str
