@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import random
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -181,3 +183,13 @@ def test_every_token_of_a_text_is_of_the_body():
     tokens = [token for token in read_message(text).tokens if not token.startswith("no:")]
     assert len(tokens) > 20
     assert {token for token in tokens if PARTS[part_of(token)] != "body"} == set()
+
+
+def test_a_verdict_needs_the_standard_library_alone():
+    script = (
+        "import sys; from suffit.mail.model import verdict, Sums; from suffit.mail.learned import Learned; "
+        "verdict(['a'], {'a': (0, 3)}, Sums(('ham', 'spam'), (3, 3), (3, 3), 2)); "
+        "print([m for m in ('numpy', 'numba', 'scipy', 'sklearn', 'pandas', 'typer', 'rich') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
