@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from . import friedman, fuzz, models, same, tables, text
+from . import friedman, fuzz, mail, models, same, tables, text
 from .folds import FOLDS, run_fold, splits
 
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -198,7 +198,7 @@ def proportion(text: str) -> float:
 
 def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="scripts/evaluate")
-    kinds = parser.add_subparsers(required=True, metavar="tables | text | friedman | fuzz | same")
+    kinds = parser.add_subparsers(required=True, metavar="tables | text | mail | friedman | fuzz | same")
     kind = kinds.add_parser("tables", help="classification tables, repeated stratified 5-fold")
     kind.add_argument("--quick", action="store_true", help=f"one repeat on at most {QUICK:,} rows of each table")
     kind.add_argument("--tables", nargs="+", default=[], metavar="NAME", help="only these tables")
@@ -213,6 +213,9 @@ def main(words: Sequence[str] | None = None) -> int:
     kind.add_argument("--repeats", type=int, help="repeats of the five folds (2)")
     kind.add_argument("--report", action="store_true", help="write docs/evaluation.md")
     kind.set_defaults(run=evaluate_text)
+    mail.add_arguments(
+        kinds.add_parser("mail", help="the mail filter beside bogofilter: halves of an archive, streams")
+    )
     kind = kinds.add_parser("friedman", help="Friedman's six simulated settings; writes a table into docs/tuning.md")
     kind.add_argument("--repeats", type=int, help=f"training sets of each setting ({friedman.REPEATS})")
     kind.set_defaults(run=friedman.run)

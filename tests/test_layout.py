@@ -32,6 +32,7 @@ ROOMS = [
     "comparison",
     "files",
     "engines",
+    "mail",
     "cli",
 ]
 FRONT = ["__init__", "__main__", "warm"]  # beside the rooms
@@ -99,6 +100,8 @@ PAGES = [
     ("docs/files.md", 12),
     ("docs/first-steps.md", 12),
     ("docs/large-tables.md", 15),
+    ("docs/mail-model.md", 9),
+    ("docs/mail-parsing.md", 9),
     ("docs/tables.md", 7),
     ("docs/text.md", 20),
     ("docs/tuning.md", 20),

@@ -6,8 +6,8 @@ The public names are imported when first used, so that ``import suffit`` stays l
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as typing has it, which takes longer to load than the client of the mail filter has
 __version__ = "0.1.0"
 
 _HOME = {
@@ -145,6 +145,8 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from .comparison.result import Comparison
     from .comparison.simulate import Truth, simulate
     from .comparison.study import compare

@@ -44,6 +44,14 @@ def start(
         print(context.get_help())
 
 
+@app.command(add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+def mail(context: typer.Context) -> None:
+    """Filter mail: learn, classify, correct, explain and more; suffit mail --help has its verbs."""
+    from .mail.main import main as run
+
+    raise typer.Exit(run(context.args))
+
+
 @verb
 def warm(quiet: Quiet = False, debug: Debug = False) -> None:
     """Compile everything for this machine once, so that no later run waits for it.

@@ -1,0 +1,1 @@
+"""The verbs of the mail filter: ``suffit mail …``."""

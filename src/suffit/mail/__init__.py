@@ -1,0 +1,1 @@
+"""The mail filter: messages read, learned and judged; standard library only where a message is judged."""

@@ -1,0 +1,128 @@
+"""Messages in files and folders, one at a time: single messages, mbox, Maildir, MH, all of them compressed or not."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import zlib
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import BinaryIO, cast
+
+MOST_BYTES = 64 * 2**20  # of one message that are read: memory is bounded by this
+LONGEST_LINE = 2**16  # bytes read at once
+GZIP = b"\x1f\x8b"
+FROM_LINE = re.compile(rb"From [^\n]*\d:\d\d")  # as programs write it: a sentence that begins so has no time of day
+QUOTED_FROM = re.compile(rb"^>(>*+From )", re.M)
+NO_MESSAGES = re.compile(r"\.|dovecot|maildir|courier|subscriptions$|.*\.(?:lock|msf|index|cache)$")
+NUMBERS = re.compile(r"(\d+)")
+
+
+def messages_in(path: str | Path, problems: list[str] | None = None) -> Iterator[tuple[str, bytes]]:
+    """Go through the messages of a file or of a folder and those within it, one at a time.
+
+    Parameters
+    ----------
+    path : str or Path
+        A message or an mbox file (its ``>From`` lines are unquoted), compressed with gzip or not, or a folder of them:
+        a Maildir (``new`` and ``cur``, and its subfolders), an MH folder, or a tree of files. Hidden files and the
+        indexes of mail programs are passed over.
+    problems : list of str, optional
+        Takes what could not be read, one line each; without it such a file is an error.
+
+    Yields
+    ------
+    str
+        The name: the path, with ``#1``, ``#2``, … for the messages of an mbox file.
+    bytes
+        The message; at most its first 64 MiB.
+    """
+    for file in files_in(Path(path)):
+        try:
+            yield from messages_of_file(file)
+        except (OSError, EOFError, zlib.error) as error:
+            if problems is None:
+                raise
+            problems.append(f"{file}: {error}")
+
+
+def size_in(path: str | Path) -> tuple[int, int]:
+    """Count the files that ``messages_in`` reads and their bytes on disk, for a progress bar.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file or a folder.
+
+    Returns
+    -------
+    tuple of int
+        Files and bytes.
+    """
+    sizes = [file.stat().st_size for file in files_in(Path(path))]
+    return len(sizes), sum(sizes)
+
+
+def files_in(path: Path) -> Iterator[Path]:
+    """The files that hold messages, in the order of their names, numbers in them by value."""
+    folders = [path]
+    if not path.is_dir():
+        yield path
+        return
+    while folders:
+        folder = folders.pop()
+        names = sorted(os.listdir(folder), key=by_number)
+        is_maildir = (folder / "cur").is_dir() and (folder / "new").is_dir()
+        for name in names:
+            inside = folder / name
+            if not is_maildir and inside.is_file() and NO_MESSAGES.match(name) is None:
+                yield inside
+        below = [folder / name for name in names if (folder / name).is_dir() and not (folder / name).is_symlink()]
+        if is_maildir:
+            below = sorted((inside for inside in below if inside.name != "tmp"), key=lambda i: i.name.startswith("."))
+        else:
+            below = [inside for inside in below if not inside.name.startswith(".")]
+        folders += reversed(below)
+
+
+def by_number(name: str) -> list[tuple[int, str]]:
+    """A key that sorts 9 before 10."""
+    return [(int(piece[:18]), "") if piece.isdecimal() else (-1, piece) for piece in NUMBERS.split(name)]
+
+
+def messages_of_file(path: Path) -> Iterator[tuple[str, bytes]]:
+    """The messages of one file."""
+    with open(path, "rb") as file:
+        packed = file.read(2) == GZIP
+        file.seek(0)
+        with closing(cast(BinaryIO, gzip.GzipFile(fileobj=file)) if packed else file) as stream:
+            first = stream.readline(LONGEST_LINE)
+            if first.startswith(b"From "):
+                for number, raw in enumerate(split_mbox(stream), start=1):
+                    yield f"{path}#{number}", raw
+            else:
+                yield str(path), first + stream.read(MOST_BYTES - len(first))
+
+
+def split_mbox(stream: BinaryIO) -> Iterator[bytes]:
+    """The messages of an mbox file whose first line has been read."""
+    lines: list[bytes] = []
+    size, blank = 0, False
+    while line := stream.readline(LONGEST_LINE):
+        if blank and line.startswith(b"From ") and FROM_LINE.match(line):
+            yield unquoted(lines)
+            lines, size, blank = [], 0, False
+            continue
+        blank = line in (b"\n", b"\r\n")
+        if size < MOST_BYTES:
+            lines.append(line)
+            size += len(line)
+    yield unquoted(lines)
+
+
+def unquoted(lines: list[bytes]) -> bytes:
+    """A message of an mbox file as it was: without the blank line after it, its lines that begin with From unquoted."""
+    raw = b"".join(lines[:-1] if lines and lines[-1] in (b"\n", b"\r\n") else lines)
+    return QUOTED_FROM.sub(rb"\1", raw) if b">From " in raw else raw

@@ -1,0 +1,250 @@
+"""The model of the mail filter: sums of tokens by class, and the verdict that follows from them.
+
+Standard library only: this is all that runs when a message is classified.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from .settings import PARTS, Settings
+
+UNSURE = "unsure"
+TRANSPORT, HEADER, BODY = range(len(PARTS))
+# Parts by tag; every other tag is the name of a header that programs write on the way.
+PART_OF_TAG = dict.fromkeys(("subject", "from", "to", "cc", "reply-to", "sender"), HEADER) | dict.fromkeys(
+    "url html part charset encoding disposition file text hidden mail digits long money caps".split(),  # noqa: SIM905
+    BODY,
+)
+
+
+def part_of(token: str) -> int:
+    """Which of PARTS a token belongs to.
+
+    >>> [PARTS[part_of(token)] for token in ("received:shop.example", "subject:pills", "pills", "url:shop.example")]
+    ['transport', 'header', 'body', 'body']
+    """
+    colon = token.find(":")
+    return BODY if colon < 0 else PART_OF_TAG.get(token[:colon], TRANSPORT)
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What has been learned, the counts of single tokens aside.
+
+    Attributes
+    ----------
+    classes : tuple of str
+        The names of the classes.
+    messages : tuple of int
+        N_c: messages learned of each class.
+    totals : tuple of int
+        T_c = Σ_t n_c(t), where n_c(t) is the number of the class's messages that hold token t.
+    vocabulary : int
+        V: tokens with a count that is not 0.
+    spectrum : tuple of mapping of int to int, optional
+        For each class, how many tokens of the vocabulary are in k of its messages, {k: tokens}, k = 0 among them.
+        Only the Bernoulli model needs it, for the tokens that a message does not have.
+
+    Examples
+    --------
+    >>> Sums(classes=("ham", "spam"), messages=(3, 2), totals=(40, 90), vocabulary=101).messages
+    (3, 2)
+    """
+
+    classes: tuple[str, ...]
+    messages: tuple[int, ...]
+    totals: tuple[int, ...]
+    vocabulary: int
+    spectrum: tuple[Mapping[int, int], ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is said of one message, and why.
+
+    Attributes
+    ----------
+    label : str
+        The most probable class where it is probable enough, else "unsure".
+    probabilities : dict of str to float
+        Of every class.
+    probability : float
+        Of spam; of the most probable class where no class has that name.
+    interval : tuple of float
+        From two standard errors of the log-odds below the probability to two above: how little has been learned.
+    log_odds : float
+        log p(compared[0]) / p(compared[1]).
+    compared : tuple of str
+        The two classes whose log-odds these are: spam and the most probable other class, or the two most probable.
+    intercept : float
+        The log-odds of a message without any known token.
+    terms : list of tuple of str and float
+        Every token that counts and its log-odds, the strongest first; log_odds is the sum of intercept and terms.
+    """
+
+    label: str
+    probabilities: dict[str, float]
+    probability: float
+    interval: tuple[float, float]
+    log_odds: float
+    compared: tuple[str, str]
+    intercept: float
+    terms: list[tuple[str, float]]
+
+
+def verdict(
+    tokens: Sequence[str], counts: Mapping[str, Sequence[int]], sums: Sums, settings: Settings | None = None
+) -> Verdict:
+    """The verdict on a message.
+
+    The evidence of token t for class c is l_c(t) = log p(t | c), its spread w(t) = max_c l_c(t) − min_c l_c(t). Tokens
+    whose spread is below θ do not count. With strengths u(t) = w(t)^power, a part of the message (`PARTS`) weighs
+    f = β / (n₀ + Σ u)^γ, and
+
+        log p(c | message) = κ (a_c + Σ_parts f Σ_t u(t) l_c(t)) + constant, κ = 1 / √(1 + π s² / 8),
+
+    where s is the standard error of the log-odds: what little has been learned does not make sure.
+
+    With power 1 and γ 1 that is a mean of the tokens' log-odds, weighted by how strong they are: it does not grow with
+    the length of a message as the naive sum does (power 0, γ 0, θ 0), whose tokens count as if they were independent.
+
+    Parameters
+    ----------
+    tokens : sequence of str
+        The distinct tokens of the message.
+    counts : mapping of str to sequence of int
+        n_c(t) of the tokens that are known, in the order of the classes; others may be absent or all 0.
+    sums : Sums
+        What has been learned.
+    settings : Settings, optional
+        What was tuned; by default settings that do for any store.
+
+    Returns
+    -------
+    Verdict
+        The label, the probabilities and the terms that add up to the log-odds.
+
+    Examples
+    --------
+    >>> sums = Sums(("ham", "spam"), (10, 10), (20, 15), 22)
+    >>> found = verdict(["meeting", "pills"], {"pills": (0, 8), "meeting": (1, 1)}, sums)
+    >>> found.label, [token for token, _ in found.terms]
+    ('unsure', ['pills'])
+    """
+    settings = settings or Settings()
+    parts, absent = evidence_of(tokens, counts, sums, settings)
+    scale = [(settings.tokens + sum([u for _, u, _ in part])) ** -settings.exponent for part in parts]
+    factor = [b * f for b, f in zip(settings.weights, scale, strict=True)]
+    summed = [[sum([u * says[c] for _, u, says in part]) for c in range(len(sums.classes))] for part in parts]
+    a = [a + b for a, b in zip(settings.intercepts_of(sums.classes, sums.messages), absent, strict=True)]
+    scores = [a[c] + sum(f * row[c] for f, row in zip(factor, summed, strict=True)) for c in range(len(a))]
+    one, other = compared_classes(sums.classes, scores)
+    features = [f * (row[one] - row[other]) for f, row in zip(scale, summed, strict=True)]
+    error = math.sqrt(settings.variance(features, sums.messages[one], sums.messages[other]))
+    kappa = 1 / math.sqrt(1 + math.pi / 8 * error**2)
+    terms = [
+        (token, kappa * f * u * (says[one] - says[other]))
+        for f, part in zip(factor, parts, strict=True)
+        for token, u, says in part
+    ]
+    terms.sort(key=lambda term: -abs(term[1]))
+    intercept = kappa * (a[one] - a[other])
+    log_odds = math.fsum([intercept, *[term for _, term in terms]])
+    probabilities = dict(zip(sums.classes, softmax([kappa * score for score in scores]), strict=True))
+    label = max(probabilities, key=probabilities.__getitem__)
+    center = log_odds / kappa
+    return Verdict(
+        label if probabilities[label] >= settings.cutoff(label) else UNSURE,
+        probabilities,
+        probabilities[sums.classes[one]],
+        (logistic(center - 2 * error), logistic(center + 2 * error)),
+        log_odds,
+        (sums.classes[one], sums.classes[other]),
+        intercept,
+        terms,
+    )
+
+
+Evidence = list[tuple[str, float, Sequence[float]]]  # token, strength u(t), l_c(t) of each class
+
+
+def evidence_of(
+    tokens: Sequence[str], counts: Mapping[str, Sequence[int]], sums: Sums, settings: Settings
+) -> tuple[list[Evidence], list[float]]:
+    """The tokens of each part that count, with their evidence; what the absence of all others says, by class."""
+    parts: list[Evidence] = [[] for _ in PARTS]
+    bernoulli = settings.event == "bernoulli"
+    if sums.vocabulary:
+        evidence = [(log_odds_of_presence if bernoulli else log_shares)(sums, alpha) for alpha in settings.alpha]
+        least, power, get, find = settings.threshold, settings.power, counts.get, PART_OF_TAG.get
+        for token in tokens:
+            n = get(token)
+            if n is not None:
+                colon = token.find(":")
+                part = BODY if colon < 0 else find(token[:colon], TRANSPORT)  # part_of(token)
+                spread, says = evidence[part](n)
+                if spread >= least and (n[0] or any(n)):
+                    parts[part].append((token, spread**power, says))
+    return parts, log_absence(sums, settings.alpha[BODY]) if bernoulli else [0.0] * len(sums.classes)
+
+
+TokenEvidence = Callable[[Sequence[int]], tuple[float, Sequence[float]]]  # counts → spread, evidence by class
+
+
+def log_shares(sums: Sums, alpha: float) -> TokenEvidence:
+    """log p(t | c) = log (n_c(t) + α) / (T_c + α V), less that of the first class: the multinomial model on sets."""
+    log, below = math.log, [math.log(t + alpha * sums.vocabulary) for t in sums.totals]
+    ratios = [b - below[0] for b in below]
+    ratio = ratios[-1]
+
+    def two(n: Sequence[int]) -> tuple[float, Sequence[float]]:
+        w = log((n[1] + alpha) / (n[0] + alpha)) - ratio
+        return abs(w), (0.0, w)
+
+    def several(n: Sequence[int]) -> tuple[float, Sequence[float]]:
+        first = n[0] + alpha
+        return spread_of([log((k + alpha) / first) - r for k, r in zip(n, ratios, strict=True)])
+
+    return two if len(ratios) == 2 else several  # the usual two in a third of the time
+
+
+def log_odds_of_presence(sums: Sums, alpha: float) -> TokenEvidence:
+    """log p / (1 − p) with p = (n_c(t) + α) / (N_c + 2α): what a token's presence says in the Bernoulli model."""
+    return lambda n: spread_of([math.log((k + alpha) / (m - k + alpha)) for k, m in zip(n, sums.messages, strict=True)])
+
+
+def spread_of(says: Sequence[float]) -> tuple[float, Sequence[float]]:
+    """max_c − min_c of what is said, and what is said."""
+    return max(says) - min(says), says
+
+
+def log_absence(sums: Sums, alpha: float) -> list[float]:
+    """Σ_t log (1 − p_c(t)) over the vocabulary: the Bernoulli model of a message without any token."""
+    if sums.spectrum is None:
+        raise ValueError("event 'bernoulli' needs sums with their spectrum, found None; use event 'multinomial'")
+    return [
+        sum(tokens * math.log((m - k + alpha) / (m + 2 * alpha)) for k, tokens in spectrum.items())
+        for m, spectrum in zip(sums.messages, sums.spectrum, strict=True)
+    ]
+
+
+def compared_classes(classes: Sequence[str], scores: Sequence[float]) -> tuple[int, int]:
+    """Spam and the most probable other class; where no class is called spam, the two most probable."""
+    order = sorted(range(len(classes)), key=lambda c: -scores[c])
+    one = classes.index("spam") if "spam" in classes else order[0]
+    return one, next(c for c in order if c != one)
+
+
+def logistic(x: float) -> float:
+    """1 / (1 + e^−x), without overflow."""
+    return 1 / (1 + math.exp(-x)) if x >= 0 else 1 - 1 / (1 + math.exp(x))
+
+
+def softmax(scores: Sequence[float]) -> list[float]:
+    """e^score over its sum."""
+    top = max(scores)
+    parts = [math.exp(score - top) for score in scores]
+    return [part / math.fsum(parts) for part in parts]

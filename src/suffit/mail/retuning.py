@@ -1,0 +1,91 @@
+"""Settings tuned on a store: its learned messages as ids of tokens, for :func:`suffit.mail.tuning.tune`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from .buckets import token_of
+from .model import part_of
+from .records import DUMP
+from .settings import Settings
+from .store import Store
+
+MOST = 2_000  # messages that are looked at: evenly spread over all that were learned
+
+
+FIRST = 20  # messages that are worth tuning on; then whenever there are twice as many
+
+
+def is_due(store: Store) -> bool:
+    """Whether so much was learned since the settings were tuned that they should be again."""
+    messages = store.sums().messages
+    return min(messages) > 0 and sum(messages) >= max(FIRST, 2 * store.settings().tuned_on)
+
+
+class Sample:
+    """Learned messages, evenly spread over all, as a class and ids of tokens; counts and parts are by id."""
+
+    def __init__(self, store: Store) -> None:
+        self.sums = store.sums()
+        ids: dict[bytes, int] = {}
+        step = max(1, -(-sum(self.sums.messages) // MOST))
+        self.messages = [
+            (record.label, [ids.setdefault(key, len(ids)) for key in record.keys])
+            for i, record in enumerate(store.learned())
+            if record.label != DUMP and i % step == 0
+        ]
+        self.counts: list[tuple[int, ...]] = [()] * len(ids)
+        for key, found in store.rows():
+            if key in ids:
+                self.counts[ids[key]] = found
+        self.parts = [part_of(token_of(key)) for key in ids]
+
+    def log_odds(self, settings: Settings) -> list[float]:
+        """Of spam, of each message as if it had never been learned."""
+        from .tuning import leave_one_out
+
+        return [float(z) for z in leave_one_out(self.messages, self.counts, self.parts, self.sums, settings)]
+
+    def loss(self, settings: Settings) -> float:
+        """The mean leave-one-out log-loss of spam against everything else."""
+        classes = self.sums.classes
+        spam = classes.index("spam") if "spam" in classes else len(classes) - 1
+        losses = [
+            math.log1p(math.exp(-abs(z))) + (abs(z) if (z > 0) != (label == spam) else 0.0)
+            for (label, _), z in zip(self.messages, self.log_odds(settings), strict=True)
+        ]
+        return sum(losses) / len(losses)
+
+
+def tuned(store: Store, lost_ham: float | None = None, ham_loss: float | None = None) -> Settings:
+    """The settings of less leave-one-out log-loss on the learned messages: those tuned, or those of before.
+
+    Parameters
+    ----------
+    store : Store
+        What was learned.
+    lost_ham : float, optional
+        How many unseen spams are worth one lost ham: where spam begins.
+    ham_loss : float, optional
+        The share of ham that may be called spam, instead.
+
+    Returns
+    -------
+    Settings
+        With ``tuned_on`` 0 where there are too few messages.
+    """
+    from .cutoffs import cutoff_by_cost, cutoff_by_loss
+    from .tuning import tune
+
+    sample, before = Sample(store), store.settings()
+    found = tune(sample.messages, sample.counts, sample.parts, sample.sums, before)
+    if found.tuned_on and sample.loss(before) < sample.loss(found):
+        found = replace(before, tuned_on=found.tuned_on)
+    if lost_ham is not None:
+        found = replace(found, cutoffs={**found.cutoffs, "spam": cutoff_by_cost(lost_ham)})
+    elif ham_loss is not None:
+        scores = zip(sample.messages, sample.log_odds(found), strict=True)
+        ham = [z for (label, _), z in scores if sample.sums.classes[label] != "spam"]
+        found = replace(found, cutoffs={**found.cutoffs, "spam": cutoff_by_loss(ham, ham_loss)})
+    return found
