@@ -17,16 +17,17 @@ CEILING = {
     "data": (44, 0),
     "text": (7, 1),
     "core": (3, 0),
-    "families": (23, 17),
+    "families": (23, 16),
     "tables": (9, 4),
     "posterior": (0, 0),
     "explain": (9, 0),
-    "estimators": (30, 5),
-    "figures": (20, 0),
+    "estimators": (30, 4),
+    "figures": (18, 0),
     "comparison": (40, 0),
     "files": (20, 4),
     "engines": (29, 2),
-    "cli": (21, 0),
+    "mail": (0, 0),
+    "cli": (24, 0),
 }
 
 
