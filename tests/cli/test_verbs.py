@@ -274,3 +274,14 @@ def test_integer_labels_stay_integers(suffit):
     assert found["rows"] == 80
     suffit("update n.suffit n.csv")
     assert package.load("n.suffit").class_count_.sum() == 160
+
+
+def test_models_are_compared_on_files(suffit):
+    shown = suffit("compare train.csv --target income --quick -m LDA -m 'logistic regression' --folds 3").stdout
+    assert "has the lowest log-loss" in shown
+    assert "logistic regression" in shown
+    found = json.loads(suffit("compare train.csv --target income --quick -m LDA --folds 2 --json").stdout)
+    assert 0.5 < found["models"]["LDA"]["mean"]["accuracy"] <= 1.0
+    pytest.importorskip("matplotlib")
+    suffit("compare train.csv --target income --quick -m LDA --folds 2 --picture compared.svg")
+    assert Path("compared.svg").read_text(encoding="utf-8").startswith("<?xml")

@@ -22,6 +22,7 @@ from .options import (
     Seed,
     Separator,
     Target,
+    Text,
     To,
 )
 from .steps import kind_of_output, loaded, reading_of
@@ -173,6 +174,46 @@ def evaluate(
     from .report import show_evaluation
 
     show_evaluation(found)
+
+
+@verb
+def compare(
+    files: Files,
+    target: Annotated[str, typer.Option("--target", "-t", help="The column of the labels.")],
+    model: Annotated[list[str] | None, typer.Option("--model", "-m", help="One of the models; all by default.")] = None,
+    folds: Annotated[int, typer.Option(min=2, help="Folds that are held out in turn.")] = 5,
+    repeats: Annotated[int, typer.Option(min=1, help="How often, with other folds each time.")] = 1,
+    quick: Annotated[bool, typer.Option("--quick", help="No learning curves and no robustness.")] = False,
+    picture: Annotated[str | None, typer.Option("--picture", "-p", help="A picture: .svg, .png or .pdf.")] = None,
+    seed: Seed = 0,
+    format: Format = None,
+    encoding: Encoding = None,
+    separator: Separator = None,
+    missing: Missing = None,
+    text: Text = None,
+    json: AsJson = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Compare generative and discriminative models on rows with labels, and say which to use.
+
+    LDA, QDA, naive Bayes and GenerativeClassifier beside logistic regression, a perceptron and a linear SVM.  The rows
+    must fit into memory.
+
+    \b
+    Example:
+      suffit compare train.csv --target income --quick
+    """
+    from .comparing import compared, show_comparison
+    from .writing import check_folder
+
+    if picture is not None:
+        check_folder(picture)
+    rows = reading_of(format, encoding, separator, missing, text).files(files)
+    found = compared(rows, target, model or (), folds, repeats, quick, seed or 0, quiet or json)
+    if picture is not None:
+        found.plot().savefig(picture)
+    show_comparison(found, json)
 
 
 @verb

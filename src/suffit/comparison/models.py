@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ def default_models() -> dict[str, Any]:
     }
 
 
-def read_models(models: str | Mapping[str, Any]) -> dict[str, Any]:
+def read_models(models: str | Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:
     """The models asked for, by name: "default", some of its names, or estimators of any library."""
     known = default_models()
     if isinstance(models, str):

@@ -154,8 +154,14 @@ class Comparison:
 
         return overview(self)
 
-    def _rows(self) -> list[list[str]]:
-        """A line for each model, the best log-loss first: scores as text, with their standard errors."""
+    def lines(self) -> list[list[str]]:
+        """Return a line for each model, the best log-loss first: its scores as text, with their standard errors.
+
+        Returns
+        -------
+        list of list of str
+
+        """
         order = sorted(self.held, key=lambda name: self.held[name].mean["log_loss"])
         lines = []
         for name in order:
@@ -165,7 +171,7 @@ class Comparison:
         return lines
 
     def __repr__(self) -> str:
-        lines = [["", *HEADS, "fit"], *self._rows()]
+        lines = [["", *HEADS, "fit"], *self.lines()]
         widths = [max(len(line[j]) for line in lines) for j in range(len(lines[0]))]
         table = [
             [c.rjust(w) if j else c.ljust(w) for j, (c, w) in enumerate(zip(line, widths, strict=True))]
@@ -178,6 +184,6 @@ class Comparison:
         from html import escape
 
         head = "".join(f"<th>{escape(h)}</th>" for h in ("", *HEADS, "fit"))
-        body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in line) + "</tr>" for line in self._rows())
+        body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in line) + "</tr>" for line in self.lines())
         note = "<p>* saw a table whose missing values had been filled</p>" if self.filled else ""
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}<p>{escape(self.verdict)}</p>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -33,7 +33,7 @@ FEWEST = 16  # rows that a learning curve begins with
 def compare(
     X: TableLike,
     y: LabelsLike,
-    models: str | Mapping[str, Any] = "default",
+    models: str | Sequence[str] | Mapping[str, Any] = "default",
     *,
     folds: int = 5,
     repeats: int = 1,
