@@ -181,3 +181,12 @@ def test_the_command_line_says_when_it_compiles(tmp_path: Path):
     assert re.fullmatch(r"suffit: compiled 1 kernel in \d+ s; later runs take them from the cache", last)
     assert stderr(BY_COMMAND_LINE, "a") == []
     assert stderr("call()", "b") == []
+
+
+def test_every_page_is_in_the_index_and_every_link_leads_somewhere():
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    pages = sorted((ROOT / "docs").glob("*.md"))
+    assert {f"({page.name})" for page in pages} - {"(README.md)"} <= set(re.findall(r"\([\w-]+\.md\)", index))
+    for page in [*pages, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:
+        for link in re.findall(r"\]\(([^)#\s]+)(?:#[\w-]*)?\)", page.read_text(encoding="utf-8")):
+            assert "://" in link or (page.parent / link).exists(), f"{page.name}: {link}"
