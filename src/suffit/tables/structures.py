@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from scipy.special import softmax
@@ -30,10 +30,12 @@ from ..data.frame import Frame
 from ..data.rows import Rows
 from ..data.warn import no_warnings
 from ..families import Binned, Categorical, MultivariateGaussian
+from ..families.counts.partition import Partition
 from ..families.gaussian.missing.patterns import patterns_of
 from ..families.tuning import Tuning
 from ..kernels.runtime.threads import one_blas_thread
 from .evaluation import Held
+from .partitions import ALPHAS
 from .row_sample import Places, distinct, keyed, some_rows
 from .schema import BlockSpec, Coding, Schema
 
@@ -109,6 +111,7 @@ class Structure:
     name: str
     specs: tuple[BlockSpec, ...]
     joint: int | None = None
+    trees: int | None = None  # the block of trees, whose smoothing is to be chosen
     some: bool = False  # whether it is of some columns alone, to give them a weight of their own
 
     @property
@@ -117,6 +120,7 @@ class Structure:
         marked = any(c.categories or c.edges for p in self.specs for c in p.codings)
         return (
             not marked
+            and self.trees is None
             and not self.some
             and not any(isinstance(p.family, Binned) and p.family.edges is None for p in self.specs)
         )
@@ -154,6 +158,8 @@ def structures(schema: Schema, held: Held) -> list[Structure]:
         if 1 < width <= min(MOST_COLUMNS, WIDE * len(held.rows)) and width**3 * _patterns(frame, use) <= MOST_WORK:
             joint = BlockSpec(JOINT, tuple(use), "codings", tuple(use.values()))
             found.append(Structure(name, (joint, *texts, *missing), 0))
+    if used:
+        found.append(Structure("partitions", (held.partition(used, categories), *texts, *missing), trees=0))
     return found
 
 
@@ -301,7 +307,7 @@ def _tuned(structure: Structure, held: Held, so_far: float) -> tuple[Candidate, 
     decides; then normal ones.  With p numbers and n rows that have both of a pair, correlations err by about 1/√n each,
     and shrinkage is no less than p/2n.
     """
-    alone = [p for i, p in enumerate(structure.specs) if i != structure.joint]
+    alone = [p for i, p in enumerate(structure.specs) if i not in (structure.joint, structure.trees)]
     compared, besides = slice(0, held.compared), slice(held.compared, None)
     rest = held.scores(alone, compared)
     labels, log_prior = held.labels(held.compared), held.log_prior(held.compared)
@@ -312,6 +318,8 @@ def _tuned(structure: Structure, held: Held, so_far: float) -> tuple[Candidate, 
         lately = pooled([scores], log_prior, *labels, start=lately)
         return Tried(structure.name, settings, lately.loss, float(lately.powers[0]))
 
+    if structure.trees is not None:
+        return _smoothed(structure, held, rest, tried)
     if structure.joint is None:
         only = tried("", rest)
         dense = {"dense": structure.specs, "log_density": held.log_density(alone)} if structure.is_density else {}
@@ -362,6 +370,24 @@ def _tuned(structure: Structure, held: Held, so_far: float) -> tuple[Candidate, 
         densest = max(range(len(found)), key=lambda i: round(float(labels[1] @ densities[i]), 6))
         log_density = densities[densest] + held.log_density(alone)
         made = replace(made, dense=with_family(found[densest][0]), log_density=log_density)
+    return made, [t for _, t, _ in found]
+
+
+def _smoothed(
+    structure: Structure, held: Held, rest: Array, tried: Callable[[str, Array], Tried]
+) -> tuple[Candidate, list[Tried]]:
+    """Trees under the best of several amounts of smoothing."""
+    compared, besides = slice(0, held.compared), slice(held.compared, None)
+    assert structure.trees is not None
+    spec = structure.specs[structure.trees]
+    found: list[tuple[tuple[BlockSpec, ...], Tried, Array]] = []
+    for alpha in ALPHAS:
+        family = replace(cast(Partition, spec.family), alpha=alpha)
+        specs = tuple(replace(p, family=family) if i == structure.trees else p for i, p in enumerate(structure.specs))
+        scores = held.scores([specs[structure.trees]], compared) + rest
+        found.append((specs, tried(f"alpha={alpha:g}", scores), scores))
+    specs, least, scores = min(found, key=lambda one: round(one[1].loss, 9))
+    made = Candidate(replace(structure, specs=specs), least, scores, partial(held.scores, specs, besides))
     return made, [t for _, t, _ in found]
 
 

@@ -1,0 +1,86 @@
+"""Trees on the columns of a table: their bins and categories, and the cuts chosen by some of the rows for each tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.arrays import Array, freeze
+from ..data.column import CATEGORICAL
+from ..data.rows import Rows
+from ..families.counts.partition import Partition, row_marks
+from ..kernels.runtime.threads import every
+
+MOST_TREES, FEWEST_TREES = 96, 48
+TREE_ROWS = 200_000  # rows of all trees together, between these
+SHARE = 0.7  # of the rows take part in choosing the cuts of a tree
+LEAST = 1.0  # rows of a leaf
+LEAST_GAIN = 1e-6
+MOST_CELLS = 1 << 22  # numbers that the counts of all trees may take
+ALPHAS = (0.1, 1.0, 10.0)
+
+
+def with_order(marks: NDArray[np.uint64], codes: NDArray[np.int32]) -> NDArray[np.uint64]:
+    """Marks that tell equal rows of a class apart, by how many of them came before."""
+    order = np.lexsort((codes, marks))
+    new = np.ones(len(order), bool)
+    new[1:] = (marks[order][1:] != marks[order][:-1]) | (codes[order][1:] != codes[order][:-1])
+    starts = np.flatnonzero(new)
+    which = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
+    out = marks.copy()
+    out[order] ^= which.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return out
+
+
+def grown(X: NDArray[np.uint8], is_number: Sequence[bool], rows: Rows, marks: NDArray[np.uint64]) -> Partition:
+    """Trees on these codes, each by its share of the rows."""
+    from ..kernels.trees import MOST_CODES, grow_tree, rows_of_tree
+
+    n, p = X.shape
+    K = len(rows.classes)
+    codes, weights = rows.part(0, n)
+    columns, numbers = freeze(X.T), freeze(np.array(is_number))
+    n_trees = int(np.clip(TREE_ROWS // max(n, 1), FEWEST_TREES, MOST_TREES))
+    few = [max(1, round(size)) for size in (np.sqrt(p), (p + 2) / 3, (2 * p + 1) / 3)]  # columns looked at for a cut
+    most = min(2 * n + 1, max(3, MOST_CELLS // (K * n_trees)))
+    trees: list[tuple[NDArray, NDArray, NDArray]] = [None] * n_trees  # type: ignore[list-item]
+
+    def work(start: int, stop: int) -> None:
+        hist, floats = np.empty((MOST_CODES, K)), np.empty((6, max(K, MOST_CODES)))
+        takes = np.empty(n, bool)
+        places = np.empty((3, most), np.int64)
+        column, left, child = np.empty(most, np.int32), np.empty(most, np.uint64), np.empty(most, np.int32)
+        for t in range(start, stop):
+            rows_of_tree(marks, t, SHARE, takes)
+            some = np.flatnonzero(takes & (weights > 0))
+            size = grow_tree(
+                columns, numbers, codes, weights, some, K, few[t % 3], LEAST, LEAST_GAIN, t,
+                hist, np.empty(p, np.int64), *places, np.empty(MOST_CODES, np.int64), floats, column, left, child,
+            )  # fmt: skip
+            trees[t] = column[:size].copy(), left[:size].copy(), child[:size].copy()
+
+    every(work, [(t, t + 1) for t in range(n_trees)])
+    roots = np.cumsum([0, *(len(c) for c, _, _ in trees)])
+    child = np.concatenate([np.where(c > 0, c + a, 0) for (_, _, c), a in zip(trees, roots, strict=False)])
+    return Partition(
+        tuple(roots[:-1].tolist()),
+        np.concatenate([c for c, _, _ in trees]).astype(np.int32).tobytes(),
+        np.concatenate([c for _, c, _ in trees]).tobytes(),
+        child.astype(np.int32).tobytes(),
+        share=SHARE,
+    )
+
+
+def edges_of(x: Array, order: NDArray[np.int64], quantiles: tuple[float, ...], most: int) -> tuple[float, ...]:
+    """Edges between all values of a sorted column, where there are no more than ``most``; else these."""
+    values = x[order]
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return ()
+    distinct = values[np.concatenate([[True], values[1:] != values[:-1]])]
+    if len(distinct) > most:
+        return quantiles
+    half = distinct[:-1] / 2 + distinct[1:] / 2
+    return tuple(np.where((distinct[:-1] < half) & (half <= distinct[1:]), half, distinct[1:]).tolist())
