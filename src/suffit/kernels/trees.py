@@ -235,16 +235,22 @@ def count_nodes(places: Codes, codes: Codes, weights: Floats, count: Floats) -> 
 
 
 @jit
-def solve_trees(count: Floats, child: Codes, alpha: float, below: Floats, table: Floats) -> None:
-    """log p(node | c) of every node, backed off to the shares of all classes: table (nodes, K).
+def solve_trees(
+    count: Floats, child: Codes, alpha: float, below: Floats, shares: Floats, table: Floats, common: Floats
+) -> None:
+    """What the counts of nodes (K, nodes) say: below (nodes, K), shares (nodes, K), table (nodes, K), common (nodes,).
 
-    Of n_c rows of class c at a cut, n_cl of them on the left, log (n_cl + α q)/(n_c + α), with q the share of all
-    classes, (n_l + ½)/(n + 1).  ``below`` becomes the rows at every node that have got there.
+    Of n_c rows of class c at a cut, n_cl of them on the left, the left has p_c = (n_cl + α q)/(n_c + α), with q the
+    share of all classes, (n_l + ½)/(n + 1).  ``shares`` are p_c of every node, given the one above, ``common`` log q,
+    and ``table`` the sum of log p_c/q from the root.  ``below`` are the rows at every node that have got there.
     """
     K, nodes = count.shape
-    for c in range(K):
-        for node in range(nodes):
+    for node in range(nodes):
+        common[node] = 0.0
+        for c in range(K):
             below[node, c] = count[c, node]
+            shares[node, c] = 1.0
+            table[node, c] = 0.0
     for node in range(nodes - 1, -1, -1):
         at = child[node]
         if at > 0:
@@ -258,31 +264,36 @@ def solve_trees(count: Floats, child: Codes, alpha: float, below: Floats, table:
                 one += below[at, c]
                 two += below[at + 1, c]
             q = (one + 0.5) / (one + two + 1.0)
+            common[at], common[at + 1] = np.log(q), np.log(1.0 - q)
             for c in range(K):
                 n = below[at, c] + below[at + 1, c] + alpha
-                table[at, c] = table[node, c] + np.log((below[at, c] + alpha * q) / n)
-                table[at + 1, c] = table[node, c] + np.log((below[at + 1, c] + alpha * (1.0 - q)) / n)
+                shares[at, c] = (below[at, c] + alpha * q) / n
+                shares[at + 1, c] = (below[at + 1, c] + alpha * (1.0 - q)) / n
+                table[at, c] = table[node, c] + np.log(shares[at, c] / q)
+                table[at + 1, c] = table[node, c] + np.log(shares[at + 1, c] / (1.0 - q))
 
 
 @jit
 def tree_scores(
-    X: Bytes, root: int, column: Codes, left: Bits, child: Codes, table: Floats, shares: Floats, part: float,
-    stack: Places, one: Floats, out: Floats,
+    X: Bytes, root: int, column: Codes, left: Bits, child: Codes, table: Floats, common: Floats, part: float,
+    stack: Places, ways: Floats, one: Floats, out: Floats,
 ) -> None:  # fmt: skip
-    """out[i, c] += part · log p(x_i | c) in a tree: where columns are missing, of all leaves where the row may be.
+    """out[i, c] += part · log p(x_i | c)/p(x_i) in a tree, p(x) being the density of all classes together.
 
-    ``table`` has log p(leaf | c), and ``shares`` p(leaf | c).
+    Where the column of a cut is missing, a row goes both ways: the sum over the leaves where it may be.
     """
     rows, K = out.shape
     for i in range(rows):
-        node, waiting, found = np.int64(root), np.int64(0), np.int64(0)
+        node, waiting, found, way = np.int64(root), np.int64(0), np.int64(0), 0.0
         while True:
             while child[node] > 0:
                 at = np.int64(child[node])
                 code = X[i, column[node]]
                 if code == MISSING:
                     stack[waiting] = at + 1
+                    ways[waiting] = way + common[at + 1]
                     waiting += 1
+                    way += common[at]
                     node = at
                 else:
                     node = at + (0 if (left[node] >> np.uint64(code)) & np.uint64(1) else 1)
@@ -292,25 +303,74 @@ def tree_scores(
                 break
             if found == 0:
                 for c in range(K):
-                    one[c] = shares[node, c]
+                    one[c] = np.exp(way + table[node, c])
             else:
                 for c in range(K):
-                    one[c] += shares[node, c]
+                    one[c] += np.exp(way + table[node, c])
             found += 1
             if waiting == 0:
                 for c in range(K):
                     out[i, c] += part * np.log(one[c])
                 break
             waiting -= 1
-            node = stack[waiting]
+            node, way = stack[waiting], ways[waiting]
+
+
+@jit
+def tree_terms(
+    X: Bytes, first: Codes, second: Codes, root: int, column: Codes, left: Bits, child: Codes, parent: Codes,
+    shares: Floats, table: Floats, common: Floats, part: float, stack: Places, ways: Floats, out: Floats, rest: Floats,
+) -> None:  # fmt: skip
+    """What each column adds to log p(x | a) − log p(x | b) in a tree: out[i, j] += part · the change at its cuts.
+
+    Where columns are missing, the changes of all leaves where the row may be, each by its share; ``rest`` is what the
+    mixture adds.
+    """
+    for i in range(len(X)):
+        for side in range(2):
+            c = first[i] if side == 0 else second[i]
+            sign = part if side == 0 else -part
+            total, explained = 0.0, 0.0
+            for again in range(2):  # the sum of all leaves, and then the share of each
+                node, waiting, way = np.int64(root), np.int64(0), 0.0
+                while True:
+                    while child[node] > 0:
+                        at = np.int64(child[node])
+                        code = X[i, column[node]]
+                        if code == MISSING:
+                            stack[waiting] = at + 1
+                            ways[waiting] = way + common[at + 1]
+                            waiting += 1
+                            way += common[at]
+                            node = at
+                        else:
+                            node = at + (0 if (left[node] >> np.uint64(code)) & np.uint64(1) else 1)
+                    weight = np.exp(way + table[node, c])
+                    if again == 0:
+                        total += weight
+                    else:
+                        k = node
+                        while k > root:
+                            above = np.int64(parent[k])
+                            j = column[above]
+                            if X[i, j] != MISSING:
+                                change = weight / total * (np.log(shares[k, c]) - common[k])
+                                out[i, j] += sign * change
+                                explained += change
+                            k = above
+                    if waiting == 0:
+                        break
+                    waiting -= 1
+                    node, way = stack[waiting], ways[waiting]
+            rest[i] += sign * (np.log(total) - explained)
 
 
 @jit
 def tree_scores_without(
     X: Bytes, codes: Codes, weights: Floats, takes: Flags, root: int, column: Codes, left: Bits, child: Codes,
-    below: Floats, alpha: float, stack: Places, above: Floats, one: Floats, used: Floats, out: Floats,
+    below: Floats, alpha: float, stack: Places, above: Floats, one: Floats, total: Floats, used: Floats, out: Floats,
 ) -> None:  # fmt: skip
-    """out[i, c] += log p(x_i | c) in one tree without row i, and used[i] += 1, for the rows that it takes.
+    """out[i, c] += log p(x_i | c)/p(x_i) in one tree without row i, and used[i] += 1, for the rows that it takes.
 
     The row is taken from every node that it has got to; where a column is missing it goes both ways, and has got no
     further.  above: (deepest, K), what is waiting on the stack.
@@ -320,48 +380,38 @@ def tree_scores_without(
         if not takes[i]:
             continue
         own, w = codes[i], weights[i]
-        node, waiting, found, sure = np.int64(root), np.int64(0), 0, True
+        node, waiting, found, sure = np.int64(root), np.int64(0), np.int64(0), True
         for c in range(K):
             one[c] = 0.0
-        total = above[len(above) - 1]
         while True:
             while child[node] > 0:
                 at = np.int64(child[node])
                 code = X[i, column[node]]
-                if code == MISSING:
+                missing = code == MISSING
+                if missing:
                     sure = False
+                right = 0 if missing or (left[node] >> np.uint64(code)) & np.uint64(1) else 1
                 gone = w if sure else 0.0
-                goes_left = code != MISSING and ((left[node] >> np.uint64(code)) & np.uint64(1)) != 0
-                first, second = 0.0, 0.0
+                there, other = 0.0, 0.0  # on the side of the row, and on the other
                 for c in range(K):
-                    first += below[at, c]
-                    second += below[at + 1, c]
-                if goes_left:
-                    first = max(first - gone, 0.0)
-                else:
-                    second = max(second - gone, 0.0)
-                q = (first + 0.5) / (first + second + 1.0)
+                    there += below[at + right, c]
+                    other += below[at + 1 - right, c]
+                there = max(there - gone, 0.0)
+                q = (there + 0.5) / (there + other + 1.0)
                 for c in range(K):
-                    n_first, n_second = below[at, c], below[at + 1, c]
+                    n = below[at + right, c]
                     if c == own:
-                        if goes_left:
-                            n_first = max(n_first - gone, 0.0)
-                        else:
-                            n_second = max(n_second - gone, 0.0)
-                    n = n_first + n_second + alpha
-                    if code == MISSING:
-                        above[waiting, c] = one[c] + np.log((n_second + alpha * (1.0 - q)) / n)
-                        one[c] += np.log((n_first + alpha * q) / n)
-                    elif goes_left:
-                        one[c] += np.log((n_first + alpha * q) / n)
+                        n = max(n - gone, 0.0)
+                    m = below[at + 1 - right, c]
+                    if missing:
+                        above[waiting, c] = one[c] + np.log((m + alpha * (1.0 - q)) / (n + m + alpha))
+                        one[c] += np.log((n + alpha * q) / (n + m + alpha))
                     else:
-                        one[c] += np.log((n_second + alpha * (1.0 - q)) / n)
-                if code == MISSING:
+                        one[c] += np.log((n + alpha * q) / (n + m + alpha) / q)
+                if missing:
                     stack[waiting] = at + 1
                     waiting += 1
-                    node = at
-                else:
-                    node = at + (0 if goes_left else 1)
+                node = at + right
             if waiting == 0 and found == 0:
                 break
             if found == 0:

@@ -33,7 +33,6 @@ from .row_sample import Keyed, drawn, folds_of, reweighted
 from .schema import BlockSpec, Coding
 
 MOST_CODES = 64
-NO_TREES = Partition((), b"", b"", b"")
 
 FOLDS, FEW_ROWS = 5, 1_000  # in so many folds bins are chosen by others, of so many rows; else in two
 MOST_COMPARED = 1_500  # of these, rows that settings are compared on, and powers fitted
@@ -155,9 +154,10 @@ class Held:
     def partition(self, names: Sequence[str], categories: Sequence[str]) -> BlockSpec:
         """Trees on these columns, grown on all rows."""
         codings = tuple(self._coding(name, name in categories) for name in names)
-        X = BlockSpec(NO_TREES, tuple(names), "places", codings).matrix(self.frame)
+        X = BlockSpec(Partition(), tuple(names), "places", codings).matrix(self.frame)
         self._marks = with_order(row_marks(X), self.rows.codes)
-        family = grown(X, [name not in categories for name in names], self.rows, self._marks)
+        sizes = tuple(c.width for c in codings)
+        family = grown(X, sizes, [name not in categories for name in names], self.rows, self._marks)
         self._trees[family.statistic] = family.collect(X, self.rows, names), X
         return BlockSpec(family, tuple(names), "places", codings)
 

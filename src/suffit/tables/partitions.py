@@ -34,7 +34,9 @@ def with_order(marks: NDArray[np.uint64], codes: NDArray[np.int32]) -> NDArray[n
     return out
 
 
-def grown(X: NDArray[np.uint8], is_number: Sequence[bool], rows: Rows, marks: NDArray[np.uint64]) -> Partition:
+def grown(
+    X: NDArray[np.uint8], sizes: tuple[int, ...], is_number: Sequence[bool], rows: Rows, marks: NDArray[np.uint64]
+) -> Partition:
     """Trees on these codes, each by its share of the rows."""
     from ..kernels.trees import MOST_CODES, grow_tree, rows_of_tree
 
@@ -65,6 +67,7 @@ def grown(X: NDArray[np.uint8], is_number: Sequence[bool], rows: Rows, marks: ND
     roots = np.cumsum([0, *(len(c) for c, _, _ in trees)])
     child = np.concatenate([np.where(c > 0, c + a, 0) for (_, _, c), a in zip(trees, roots, strict=False)])
     return Partition(
+        sizes,
         tuple(roots[:-1].tolist()),
         np.concatenate([c for c, _, _ in trees]).astype(np.int32).tobytes(),
         np.concatenate([c for _, c, _ in trees]).tobytes(),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,18 @@ COUNTED_CELLS = 1 << 18  # rows × trees that are placed together
 Places = NDArray[np.uint8]  # (n, p): codes of the columns, 255 where missing
 
 
+class Cuts(NamedTuple):
+    """The nodes of all trees: the column that each is cut by, the codes that go to the left, and its left child."""
+
+    column: NDArray[np.int32]
+    left: NDArray[np.uint64]
+    child: NDArray[np.int32]
+
+
+def _int32(*values: int) -> bytes:
+    return np.array(values, "<i4").tobytes()
+
+
 @register
 @dataclass(frozen=True)
 class Partition(Family[Places, Stats]):
@@ -33,13 +45,16 @@ class Partition(Family[Places, Stats]):
 
     At a cut that n_c rows of class c have reached, n_cl of them on the left, the left side has the probability
     (n_cl + α q)/(n_c + α), q the share of all classes there: where rows are few, a leaf falls back to what is above it.
-    A row without the column of a cut goes both ways, by the shares of its class.
+    A row without the column of a cut goes both ways, by the shares of its class.  Within a leaf, rows are distributed as
+    those of all classes together are.
 
     The cuts are fixed; they are chosen by ``GenerativeClassifier``.
 
     Parameters
     ----------
-    roots : tuple of int
+    sizes : tuple of int, default (4,)
+        How many codes each column has, at most 64.
+    roots : tuple of int, default (0,)
         The first node of every tree.
     column : bytes
         The column that each node is cut by, int32; −1 at a leaf.
@@ -65,35 +80,54 @@ class Partition(Family[Places, Stats]):
 
     Examples
     --------
-    >>> one_cut = Partition((0,), *(np.array(a, t).tobytes() for a, t in (
-    ...     ([0, -1, -1], np.int32), ([0b0011, 0, 0], np.uint64), ([1, 0, 0], np.int32))))
-    >>> one_cut.n_nodes, one_cut.n_leaves
-    (3, 2)
+    >>> one_cut = Partition()  # of four codes, two on either side
+    >>> one_cut.n_nodes, one_cut.n_leaves, [codes.tolist() for codes in one_cut.codes_of(1)]
+    (3, 2, [[0, 1]])
     """
 
-    roots: tuple[int, ...]
-    column: bytes
-    left: bytes
-    child: bytes
+    sizes: tuple[int, ...] = (4,)
+    roots: tuple[int, ...] = (0,)
+    column: bytes = field(default=_int32(0, -1, -1), repr=False)
+    left: bytes = field(default=np.array([0b11, 0, 0], "<u8").tobytes(), repr=False)
+    child: bytes = field(default=_int32(1, 0, 0), repr=False)
     alpha: float = 1.0
     share: float = 0.0
 
     key: ClassVar[str] = "partition"
 
     @cached_property
-    def columns_cut(self) -> NDArray[np.int32]:
-        """The column that each node is cut by."""
-        return freeze(np.frombuffer(self.column, np.int32))
+    def cuts(self) -> Cuts:
+        """The nodes of all trees, as the kernels read them."""
+        column, child = (freeze(np.frombuffer(b, "<i4").astype(np.int32)) for b in (self.column, self.child))
+        return Cuts(column, freeze(np.frombuffer(self.left, "<u8").astype(np.uint64)), child)
 
-    @cached_property
-    def left_codes(self) -> NDArray[np.uint64]:
-        """The codes that go to the left at each node."""
-        return freeze(np.frombuffer(self.left, np.uint64))
-
-    @cached_property
+    @property
     def children(self) -> NDArray[np.int32]:
-        """The left child of each node."""
-        return freeze(np.frombuffer(self.child, np.int32))
+        """The left child of each node; 0 at a leaf."""
+        return self.cuts.child
+
+    @cached_property
+    def parents(self) -> NDArray[np.int32]:
+        """The node above each node; −1 of a root."""
+        out, cut = np.full(self.n_nodes, -1, np.int32), np.flatnonzero(self.children)
+        out[self.children[cut]] = out[self.children[cut] + 1] = cut
+        return freeze(out)
+
+    def leaves_of(self, tree: int) -> NDArray[np.int64]:
+        """The leaves of one tree."""
+        end = (*self.roots[1:], self.n_nodes)[tree]
+        return self.roots[tree] + np.flatnonzero(self.children[self.roots[tree] : end] == 0)
+
+    def codes_of(self, node: int) -> list[NDArray[np.int64]]:
+        """The codes of every column with which a row gets to a node."""
+        allowed = [(1 << size) - 1 for size in self.sizes]
+        while (above := int(self.parents[node])) >= 0:
+            left = int(self.cuts.left[above])
+            allowed[self.cuts.column[above]] &= left if node == self.children[above] else ~left
+            node = above
+        return [
+            np.flatnonzero([bits >> b & 1 for b in range(size)]) for bits, size in zip(allowed, self.sizes, strict=True)
+        ]
 
     @property
     def n_nodes(self) -> int:
@@ -108,25 +142,37 @@ class Partition(Family[Places, Stats]):
     @property
     def statistic(self) -> tuple[object, ...]:
         """The cuts."""
-        return (self.key, self.roots, self.column, self.left, self.child)
+        return (self.key, self.sizes, self.roots, self.column, self.left, self.child)
 
     def collect(self, X: Places, rows: Rows, columns: Sequence[str]) -> Stats:
         """Rows of every class at the node of every tree where they end: a leaf, or a cut whose column they lack."""
-        from ...kernels.trees import count_nodes, place_rows
+        from ...kernels.trees import count_nodes
 
         total = np.zeros((len(rows.classes), self.n_nodes))
 
         def work(start: int, stop: int) -> Array:
-            places, part = np.empty(stop - start, np.int32), np.zeros_like(total)
-            for root in self.roots:
-                place_rows(X[start:stop], root, self.columns_cut, self.left_codes, self.children, places)
+            part = np.zeros_like(total)
+            for places in self.placed(X[start:stop]):
                 count_nodes(places, *rows.part(start, stop), part)
             return part
 
         X = freeze(X)
-        for part in in_order(work, row_blocks(len(rows), len(self.roots), COUNTED_CELLS)):
+        for part in in_order(work, row_blocks(len(rows), max(len(self.roots), 1), COUNTED_CELLS)):
             total += part
         return Stats(NODES, {CLASS: rows.classes, NODE: Index.range(self.n_nodes)}, {"count": total})
+
+    def placed(self, X: Places) -> Iterator[NDArray[np.int32]]:
+        """Where the rows end in one tree after the other; each array is used again for the next."""
+        from ...kernels.trees import place_rows
+
+        places = np.empty(len(X), np.int32)
+        for root in self.roots:
+            place_rows(X, root, *self.cuts, places)
+            yield places
+
+    def example(self, rng: np.random.Generator, n: int) -> Places:
+        """Codes, for ``check_family``."""
+        return np.column_stack([rng.integers(0, size, n) for size in self.sizes]).astype(np.uint8)
 
     def scorer(self, stats: Stats, columns: Sequence[str]) -> PartitionScorer:
         """Probabilities of all leaves."""
