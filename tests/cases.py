@@ -369,7 +369,7 @@ FAMILIES: dict[str, FamilyCase] = {
         lambda: suffit.MultinomialNB(), counts, exact=True, outside=(-1.0,), needs="Negative values in data"
     ),
     "multivariate_gaussian": FamilyCase(lambda: suffit.GDA(), normal),
-    "partition": FamilyCase(lambda: two_trees(), mixed_holes, exact=True),
+    "partition": FamilyCase(lambda: two_trees(), mixed_holes, coupled=True, exact=True),
     "text": FamilyCase(lambda: suffit.TextNB(), documents, exact=True),
 }
 
@@ -437,7 +437,7 @@ ESTIMATORS: dict[str, Case] = {
         exact=True,
         coupled=True,
     ),
-    "GenerativeClassifier-partitions": Case(lambda: two_trees(outlier_rate=0.1), mixed_holes),
+    "GenerativeClassifier-partitions": Case(lambda: two_trees(outlier_rate=0.1), mixed_holes, coupled=True),
     "GenerativeClassifier-mixed": Case(
         lambda: suffit.GenerativeClassifier(
             {
