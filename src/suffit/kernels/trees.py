@@ -1,8 +1,8 @@
 """Trees on small integer codes: grown by class entropy, rows placed in them, scored, and scored without themselves.
 
 A node is a place on one axis that all trees share.  ``column[node]`` is what it is cut by; rows whose code is in
-``left[node]``, a set of 64 bits, go to ``child[node]``, the others to the node after it; at a leaf ``child`` is 0, which
-is nobody's child.  Children come after their parents.  A code of 255 is a missing value.
+``left[node]``, a set of 64 bits, go to ``child[node]``, the others to the node after it; at a leaf ``child`` is 0,
+which is nobody's child.  Children come after their parents.  A code of 255 is a missing value.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from .runtime.compiled import helper, jit
-from .runtime.types import Bits, Bytes, Codes, Flags, Floats, Integer, Places
+from .runtime.types import Bits, Bytes, Codes, Flags, Floats, Places
 
 MISSING = 255
 MOST_CODES = 64  # of a column: a set of them is one number

@@ -44,9 +44,9 @@ class Partition(Family[Places, Stats]):
     """Trees that cut the space of rows into leaves: log p(x | c) is the mean over the trees of log P(leaf of x | c).
 
     At a cut that n_c rows of class c have reached, n_cl of them on the left, the left side has the probability
-    (n_cl + α q)/(n_c + α), q the share of all classes there: where rows are few, a leaf falls back to what is above it.
-    A row without the column of a cut goes both ways, by the shares of its class.  Within a leaf, rows are distributed as
-    those of all classes together are.
+    (n_cl + α q)/(n_c + α), with q the share of all classes there: where rows are few, a leaf falls back to what is
+    above it.  A row without the column of a cut goes both ways, by the shares of its class.  Within a leaf, rows are
+    distributed as those of all classes together are.
 
     The cuts are fixed; they are chosen by ``GenerativeClassifier``.
 

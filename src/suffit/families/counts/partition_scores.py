@@ -62,7 +62,7 @@ class PartitionScorer(Scorer["Places", Stats]):
         return row_blocks(len(X), max(len(self.family.roots), 1), SCORED_CELLS)
 
     def score_rows(self, X: Places, start: int, stop: int, out: Array) -> None:
-        """The mean of log P(leaf | c)/P(leaf), one tree after the other: its nodes stay where they are quick to read."""
+        """The mean of log P(leaf | c)/P(leaf), tree by tree: its nodes stay where they are quick to read."""
         from ...kernels.trees import DEEPEST, tree_scores
 
         family, solved, x = self.family, self.solved, freeze(X[start:stop])
