@@ -19,6 +19,7 @@ MOST_CODES = 64  # of a column
 MOST_TREES, FEWEST_TREES = 96, 48
 TREE_ROWS = 200_000  # rows of all trees together, between these
 SHARE = 0.7  # of the rows take part in choosing the cuts of a tree
+SHOWN_COLUMNS = 4  # of those that trees cut
 LEAST = 1.0  # rows of a leaf
 LEAST_GAIN = 1e-6
 MOST_CELLS = 1 << 22  # numbers that the counts of all trees may take
@@ -105,3 +106,14 @@ def frequent(frame: Frame, name: str, rows: Rows, marks: Mapping[Hashable, int])
     count = np.bincount(codes[codes >= 0], weights[codes >= 0], minlength=len(values))
     often = sorted(range(len(values)), key=lambda i: (-count[i], marks[values[i]]))[:MOST_CODES]
     return Coding(categories=tuple(sorted((values[i] for i in often), key=marks.__getitem__)))
+
+
+def described(family: Partition, names: Sequence[str]) -> str:
+    """The trees in words: how many, how large, and the columns that they cut most, by the share of all cuts."""
+    cut = family.cuts.column[family.children > 0]
+    share = np.bincount(cut, minlength=len(names)) / max(len(cut), 1)
+    most = [f"{names[j]} {share[j]:.0%}" for j in np.argsort(-share, kind="stable")[:SHOWN_COLUMNS] if share[j] > 0]
+    return (
+        f"{len(family.roots)} trees of {family.n_leaves / max(len(family.roots), 1):.0f} leaves, at most "
+        f"{family.depth} cuts deep; cut most: {', '.join(most) or 'none'}"
+    )

@@ -36,7 +36,7 @@ from ..families.tuning import Tuning
 from ..kernels.runtime.threads import one_blas_thread
 from .evaluation import Held
 from .missing_evidence import telling_columns
-from .partitions import ALPHAS
+from .partitions import ALPHAS, described
 from .row_sample import Places, distinct, keyed, some_rows
 from .schema import BlockSpec, Coding, Schema
 
@@ -79,7 +79,8 @@ class Selection:
 
     ``loo_loss`` is the leave-one-out log-loss of the pool, on the same rows as those of the structures tried; ``loss``
     is what to expect on new rows, the cost of choosing on these included.  ``density`` names the structure that
-    densities, draws and imputation belong to.  ``columns`` shows the columns dropped before, where some were to be.
+    densities, draws and imputation belong to.  ``columns`` shows the columns dropped before, where some were to be, and
+    ``trees`` the partitions in words, where these are in the pool.
     """
 
     tried: tuple[Tried, ...]
@@ -89,6 +90,7 @@ class Selection:
     loo_loss: float
     density: str = NAIVE
     columns: Tuning | None = None
+    trees: str = ""
 
     def __repr__(self) -> str:
         rows = [f"{'structure':<24}{'settings':<44}{'log-loss':>9}{'weight':>8}"]
@@ -102,6 +104,7 @@ class Selection:
             *before, *rows,
             f"pool: {weights}; outlier rate {self.outlier_rate:.2g}; leave-one-out log-loss {self.loo_loss:.4f}",
             f"expected on new rows: {self.loss:.4f}; densities and draws: {self.density}",
+            *([f"partitions: {self.trees}"] if self.trees else []),
         ])  # fmt: skip
 
 
@@ -547,7 +550,9 @@ def _selection(
     codes, weights = held.labels(held.compared)
     posterior = _posterior([s[: held.compared] for s in scores], held.log_prior(held.compared), pool)
     loss = float(-weights @ np.log(posterior[np.arange(held.compared), codes]) / weights.sum())
-    return Selection(tried, named, pool.outlier_rate, expected, loss, density)
+    grown = [one.structure.specs[one.structure.trees] for one in members if one.structure.trees is not None]
+    trees = "; ".join(described(cast(Partition, spec.family), spec.columns) for spec in grown)
+    return Selection(tried, named, pool.outlier_rate, expected, loss, density, trees=trees)
 
 
 def _posterior(scores: Sequence[Array], log_prior: Array, pool: Pooled) -> Array:

@@ -113,6 +113,14 @@ class Partition(Family[Places, Stats]):
         out[self.children[cut]] = out[self.children[cut] + 1] = cut
         return freeze(out)
 
+    @property
+    def depth(self) -> int:
+        """The most cuts on a path from a root to a leaf."""
+        depth = np.zeros(self.n_nodes, np.int64)
+        for node in np.flatnonzero(self.children):  # parents come first
+            depth[self.children[node] : self.children[node] + 2] = depth[node] + 1
+        return int(depth.max(initial=0))
+
     def leaves_of(self, tree: int) -> NDArray[np.int64]:
         """The leaves of one tree."""
         end = (*self.roots[1:], self.n_nodes)[tree]
