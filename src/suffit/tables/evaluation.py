@@ -28,11 +28,9 @@ from ..families.gaussian.leave_one_out.approximate import ApproximateLoo
 from ..families.gaussian.leave_one_out.missing import LooWithMissing
 from ..families.gaussian.leave_one_out.rescaled import RescaledLoo
 from ..families.gaussian.moments import SCATTER, divided, moments_by_column
-from .partitions import edges_of, grown, with_order
+from .partitions import bins_of, frequent, grown, with_order
 from .row_sample import Keyed, drawn, folds_of, reweighted
 from .schema import BlockSpec, Coding
-
-MOST_CODES = 64
 
 FOLDS, FEW_ROWS = 5, 1_000  # in so many folds bins are chosen by others, of so many rows; else in two
 MOST_COMPARED = 1_500  # of these, rows that settings are compared on, and powers fitted
@@ -75,7 +73,6 @@ class Held:
         self._kept: dict[Hashable, LooScores] = {}
         self._learned: dict[Hashable, tuple[Matrix, Model]] = {}
         self._sorted: dict[tuple[str, ...], SortedColumns] = {}
-        self._trees: dict[Hashable, tuple[Stats, Matrix]] = {}
         self._edges: dict[tuple[Family, tuple[str, ...]], tuple[Edges, ...]] = {}  # of bins chosen by all other rows
         self.sums: dict[Hashable, Stats] = {}  # of the columns and codings of joint blocks, over all rows
 
@@ -136,11 +133,13 @@ class Held:
                 self._kept[key] = LooScores(self._of_others(spec.family, spec.columns))
             return LooScores(self._kept[key].log_density[some])
         if isinstance(spec.family, Partition):
-            if key not in self._kept:
-                stats, X = self._trees[spec.family.statistic]
-                some_rows = X[self.look], self.gone, stats, self._marks[self.look]
-                self._kept[key] = LooScores(scores_without(spec.family, *some_rows))
-            return LooScores(self._kept[key].log_density[some])
+            if (key, some.start) not in self._kept:
+                rows = self.gone.some(np.arange(len(self.look))[some])
+                stats, marks = self.sums[spec.columns, spec.codings], self._marks[self.look[some]]
+                self._kept[key, some.start] = LooScores(
+                    scores_without(spec.family, self._codes[some], rows, stats, marks)
+                )
+            return self._kept[key, some.start]
         if key not in self._learned:
             X = spec.matrix(self.frame)
             self._learned[key] = X, Model.first(spec.family, spec.names, X, self.rows)
@@ -153,26 +152,21 @@ class Held:
 
     def partition(self, names: Sequence[str], categories: Sequence[str]) -> BlockSpec:
         """Trees on these columns, grown on all rows."""
-        codings = tuple(self._coding(name, name in categories) for name in names)
-        X = BlockSpec(Partition(), tuple(names), "places", codings).matrix(self.frame)
+        numbers = [name for name in names if name not in categories]
+        columns = self.sorted(tuple(numbers)) if numbers else None
+        edges = {} if columns is None else dict(zip(numbers, bins_of(columns, self.rows), strict=True))
+        marks = self.keyed.of_categories
+        codings = tuple(
+            Coding(edges=edges[name]) if name in edges else frequent(self.frame, name, self.rows, marks[name])
+            for name in names
+        )
+        spec = BlockSpec(Partition(), tuple(names), "places", codings)
+        X = cast(Array, spec.matrix(self.frame))
         self._marks = with_order(row_marks(X), self.rows.codes)
-        sizes = tuple(c.width for c in codings)
-        family = grown(X, sizes, [name not in categories for name in names], self.rows, self._marks)
-        self._trees[family.statistic] = family.collect(X, self.rows, names), X
-        return BlockSpec(family, tuple(names), "places", codings)
-
-    def _coding(self, name: str, is_category: bool) -> Coding:
-        if not is_category:
-            columns = self.sorted((name,))
-            weights = self.rows.part(0, len(self.rows))[1]
-            edges = columns.edges("quantile", MOST_CODES, self.rows.codes, weights, len(self.rows.classes))
-            return Coding(edges=edges_of(columns.x[0], columns.order[0], edges[0], MOST_CODES))
-        values, codes = self.frame.columns[name].categories()
-        weights = self.rows.part(0, len(self.rows))[1]
-        count = np.bincount(codes[codes >= 0], weights[codes >= 0], minlength=len(values))
-        marks = self.keyed.of_categories[name]
-        often = sorted(range(len(values)), key=lambda i: (-count[i], marks[values[i]]))[:MOST_CODES]
-        return Coding(categories=tuple(sorted((values[i] for i in often), key=marks.__getitem__)))
+        family = grown(X, [c.width for c in codings], [name in edges for name in names], self.rows, self._marks)
+        self.sums[spec.columns, codings] = family.collect(X, self.rows, names)
+        self._codes = X[self.look]
+        return replace(spec, family=family)
 
     def joint(self, spec: BlockSpec) -> Joint:
         """Settings of a joint block, compared by leave-one-out: nearly exact."""

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..data.arrays import Array, freeze
-from ..data.column import CATEGORICAL
+from ..data.frame import Frame
 from ..data.rows import Rows
-from ..families.counts.partition import Partition, row_marks
+from ..families.counts.binned import SortedColumns
+from ..families.counts.partition import Partition
 from ..kernels.runtime.threads import every
+from .schema import Coding
 
+MOST_CODES = 64  # of a column
 MOST_TREES, FEWEST_TREES = 96, 48
 TREE_ROWS = 200_000  # rows of all trees together, between these
 SHARE = 0.7  # of the rows take part in choosing the cuts of a tree
+SHOWN_COLUMNS = 4  # of those that trees cut
 LEAST = 1.0  # rows of a leaf
 LEAST_GAIN = 1e-6
 MOST_CELLS = 1 << 22  # numbers that the counts of all trees may take
@@ -35,10 +39,10 @@ def with_order(marks: NDArray[np.uint64], codes: NDArray[np.int32]) -> NDArray[n
 
 
 def grown(
-    X: NDArray[np.uint8], sizes: tuple[int, ...], is_number: Sequence[bool], rows: Rows, marks: NDArray[np.uint64]
+    X: NDArray[np.uint8], sizes: Sequence[int], is_number: Sequence[bool], rows: Rows, marks: NDArray[np.uint64]
 ) -> Partition:
     """Trees on these codes, each by its share of the rows."""
-    from ..kernels.trees import MOST_CODES, grow_tree, rows_of_tree
+    from ..kernels.trees import grow_tree, rows_of_tree
 
     n, p = X.shape
     K = len(rows.classes)
@@ -67,7 +71,7 @@ def grown(
     roots = np.cumsum([0, *(len(c) for c, _, _ in trees)])
     child = np.concatenate([np.where(c > 0, c + a, 0) for (_, _, c), a in zip(trees, roots, strict=False)])
     return Partition(
-        sizes,
+        tuple(sizes),
         tuple(roots[:-1].tolist()),
         np.concatenate([c for c, _, _ in trees]).astype(np.int32).tobytes(),
         np.concatenate([c for _, c, _ in trees]).tobytes(),
@@ -76,14 +80,40 @@ def grown(
     )
 
 
-def edges_of(x: Array, order: NDArray[np.int64], quantiles: tuple[float, ...], most: int) -> tuple[float, ...]:
-    """Edges between all values of a sorted column, where there are no more than ``most``; else these."""
+def bins_of(columns: SortedColumns, rows: Rows) -> list[tuple[float, ...]]:
+    """Edges of every column: between all of its values where they are few, else between equal shares of the rows."""
+    weights = rows.part(0, len(rows))[1]
+    quantiles = columns.edges("quantile", MOST_CODES, rows.codes, weights, len(rows.classes))
+    return [_between(x, order) or edges for x, order, edges in zip(columns.x, columns.order, quantiles, strict=True)]
+
+
+def _between(x: Array, order: NDArray[np.int64]) -> tuple[float, ...]:
+    """Edges half way between the values of a sorted column; none where they are too many."""
     values = x[order]
     values = values[np.isfinite(values)]
-    if not len(values):
+    distinct = values[np.concatenate([[True], values[1:] != values[:-1]])] if len(values) else values
+    if len(distinct) > MOST_CODES:
         return ()
-    distinct = values[np.concatenate([[True], values[1:] != values[:-1]])]
-    if len(distinct) > most:
-        return quantiles
-    half = distinct[:-1] / 2 + distinct[1:] / 2
-    return tuple(np.where((distinct[:-1] < half) & (half <= distinct[1:]), half, distinct[1:]).tolist())
+    a, b = distinct[:-1], distinct[1:]
+    half = a / 2 + b / 2
+    return tuple(np.where((a < half) & (half <= b), half, b).tolist())
+
+
+def frequent(frame: Frame, name: str, rows: Rows, marks: Mapping[Hashable, int]) -> Coding:
+    """The most frequent categories of a column, in an order that their names have no part in."""
+    values, codes = frame.columns[name].categories()
+    weights = rows.part(0, len(rows))[1]
+    count = np.bincount(codes[codes >= 0], weights[codes >= 0], minlength=len(values))
+    often = sorted(range(len(values)), key=lambda i: (-count[i], marks[values[i]]))[:MOST_CODES]
+    return Coding(categories=tuple(sorted((values[i] for i in often), key=marks.__getitem__)))
+
+
+def described(family: Partition, names: Sequence[str]) -> str:
+    """The trees in words: how many, how large, and the columns that they cut most, by the share of all cuts."""
+    cut = family.cuts.column[family.children > 0]
+    share = np.bincount(cut, minlength=len(names)) / max(len(cut), 1)
+    most = [f"{names[j]} {share[j]:.0%}" for j in np.argsort(-share, kind="stable")[:SHOWN_COLUMNS] if share[j] > 0]
+    return (
+        f"{len(family.roots)} trees of {family.n_leaves / max(len(family.roots), 1):.0f} leaves, at most "
+        f"{family.depth} cuts deep; cut most: {', '.join(most) or 'none'}"
+    )

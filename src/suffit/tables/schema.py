@@ -225,7 +225,7 @@ def _texts(frame: Frame, name: str) -> Texts:
 
 def _missing(frame: Frame, name: str) -> Array:
     column = frame.columns.get(name)
-    return np.ones(frame.n_rows) if column is None else column.missing().astype(np.float64)
+    return np.full(frame.n_rows, np.nan) if column is None else column.missing().astype(np.float64)
 
 
 class TableRows(RowsOfBlocks):

@@ -46,9 +46,9 @@ class Partition(Family[Places, Stats]):
     """Trees that cut the space of rows into leaves: log p(x | c) is the mean over the trees of log P(leaf of x | c).
 
     At a cut that n_c rows of class c have reached, n_cl of them on the left, the left side has the probability
-    (n_cl + α q)/(n_c + α), q the share of all classes there: where rows are few, a leaf falls back to what is above it.
-    A row without the column of a cut goes both ways, by the shares of its class.  Within a leaf, rows are distributed
-    as those of all classes together are.
+    (n_cl + α q)/(n_c + α), with q the share of all classes there: where rows are few, a leaf falls back to what is
+    above it.  A row without the column of a cut goes both ways, by the shares of its class.  Within a leaf, rows are
+    distributed as those of all classes together are.
 
     The cuts are fixed; they are chosen by ``GenerativeClassifier``.
 
@@ -117,6 +117,11 @@ class Partition(Family[Places, Stats]):
         out, cut = np.full(self.n_nodes, -1, np.int32), np.flatnonzero(self.children)
         out[self.children[cut]] = out[self.children[cut] + 1] = cut
         return freeze(out)
+
+    @property
+    def depth(self) -> int:
+        """The most cuts on a path from a root to a leaf."""
+        return _deepest(self.roots, self.children)
 
     def leaves_of(self, tree: int) -> NDArray[np.int64]:
         """The leaves of one tree."""
@@ -244,7 +249,7 @@ def _check(family: Partition) -> None:
     inner[list(roots)] = False
     if not np.array_equal(np.sort(np.concatenate([right - 1, right])), np.flatnonzero(inner)):
         raise ValueError("every node but the roots must be the child of one other")
-    if _deepest(roots, child) > DEEPEST:
+    if family.depth > DEEPEST:
         raise ValueError(f"a tree may have {DEEPEST} cuts on a path")
 
 
