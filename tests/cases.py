@@ -95,19 +95,21 @@ def mixed_holes(rng: Generator, n: int) -> np.ndarray:
     return np.where(rng.random(X.shape) < 1 / 6, np.nan, X)
 
 
-def two_trees(**columns: Any) -> suffit.GenerativeClassifier:
-    """Trees whose cuts are fixed: one by all columns, the other by x1 alone."""
+def two_trees(power: float = 0.0, outlier_rate: float = 0.0) -> suffit.GenerativeClassifier:
+    """Trees whose cuts are fixed, one by all columns, the other by x1 alone, beside a naive density of this weight."""
     column = np.array([0, 2, 1, -1, -1, 1, -1, -1, -1, 1, -1, -1], "<i4")
     child = np.array([1, 3, 5, 0, 0, 7, 0, 0, 0, 10, 0, 0], "<i4")
     left = np.array([3, 1, 1, 0, 0, 3, 0, 0, 0, 3, 0, 0], "<u8")
     partition = Partition((4, 4, 3), (0, 9), column.tobytes(), left.tobytes(), child.tobytes(), alpha=0.5)
-    edges = (-0.5, 0.0, 0.5), (4.0, 5.0, 6.0)
-    codings = Coding(edges=edges[0]), Coding(edges=edges[1]), Coding(categories=("blue", "green", "red"))
-    blocks = [BlockSpec(partition, ("x0", "x1", "x2"), "places", codings)]
-    if columns:
-        blocks.append(BlockSpec(suffit.Gaussian(), ("x0", "x1"), "numbers", power=0.5))
-    choices = [Choice(name, kind, "partition", "set by the user") for name, kind in KINDS.items()]
-    return suffit.GenerativeClassifier(Schema(tuple(blocks), tuple(choices), 1, **columns))
+    x0, x1 = (-0.5, 0.0, 0.5), (4.0, 5.0, 6.0)
+    codings = Coding(edges=x0), Coding(edges=x1), Coding(categories=("blue", "green", "red"))
+    blocks = (
+        BlockSpec(suffit.Binned((x0, x1)), ("x0", "x1"), "numbers", power=power),
+        BlockSpec(suffit.Categorical(), ("x2",), "categories", power=power),
+        BlockSpec(partition, ("x0", "x1", "x2"), "places", codings),
+    )
+    choices = tuple(Choice(name, kind, "partition", "set by the user") for name, kind in KINDS.items())
+    return suffit.GenerativeClassifier(Schema(blocks, choices, 2, outlier_rate))
 
 
 KINDS = {"x0": "continuous", "x1": "continuous", "x2": "categorical"}
@@ -437,7 +439,7 @@ ESTIMATORS: dict[str, Case] = {
         exact=True,
         coupled=True,
     ),
-    "GenerativeClassifier-partitions": Case(lambda: two_trees(outlier_rate=0.1), mixed_holes, coupled=True),
+    "GenerativeClassifier-partitions": Case(lambda: two_trees(0.4, 0.1), mixed_holes, coupled=True),
     "GenerativeClassifier-mixed": Case(
         lambda: suffit.GenerativeClassifier(
             {

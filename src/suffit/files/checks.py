@@ -240,6 +240,8 @@ def _check_schema(schema: Schema, names: tuple[Hashable, ...]) -> None:
         refuse("it has other columns in its schema than in its table")
     if schema.n_plain is not None and not 0 <= schema.n_plain <= len(schema.specs):
         refuse(f"it has {len(schema.specs)} blocks, and {schema.n_plain} of them are to be the first")
+    if any(spec.reads == "places" for spec in schema.plain().specs):
+        refuse("it has a partition among the blocks of its density")
     _check_share(schema.outlier_rate, "outlier rate")
     for spec in (*schema.specs, *schema.supports):
         _check_spec(spec, set(names))
