@@ -62,7 +62,7 @@ def _rows_of_tree(bits: Bits, tree: int, share: float, out: Flags) -> None:
 
 @helper
 def _x_log_x(x: float) -> float:
-    return x * np.log(x) if x > 0.0 else 0.0  # type: ignore[no-any-return]
+    return x * float(np.log(x)) if x > 0.0 else 0.0
 
 
 @helper
