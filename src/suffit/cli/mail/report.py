@@ -62,6 +62,15 @@ def said(store: Store) -> str:
     return f"{store.path}: {each}; {sums.vocabulary:,} different tokens"
 
 
+def learned_line(name: str, found: Mapping[str, int], seconds: float) -> str:
+    """What came of learning messages as this class."""
+    known = f" ({found['known']:,} known already)" if found.get("known") else ""
+    if other := found.get("other class"):
+        option = f"--{name}" if name in ("spam", "ham") else f"--class {name}"
+        known = known[:-1] + f", {other:,} of them as another class: suffit mail correct {option} puts that right)"
+    return f"learned {found['new']:,} of {found['read']:,} as {name}{known} in {seconds:.1f} s"
+
+
 def examined(
     where: str, message: Message, found: Verdict, counts: Mapping[str, Sequence[int]], sums: Sums, n: int
 ) -> str:

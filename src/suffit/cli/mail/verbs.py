@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import chain
 
@@ -15,11 +16,12 @@ from ...mail.evaluation import Tally, left_out
 from ...mail.examination import examined as examination
 from ...mail.judging import judged, verdict_of
 from ...mail.mailboxes import messages_in
-from ...mail.message import Message, read_message
+from ...mail.message import read_message
+from ...mail.online import TRAIN, wanted
 from ...mail.retuning import is_due, tuned
 from ...mail.server import Server
 from ...mail.store import Store
-from .report import Progress, examined, explanation, said, table_of, tallied
+from .report import Progress, examined, explanation, learned_line, said, table_of, tallied
 
 DAY = 86_400.0
 
@@ -41,15 +43,16 @@ def classify(asked: Namespace) -> int:
 def learn(asked: Namespace) -> int:
     """Learn folders with many messages in a transaction, one message with its own."""
     with Store.open(asked.store, write=True) as store:
-        for name, paths in _classes(asked):
-            with Progress(f"learn {name}", asked.quiet, paths) as progress:
-                read = (read_message(raw) for _, raw in progress(_mail(paths)))
-                new = seen = 0
-                for n, fresh in store.learn_all((message, name) for message in _wanted(read, store, name, asked.mode)):
-                    seen, new = seen + n, new + fresh
+        classes = _classes(asked)
+        for together in [[each] for each in classes] if asked.mode == TRAIN[0] else [classes]:
+            names = [name for name, _ in together]
+            paths = [path for _, given in together for path in given]
+            with Progress("learn " + " and ".join(names), asked.quiet, paths) as progress:
+                tally: dict[str, Counter[str]] = {name: Counter() for name in names}
+                for name, found in _learned(store, together, asked.mode, progress):
+                    tally[name].update(found)
             if not asked.quiet:
-                known = f" ({seen - new:,} known already)" if seen > new else ""
-                print(f"learned {new:,} of {progress.n:,} as {name}{known} in {progress.seconds:.1f} s")
+                print(*(learned_line(name, tally[name], progress.seconds) for name in names), sep="\n")
         if not asked.quiet:
             print(said(store))
         if not asked.no_tune and is_due(store):
@@ -57,15 +60,33 @@ def learn(asked: Namespace) -> int:
     return 0
 
 
-def _wanted(messages: Iterator[Message], store: Store, name: str, mode: str) -> Iterator[Message]:
-    """Those that a mode of training learns."""
-    if mode == "everything":
-        yield from messages
+def _learned(
+    store: Store, classes: list[tuple[str, list[str]]], mode: str, progress: Progress
+) -> Iterator[tuple[str, dict[str, int]]]:
+    """Learn what the mode of training learns; a class, and how many messages of it were read, new, or known, so far.
+
+    Where it depends on verdicts, each message is learned before the next is judged, and classes come in turns.
+    """
+    if mode == TRAIN[0]:
+        ((name, paths),) = classes
+        for found in store.learn_all((read_message(raw), name) for _, raw in progress(_mail(paths))):
+            yield name, found
         return
-    for message in messages:
-        label = verdict_of(store, message.tokens).label
-        if label != name and (mode == "boundary" or label != "unsure"):
-            yield message
+    for name, raw in progress(_in_turn({name: _mail(paths) for name, paths in classes})):
+        message = read_message(raw)
+        found = verdict_of(store, message.tokens)
+        new = wanted(mode, name, found, store.sums()) and store.learn(message, name, found.log_odds)
+        yield name, {"read": 1, "new": int(new)}
+
+
+def _in_turn(mail: dict[str, Iterator[tuple[str, bytes]]]) -> Iterator[tuple[str, bytes]]:
+    """The class and the bytes of a message of each class, then of a second one of each …, until there are no more."""
+    while mail:
+        for name, messages in list(mail.items()):
+            if (found := next(messages, None)) is None:
+                del mail[name]
+            else:
+                yield name, found[1]
 
 
 def correct(asked: Namespace) -> int:
