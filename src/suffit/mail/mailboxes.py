@@ -48,23 +48,6 @@ def messages_in(path: str | Path, problems: list[str] | None = None) -> Iterator
             problems.append(f"{file}: {error}")
 
 
-def size_in(path: str | Path) -> tuple[int, int]:
-    """Count the files that ``messages_in`` reads and their bytes on disk, for a progress bar.
-
-    Parameters
-    ----------
-    path : str or Path
-        A file or a folder.
-
-    Returns
-    -------
-    tuple of int
-        Files and bytes.
-    """
-    sizes = [file.stat().st_size for file in files_in(Path(path))]
-    return len(sizes), sum(sizes)
-
-
 def files_in(path: Path) -> Iterator[Path]:
     """The files that hold messages, in the order of their names, numbers in them by value."""
     folders = [path]

@@ -277,10 +277,11 @@ class Store:
         asked, remembered = list(tokens), self._remembered
         if len(remembered) > REMEMBERED:
             remembered.clear()
-        new = [token for token in asked if token not in remembered]
-        if new:
-            self._remember(new, state)
-        return {token: found for token in asked if (found := remembered[token])}
+        found = list(map(remembered.get, asked))
+        if None in found:
+            self._remember([token for token, counts in zip(asked, found, strict=True) if counts is None], state)
+            found = list(map(remembered.get, asked))
+        return {token: counts for token, counts in zip(asked, found, strict=True) if counts}
 
     def _remember(self, tokens: list[str], state: State) -> None:
         """Look tokens up; what was never learned has no counts at all."""

@@ -90,12 +90,8 @@ def _own(verb: str, to: argparse.ArgumentParser) -> None:
         to.add_argument("-p", "--passthrough", action="store_true", help="write the message, with one header more")
         to.add_argument("-e", "--embed", action="store_true", help="with -p: exit 0 whatever the verdict")
         to.add_argument("-v", "--verbose", action="store_true", help="without -p: print the header")
-        to.add_argument(
-            "--on-error",
-            choices=("pass", "defer"),
-            default="pass",
-            help="with -p: pass the message (0) or defer it (75)",
-        )
+        said = "with -p: pass the message (0, the default) or defer it (75)"
+        to.add_argument("--on-error", choices=("pass", "defer"), default="pass", help=said)
         to.add_argument("--deadline", type=float, default=DEADLINE, metavar="S", help=f"seconds (default {DEADLINE:g})")
         to.add_argument("--no-daemon", action="store_true", help="do not ask the daemon")
     elif verb == "learn":

@@ -41,12 +41,8 @@ class Progress:
             if self._shown and (now := time.perf_counter()) > next_time:
                 next_time = now + EVERY
                 rate = self.n / max(now - self.start, 1e-9)
-                print(
-                    f"\r\x1b[K{self.what}: {self.n:,} messages, {rate:,.0f} a second",
-                    end="",
-                    file=sys.stderr,
-                    flush=True,
-                )
+                said = f"\r\x1b[K{self.what}: {self.n:,} messages, {rate:,.0f} a second"
+                print(said, end="", file=sys.stderr, flush=True)
             yield each
 
     @property

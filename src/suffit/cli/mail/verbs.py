@@ -9,7 +9,7 @@ import time
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import chain
+from itertools import chain, repeat, zip_longest
 
 from ...mail.dumps import exported, imported
 from ...mail.evaluation import Tally, left_out
@@ -45,14 +45,13 @@ def learn(asked: Namespace) -> int:
     with Store.open(asked.store, write=True) as store:
         classes = _classes(asked)
         for together in [[each] for each in classes] if asked.mode == TRAIN[0] else [classes]:
-            names = [name for name, _ in together]
+            tally: dict[str, Counter[str]] = {name: Counter() for name, _ in together}
             paths = [path for _, given in together for path in given]
-            with Progress("learn " + " and ".join(names), asked.quiet, paths) as progress:
-                tally: dict[str, Counter[str]] = {name: Counter() for name in names}
+            with Progress("learn " + " and ".join(tally), asked.quiet, paths) as progress:
                 for name, found in _learned(store, together, asked.mode, progress):
                     tally[name].update(found)
             if not asked.quiet:
-                print(*(learned_line(name, tally[name], progress.seconds) for name in names), sep="\n")
+                print(*(learned_line(name, found, progress.seconds) for name, found in tally.items()), sep="\n")
         if not asked.quiet:
             print(said(store))
         if not asked.no_tune and is_due(store):
@@ -69,24 +68,14 @@ def _learned(
     """
     if mode == TRAIN[0]:
         ((name, paths),) = classes
-        for found in store.learn_all((read_message(raw), name) for _, raw in progress(_mail(paths))):
-            yield name, found
-        return
-    for name, raw in progress(_in_turn({name: _mail(paths) for name, paths in classes})):
+        read = ((read_message(raw), name) for _, raw in progress(_mail(paths)))
+        return (yield from zip(repeat(name), store.learn_all(read), strict=False))
+    turns = zip_longest(*(zip(repeat(name), _mail(paths), strict=False) for name, paths in classes))
+    for name, (_, raw) in progress(each for turn in turns for each in turn if each is not None):
         message = read_message(raw)
         found = verdict_of(store, message.tokens)
         new = wanted(mode, name, found, store.sums()) and store.learn(message, name, found.log_odds)
         yield name, {"read": 1, "new": int(new)}
-
-
-def _in_turn(mail: dict[str, Iterator[tuple[str, bytes]]]) -> Iterator[tuple[str, bytes]]:
-    """The class and the bytes of a message of each class, then of a second one of each …, until there are no more."""
-    while mail:
-        for name, messages in list(mail.items()):
-            if (found := next(messages, None)) is None:
-                del mail[name]
-            else:
-                yield name, found[1]
 
 
 def correct(asked: Namespace) -> int:
@@ -105,12 +94,11 @@ def correct(asked: Namespace) -> int:
 
 def unlearn(asked: Namespace) -> int:
     """Forget messages, by what they are or by their digest."""
-    read = ((where, read_message(raw).digest) for where, raw in _mail(asked.paths) if asked.paths or not asked.digest)
+    mail = _mail(asked.paths) if asked.paths or not asked.digest else ()
+    read = ((where, read_message(raw).digest) for where, raw in mail)
     missing = 0
     with Store.open(asked.store, write=True) as store:
-        for where, digest in chain(
-            ((digest, digest) for digest in asked.digest), read if asked.paths or not asked.digest else ()
-        ):
+        for where, digest in chain(zip(asked.digest, asked.digest, strict=True), read):
             before = store.unlearn(digest)
             missing += before is None
             if not asked.quiet:
@@ -242,7 +230,7 @@ def _classes(asked: Namespace) -> list[tuple[str, list[str]]]:
 def _mail(paths: list[str]) -> Iterator[tuple[str, bytes]]:
     """The messages of files and folders, or the one on standard input."""
     problems: list[str] = []
-    for path in paths:
+    for path in paths or ["-"]:
         if path == "-":
             yield "-", sys.stdin.buffer.read()
         elif not os.path.exists(path):
@@ -252,8 +240,6 @@ def _mail(paths: list[str]) -> Iterator[tuple[str, bytes]]:
             for problem in problems:
                 print(f"suffit: note: not read: {problem}", file=sys.stderr)
             problems.clear()
-    if not paths:
-        yield "-", sys.stdin.buffer.read()
 
 
 DO: dict[str, Callable[[Namespace], int]] = {
