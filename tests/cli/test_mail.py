@@ -182,7 +182,7 @@ def test_training_on_errors_begins_with_nothing_learned(home: Path, run: Run, mo
 
 def test_learning_what_is_known_as_another_class_says_so(taught: Path, run: Run):
     said = run("suffit mail learn --ham", input=spam(3)).stdout
-    assert b"(1 known already, 1 of them as another class: suffit mail correct --ham puts that right)" in said
+    assert b"(1 known already, 1 of them as another class: suffit mail correct --ham changes that)" in said
     said = run("suffit mail learn --class newsletter Maildir/cur").stdout
     assert b"(100 known already, 100 of them as another class: suffit mail correct --class newsletter" in said
 

@@ -79,6 +79,23 @@ def test_a_tree_of_files(tmp_path: Path):
     assert raws(tmp_path) == [A, A, B]
 
 
+def test_only_the_indexes_of_mail_programs_are_passed_over(tmp_path: Path):
+    """And no message whose name begins as theirs do."""
+    indexes = (
+        "dovecot-uidlist",
+        "dovecot.index.log",
+        "maildirfolder",
+        "maildirsize",
+        "courierimapuiddb",
+        "subscriptions",
+    )
+    for name in (*indexes, "box.lock", "box.msf"):
+        (tmp_path / name).write_bytes(B)
+    for name in ("courier-invoice.eml", "dovecote.eml", "maildir-question.eml"):
+        (tmp_path / name).write_bytes(A)
+    assert raws(tmp_path) == [A, A, A]
+
+
 def test_what_cannot_be_read_is_an_error_or_a_problem(tmp_path: Path):
     (tmp_path / "a").write_bytes(A)
     (tmp_path / "b.gz").write_bytes(gzip.compress(B * 1000)[:40])

@@ -16,7 +16,9 @@ LONGEST_LINE = 2**16  # bytes read at once
 GZIP = b"\x1f\x8b"
 FROM_LINE = re.compile(rb"From [^\n]*\d:\d\d")  # as programs write it: a sentence that begins so has no time of day
 QUOTED_FROM = re.compile(rb"^>(>*+From )", re.M)
-NO_MESSAGES = re.compile(r"\.|dovecot|maildir|courier|subscriptions$|.*\.(?:lock|msf|index|cache)$")
+NO_MESSAGES = re.compile(
+    r"\.|dovecot[-.](?:acl|index|keywords|list|mailbox|sync|uid)|maildir(?:folder|size)$|courierimap|subscriptions$|.*\.(?:lock|msf|index|cache)$"
+)
 NUMBERS = re.compile(r"(\d+)")
 
 

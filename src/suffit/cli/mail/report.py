@@ -63,7 +63,7 @@ def learned_line(name: str, found: Mapping[str, int], seconds: float) -> str:
     known = f" ({found['known']:,} known already)" if found.get("known") else ""
     if other := found.get("other class"):
         option = f"--{name}" if name in ("spam", "ham") else f"--class {name}"
-        known = known[:-1] + f", {other:,} of them as another class: suffit mail correct {option} puts that right)"
+        known = known[:-1] + f", {other:,} of them as another class: suffit mail correct {option} changes that)"
     return f"learned {found['new']:,} of {found['read']:,} as {name}{known} in {seconds:.1f} s"
 
 
