@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Protocol
 from urllib.parse import quote
 
-from .buckets import START, by_bucket, found_in, in_lines, in_rows, key_of, numbers, opened, sealed
+from .buckets import START, by_bucket, found_in, in_lines, in_rows, keys_of, numbers, opened, sealed
 from .changes import RECORD, Change
 from .checking import check_all
 from .errors import StoreError, in_words
@@ -285,7 +285,8 @@ class Store:
 
     def _remember(self, tokens: list[str], state: State) -> None:
         """Look tokens up; what was never learned has no counts at all."""
-        keys, classes, known = {key_of(token): token for token in tokens}, len(state.classes), self._numbers
+        keys = dict(zip(keys_of(tokens), tokens, strict=True))
+        classes, known = len(state.classes), self._numbers
         places = by_bucket(keys, state.buckets)
         bodies = self._buckets(places)
         for which, here in places.items():
