@@ -76,8 +76,7 @@ def tuned(store: Store, lost_ham: float | None = None, ham_loss: float | None = 
     sample, before = Sample(store), store.settings()
     found = tune(sample.messages, sample.counts, sample.parts, sample.sums, before)
     if found is not before:
-        best = before if sample.loss(before) < sample.loss(found) else found
-        found = replace(best, tuned_on=sum(store.messages()))
+        found = replace(before if sample.loss(before) < sample.loss(found) else found, tuned_on=sum(store.messages()))
     if lost_ham is not None:
         found = replace(found, cutoffs={**found.cutoffs, "spam": cutoff_by_cost(lost_ham)})
     elif ham_loss is not None:
