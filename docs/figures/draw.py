@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import LogisticRegression
 
 import suffit
-import suffit.figures
+from suffit import figures
 
 HERE = Path(__file__).resolve().parent
 BLUE, RED, GREY = "#2c6fbb", "#c44e52", "#555555"
@@ -109,21 +109,19 @@ def tuning() -> None:
     """What was tried and what was taken, and calibration before and after, for docs/tuning.md."""
     from sklearn.datasets import load_digits, load_wine
 
-    from suffit.explain.plots import plot_calibration, plot_selection
-
     X, y = load_wine(return_X_y=True)
     tied = suffit.GDA(tie="loo", shrinkage="loo").fit((X - X.mean(axis=0)) / X.std(axis=0), y)
     digits, of_digits = load_digits(return_X_y=True)
     smoothed = suffit.BernoulliNB(alpha="loo", binarize=7).fit(digits, of_digits)
     figure, (left, right) = plt.subplots(1, 2, figsize=(12.5, 4.3), layout="constrained", width_ratios=[1, 1.5])
-    plot_selection(smoothed.selection_, left).set_title("BernoulliNB(alpha='loo') on digits", fontsize=11)
-    plot_selection(tied.selection_, right).set_title("GDA(tie='loo', shrinkage='loo') on wine", fontsize=11)
+    figures.selection(smoothed, left).set_title("BernoulliNB(alpha='loo') on digits", fontsize=11)
+    figures.selection(tied, right).set_title("GDA(tie='loo', shrinkage='loo') on wine", fontsize=11)
     figure.savefig(HERE / "selection.png", dpi=110)
     plt.close(figure)
     figure, both = plt.subplots(1, 2, figsize=(11.5, 4.6), layout="constrained")
     for axes, method in zip(both, ("temperature", "isotonic"), strict=True):
-        found = suffit.GaussianNB(calibrate=method).fit(digits, of_digits).calibration_
-        plot_calibration(found, axes).set_title(f"GaussianNB(calibrate={method!r}) on digits", fontsize=11)
+        found = suffit.GaussianNB(calibrate=method).fit(digits, of_digits)
+        figures.calibration(found, axes).set_title(f"GaussianNB(calibrate={method!r}) on digits", fontsize=11)
     figure.savefig(HERE / "calibration.png", dpi=110)
     plt.close(figure)
 
@@ -151,7 +149,7 @@ def gaussians() -> None:
     each = [(name, (0.0, 0.0), cov) for name, cov in matrices.items()] + [(n, m, 1.0) for n, m in means.items()]
     figure, axes = plt.subplots(3, 5, figsize=(15, 9.2), layout="constrained")
     for ax, (name, mean, cov) in zip(axes.flat, each, strict=False):
-        suffit.figures.gaussian_contours(mean, cov, ax).set_title(name, fontsize=10)
+        figures.gaussian_contours(mean, cov, ax).set_title(name, fontsize=10)
     for ax in axes.flat[len(each) :]:
         ax.set_axis_off()
     figure.savefig(HERE / "gaussian-contours.png", dpi=80)
@@ -159,7 +157,7 @@ def gaussians() -> None:
     figure = plt.figure(figsize=(15, 9), layout="constrained")
     for i, (name, mean, cov) in enumerate(each):
         ax = figure.add_subplot(3, 5, i + 1, projection="3d")
-        suffit.figures.gaussian_surface(mean, cov, ax).set_title(name, fontsize=10)
+        figures.gaussian_surface(mean, cov, ax).set_title(name, fontsize=10)
         ax.set_zlabel("")  # that of one would lie over the next
     figure.savefig(HERE / "gaussian-surfaces.png", dpi=80)
     plt.close(figure)
@@ -173,12 +171,12 @@ def models() -> None:
     Z, w = suffit.simulate("own covariances", separation=1.5).sample(300, random_state=0)
     one, v = suffit.simulate("gaussian", columns=1).sample(200, random_state=0)
     qda, lda = suffit.QDA().fit(Z, w), suffit.LDA().fit(Z, w)
-    suffit.figures.boundary(suffit.QDA().fit(X, y), X, y, ["petal length", "petal width"], axes[0, 0])
-    suffit.figures.boundary(qda, Z, w, ax=axes[0, 1])
-    suffit.figures.densities(suffit.LDA().fit(one, v), one, row=5, ax=axes[0, 2])
-    suffit.figures.projection(suffit.LDA().fit(X, y), X, y, axes[1, 0])
-    suffit.figures.confusion(y, suffit.GaussianNB().fit(X, y).predict(X), ax=axes[1, 1])
-    suffit.figures.roc(w, {"QDA": qda.predict_proba(Z), "LDA": lda.predict_proba(Z)}, ax=axes[1, 2])
+    figures.boundary(suffit.QDA().fit(X, y), X, y, ["petal length", "petal width"], axes[0, 0])
+    figures.boundary(qda, Z, w, ax=axes[0, 1])
+    figures.densities(suffit.LDA().fit(one, v), one, row=5, ax=axes[0, 2])
+    figures.projection(suffit.LDA().fit(X, y), X, y, axes[1, 0])
+    figures.confusion(y, suffit.GaussianNB().fit(X, y).predict(X), ax=axes[1, 1])
+    figures.roc(w, {"QDA": qda.predict_proba(Z), "LDA": lda.predict_proba(Z)}, ax=axes[1, 2])
     figure.savefig(HERE / "models.png", dpi=80)
     plt.close(figure)
 
