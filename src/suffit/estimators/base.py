@@ -34,6 +34,7 @@ from ..data.arrays import Array, Cells, Matrix, shown
 from ..data.errors import InputError
 from ..data.frame import table_form
 from ..data.inputs import ClassesLike, LabelsLike, RandomState, TableLike, WeightsLike
+from ..data.printed import made_for
 from ..data.rows import Rows
 from ..data.settings import integer, number
 from ..data.validate import (
@@ -63,7 +64,7 @@ from .cross_validation import CrossValidation, cross_validated
 from .fitted import ClassPrior, Fitted, log_prior, next_state
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
     from sklearn.linear_model import LogisticRegression
 
     from ..families.tuning import Tuning
@@ -722,8 +723,14 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
             raise ValueError(f"why() takes one row, got {len(explanation.total)}; use explain(X).why(i)")
         return explanation.why(0, n)
 
-    def nomogram(self, X: TableLike | None = None, classes: ClassesLike = None, most: int = 12) -> Figure:
-        """Return a picture of what each column adds to the log-odds of two classes over its range (needs matplotlib).
+    def nomogram(
+        self,
+        X: TableLike | None = None,
+        classes: ClassesLike | Hashable = None,
+        most: int = 12,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw what each column adds to the log-odds of two classes over its range (needs matplotlib).
 
         Where what a column adds depends on others, these are at their typical values, and the picture says so.
 
@@ -731,31 +738,21 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features), optional
             The rows whose log-odds are looked at; by default rows drawn from the model.
-        classes : pair of labels, optional
-            By default the first two.
+        classes : pair of labels, or one label, optional
+            Two classes, by default the first two; or one class against all others.
         most : int, default 12
             The most columns, those that move the log-odds of the rows most.
+        ax : matplotlib axes, optional
+            Where to draw.
 
         Returns
         -------
-        matplotlib.figure.Figure
+        matplotlib axes
+
         """
-        from ..explain.nomogram import draws, picture
-        from ..explain.terms import explain_rows, pair_of
+        from ..figures.nomograms import nomogram
 
-        solution, labels = self._solved, self._model.classes
-        pair = labels[:2] if classes is None else classes
-        pair_of(pair, labels, "nomogram")
-        columns, owners = self._columns_of_model()
-        if not len(columns):
-            raise InputError("nomogram: the model has no columns; see schema_ for why they were dropped")
-        data = self._drawn_rows(draws(self.n_features_in_)) if X is None else self._read_X_known(X)
-
-        def explain(rows: Any) -> Explanation:
-            read = self._read_X_known(rows) if isinstance(rows, dict) else rows
-            return explain_rows(solution, read, pair, columns, owners, "dict")
-
-        return picture(explain, self._shown_rows(data), solution.scorer.additive, most)
+        return nomogram(self, X, classes, most, ax)
 
     def summary(
         self, X: TableLike | None = None, y: LabelsLike | None = None, sample_weight: WeightsLike = None
@@ -956,12 +953,14 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
     @property
     def calibration_(self) -> Calibration | None:
         """The calibration of the probabilities, and its effect on leave-one-out scores; None where there is none."""
-        return self._fitted.calibration
+        found = self._fitted.calibration
+        return None if found is None else made_for(found, self._table_form())
 
     @property
     def selection_(self) -> Selection | Tuning | None:
         """What was tried to choose a setting, with its loss, and what was taken; None where all are set by hand."""
-        return getattr(self._model.family.solvable(self._model.sums), "tuning", None)
+        found = getattr(self._model.family.solvable(self._model.sums), "tuning", None)
+        return None if found is None else made_for(found, self._table_form())
 
     # --- the state, which changes as a whole or not at all
 
