@@ -21,7 +21,7 @@ OURS = "this model"
 def how_good(scores: Scores, labels: Sequence[str]) -> str:
     """The share of right answers beside that of the most frequent class."""
     right, unsure, guess = scores.mean["accuracy"], scores.unsure["accuracy"], scores.guess
-    common = short(labels[int(scores.shares.argmax())], 40)
+    common = called(labels[int(scores.shares.argmax())])
     text = f"It finds the right class for {percent(right)} of the rows (± {100 * unsure:.1f})"
     alone = f"always answering {common} would be right for {percent(guess['accuracy'])}"
     gain = guess["log_loss"] - scores.mean["log_loss"]
@@ -33,6 +33,11 @@ def how_good(scores: Scores, labels: Sequence[str]) -> str:
     return f"{text}; {alone}. It makes {percent(fewer, 0)} fewer errors than that."
 
 
+def called(label: str) -> str:
+    """A class by its name, and by the word where its name is a number."""
+    return f"class {label}" if label.replace(".", "").lstrip("-").isdigit() else short(label, 40)
+
+
 def where_it_fails(scores: Scores, labels: Sequence[str], subsets: Sequence[Subset]) -> str:
     """The most frequent confusion, and the group with the most errors beyond its share."""
     errors = int(scores.wrong.sum())
@@ -42,14 +47,14 @@ def where_it_fails(scores: Scores, labels: Sequence[str], subsets: Sequence[Subs
     true, given = (int(k) for k in np.unravel_index(off.argmax(), off.shape))
     n = int(scores.confusion[true].sum())
     text = (
-        f"Most often it takes {short(labels[true], 40)} for {short(labels[given], 40)}: {count(off.max(), 'row')}, "
-        f"{percent(off.max() / n, 0)} of class {short(labels[true], 40)} and {percent(off.max() / errors, 0)} of all "
+        f"Most often it takes {called(labels[true])} for {called(labels[given])}: {count(off.max(), 'row')}, "
+        f"{percent(off.max() / n, 0)} of {called(labels[true])} and {percent(off.max() / errors, 0)} of all "
         "errors."
     )
     if subsets:
         worst, rate = subsets[0], errors / scores.n
         text += (
-            f" Errors are most frequent where {short(worst.column, 40)} {short(worst.what, 40)}: {percent(worst.rate, 0)} "
+            f" Errors gather where {short(worst.column, 40)} {short(worst.what, 40)}: {percent(worst.rate, 0)} "
             f"of {count(worst.rows, 'row')} are wrong, against {percent(rate, 0)} of all."
         )
     return text
@@ -69,7 +74,8 @@ def how_sure(scores: Scores) -> str:
             text += " With so few rows part of that is chance."
     share, right = scores.sure
     if share > 0:
-        text += f" Where it is at least {percent(SURE, 0)} sure ({percent(share, 0)} of the rows) it is right in {percent(right)}."
+        where = f"Where it is at least {percent(SURE, 0)} sure ({percent(share, 0)} of the rows)"
+        text += f" {where} it is right in {percent(right)}."
     return text
 
 
@@ -85,11 +91,13 @@ def what_matters(found: Importance) -> str:
         return "No single column is needed: what one says, others say too."
     first = needed[0]
     more = found.errors[first]
-    cost = f"; without it {percent(more)} more of the rows would be wrong" if more >= 0.001 else ""
-    rest = f" Then come {listed(needed[1:], 4)}." if len(needed) > 2 else f" Then comes {needed[1]}." if needed[1:] else ""
-    useless = [name for name in order if abs(found.loss.get(name, 1.0)) <= LITTLE]
-    idle = f" Nothing would be lost without {listed(useless, 4)}." if useless else ""
-    return f"{first} matters most{cost}.{rest}{idle}"
+    cost = f"; without it {100 * more:.1f} more rows in 100 would be misclassified" if more >= 0.003 else ""
+    rest = (
+        f" Then come {listed(needed[1:], 4)}." if len(needed) > 2 else f" Then comes {needed[1]}." if needed[1:] else ""
+    )
+    idle = [name for name in order if found.loss.get(name, 1.0) <= LITTLE]
+    spare = f" Little is lost where {listed(idle, 4)} {'is' if len(idle) == 1 else 'are'} missing." if idle else ""
+    return f"{first} matters most{cost}.{rest}{spare}"
 
 
 def beside_others(found: Comparison) -> str:
@@ -106,24 +114,33 @@ def beside_others(found: Comparison) -> str:
         return f"It has the lowest log-loss {all_of}, {lead} {order[1]} {losses}."
     if not apart:
         return f"{best} has the lowest log-loss {all_of}; this model is not clearly behind {losses}."
-    return f"{best} does clearly better {all_of}: its log-loss is lower {losses}. Consider it, where probabilities decide."
+    return (
+        f"{best} does clearly better {all_of}: its log-loss is lower {losses}. Consider it, where probabilities decide."
+    )
 
 
-def how_scored(how: str, n: int, total: int, learned: float) -> str:
+def how_scored(scores: Scores, total: int, learned: float) -> str:
     """Which rows the scores are of, and why they can be believed."""
+    n = scores.n
     which = f"{count(n)} of the {count(total, 'row')} (a sample with the classes at their shares)"
-    rows = f"all {count(n, 'row')}" if n == total else which
-    if how == LEAVE_ONE_OUT:
+    rows = f"the {count(n, 'row')}" if n == total else which
+    if scores.how == LEAVE_ONE_OUT:
+        why = "the model is said to have learned these rows"
+        if not scores.said:
+            why = "the model's sums are those of these rows, so it has learned them"
         return (
-            f"Scores are leave-one-out: the model's sums are those of these rows, so it has learned them, and each of "
-            f"{rows} is scored under the model without it. Settings that were chosen from the rows stay as they are."
+            f"Scores are leave-one-out: {why}, and each of {rows} is scored under the model without it. Settings that "
+            "were chosen from the rows stay as they are."
         )
-    if how == NEW:
+    if scores.how == NEW:
+        why = "the rows given here are said to be new"
+        if not scores.said:
+            sums = f"the model's sums ({count(learned, 'row')}) are not those of the rows given here"
+            why = f"{sums}, so these are taken as new"
         return (
-            f"Scores are held-out: the model's sums ({count(learned, 'row')}) are not those of the rows given here, so "
-            f"these are taken as new, {rows}. If the model has learned some of them, or copies, the scores flatter."
+            f"Scores are held-out: {why}, {rows}. If the model has learned some of them, or copies, the scores flatter."
         )
     return (
-        f"Scores are of five folds, of {rows}: rows cannot be taken out of this model's sums, so copies of it were fitted "
-        "to the other folds."
+        f"Scores are of five folds, of {rows}: rows cannot be taken out of this model's sums, so copies of it were "
+        "fitted to the other folds."
     )

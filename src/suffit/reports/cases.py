@@ -9,7 +9,7 @@ import numpy as np
 from ..estimators.base import GenerativeEstimator
 from ..explain.terms import Explanation
 from .rows import Given
-from .scores import Scores
+from .scores import Scores, without
 
 PAIRS, TERMS = 3, 7  # confusions that have examples, and things named of each row
 
@@ -47,8 +47,10 @@ def _case(
 ) -> Case:
     place = int(scores.places[at])
     labels = model.classes_.tolist()
-    explained: Explanation = model.explain(rows.some(np.array([place])), (labels[given], labels[true]))
+    one = np.array([place])
+    rest = without(model, rows, one, scores.how)
+    if len(rest.classes_) < len(labels):  # it was the only row of its class
+        rest = model
+    explained: Explanation = rest.explain(rows.some(one), (labels[given], labels[true]))
     terms = explained.terms(0, TERMS)
-    return Case(
-        place + 1, true, given, float(scores.P[at, given]), terms, float(explained.total[0]), pair_rows
-    )
+    return Case(place + 1, true, given, float(scores.P[at, given]), terms, float(explained.total[0]), pair_rows)

@@ -13,11 +13,12 @@ from ..data.frame import Frame
 from ..estimators.base import GenerativeEstimator
 from ..estimators.tables import GenerativeClassifier
 from ..tables.schema import DROPPED
-from .html import Html, count, listed, percent, short, tag
+from .html import Html, count, listed, number, percent, short, tag
 from .rows import Given
 
 BARS, HEIGHT = 24, 28  # of a small histogram: how many, and how high
 MOST_BARS = 12  # categories in it
+MOSTLY = 0.5  # share of rows whose values differ, from which on they are not counted
 MANY_MISSING = 0.5  # share of a column
 FEW_OF_CLASS = 10
 RARE = 0.05  # share of a class
@@ -46,7 +47,7 @@ def described(name: str, column: Column) -> Described:
             return Described(name, kind, missing, 0, "none", None)
         low, middle, high = np.quantile(x, [0.0, 0.5, 1.0]).tolist()
         counts = np.histogram(x, BARS)[0].astype(float) if low < high else np.array([float(len(x))])
-        words = f"{low:.4g} … {high:.4g}, median {middle:.4g}"
+        words = f"{number(low)} … {number(high)}, median {number(middle)}"
         return Described(name, kind, missing, len(np.unique(x)), words, histogram(counts))
     try:
         values, codes = column.categories()
@@ -57,8 +58,11 @@ def described(name: str, column: Column) -> Described:
     total = max(counts.sum(), 1.0)
     top = [f"{short(values[k], 28)} ({percent(counts[k] / total, 0)})" for k in order[:3].tolist() if counts[k]]
     n = int((counts > 0).sum())
-    picture = histogram(counts[order[:MOST_BARS]]) if 0 < n < total / 2 else None
-    return Described(name, kind, missing, n, ", ".join(top) + (" …" if n > 3 else ""), picture)
+    if n > MOSTLY * total:
+        example = f"{count(n)} different, such as {short(values[order[0]], 40)}"
+        return Described(name, kind, missing, n, example, None)
+    picture = histogram(counts[order[:MOST_BARS]]) if n else None
+    return Described(name, kind, missing, n, ", ".join(top) + (f" and {n - 3} more" if n > 3 else ""), picture)
 
 
 def histogram(counts: Array) -> Html:
@@ -78,7 +82,9 @@ def histogram(counts: Array) -> Html:
 # --- what is odd
 
 
-def quality_notes(model: GenerativeEstimator, rows: Given, found: Sequence[Described], said: Sequence[str]) -> list[str]:
+def quality_notes(
+    model: GenerativeEstimator, rows: Given, found: Sequence[Described], said: Sequence[str]
+) -> list[str]:
     """What whoever uses the model should know of the data, in sentences."""
     notes = []
     if rows.unlabelled:
@@ -118,8 +124,8 @@ def _of_classes(model: GenerativeEstimator, rows: Given) -> list[str]:
     share = counts.max() / max(counts.sum(), 1)
     if len(labels) > 1 and share > 1 - RARE:
         notes.append(
-            f"{percent(share)} of the rows are of class {labels[int(counts.argmax())]}: accuracy says little here; look "
-            "at the share of each class that is found."
+            f"{percent(share)} of the rows are of class {labels[int(counts.argmax())]}: accuracy says little here; "
+            "look at the share of each class that is found."
         )
     return notes
 

@@ -1,8 +1,8 @@
 """HTML that is made of tags, so that no text gets into a page unescaped.
 
-Every text is escaped where it becomes the content or an attribute of a tag; only what :func:`tag` has made is not escaped
-again.  So there is no place where escaping could be forgotten, which a template has wherever it is not switched on, and
-no library is needed for it.
+Every text is escaped where it becomes the content or an attribute of a tag; only what :func:`tag` has made is not
+escaped again.  So there is no place where escaping could be forgotten, as a template has wherever it is not switched
+on, and no library is needed for it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,10 @@ NARROW = "\u00a0"  # before a unit: no line ends here
 
 class Html(str):
     """Text that is HTML already."""
+
+
+class Cell(Html):
+    """A cell of a table with attributes of its own."""
 
 
 Child = str | None
@@ -52,15 +56,23 @@ def table(caption: str, head: Sequence[Child], rows: Sequence[Sequence[Child]], 
 
     Columns whose cells are numbers stand at the right.
     """
-    right = [all(_is_number(row[j]) for row in rows) and bool(rows) for j in range(len(head))]
+    right = [j > 0 and bool(rows) and all(_is_number(row[j]) for row in rows) for j in range(len(head))]
     heads = [tag("th", h, scope="col", class_="number" if r else None) for h, r in zip(head, right, strict=True)]
     lines = []
     for row in rows:
-        first = tag("th", row[0], scope="row", class_="number" if right[0] else None)
-        rest = [tag("td", c, class_="number" if r else None) for c, r in zip(row[1:], right[1:], strict=True)]
+        first = tag("th", row[0], scope="row")
+        rest = [
+            c if isinstance(c, Cell) else tag("td", c, class_="number" if r else None)
+            for c, r in zip(row[1:], right[1:], strict=True)
+        ]
         lines.append(tag("tr", first, *rest))
     made = tag("table", tag("caption", caption), tag("thead", tag("tr", *heads)), tag("tbody", *lines), class_=kind)
     return tag("div", made, class_="scroll", tabindex="0", role="region", aria_label=caption)
+
+
+def cell(*children: Child, **attributes: Child) -> Cell:
+    """A cell that is not like the others of its column."""
+    return Cell(tag("td", *children, **attributes))
 
 
 def _is_number(cell: Child) -> bool:
@@ -89,6 +101,11 @@ def short(value: object, longest: int = LONGEST) -> str:
 def percent(share: float, digits: int = 1) -> str:
     """``80.4 %``."""
     return f"{100 * share:.{digits}f}{NARROW}%"
+
+
+def number(x: float) -> str:
+    """``37``, ``0.042``, ``1,490,400``."""
+    return f"{x:,.0f}" if 1e3 <= abs(x) < 1e12 else f"{x:.4g}"
 
 
 def count(n: float, what: str = "") -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..comparison.models import default_models
 from ..comparison.matrix import TableMatrix, all_numbers
+from ..comparison.models import default_models
 from ..comparison.result import Comparison
 from ..comparison.rows import at_most
 from ..comparison.study import compare
@@ -24,7 +24,7 @@ from .answer import OURS
 from .cases import Case, cases_of
 from .columns import Described, described, quality_notes
 from .importance import Importance, importance
-from .rows import Given, as_table, read_rows, readable_form, were_learned
+from .rows import Given, as_table, read_rows, readable_form
 from .scores import Scores, scores_of
 from .subsets import Subset, worst_subsets
 
@@ -66,10 +66,9 @@ def material(
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         rows = read_rows(model, X, y)
-        known = were_learned(model, rows) if learned is None else learned
         step("reading the rows")
         decides = len(model.classes_) > 1
-        scores = scores_of(model, rows, known, most, seed) if decides else None
+        scores = scores_of(model, rows, learned, most, seed) if decides else None
         step("scores")
     remarks = dict.fromkeys(str(w.message) for w in said if issubclass(w.category, DataWarning))
     with warnings.catch_warnings():
@@ -80,7 +79,7 @@ def material(
         matters = None if scores is None else importance(model, rows, scores)
         step("which columns matter")
         subsets, cases = ([], []) if scores is None else _failures(model, rows, scores, matters)
-        tested = _assumptions(rows, seed)
+        tested = _assumptions(model, rows, seed)
         step("errors and assumptions")
         why = _not_compared(model, rows, compared)
         found = why or _compared(model, rows, seed, step)
@@ -99,13 +98,16 @@ def _failures(
     return found, cases_of(model, rows, scores)
 
 
-def _assumptions(rows: Given, seed: int) -> Assumptions | str:
+def _assumptions(model: GenerativeEstimator, rows: Given, seed: int) -> Assumptions | str:
     """The tests on some of the rows, or why there are none."""
     if rows.frame is None:
         return "They are tests of columns of numbers, of which there are none here."
     places = rows.known[at_most(rows.codes[rows.known], MOST_TESTED, np.random.default_rng(seed))]
     try:
-        return check_assumptions(as_table(rows.frame.rows(places), readable_form(rows.frame)), rows.labels[places])
+        frame = rows.frame.rows(places)
+        used = model.schema_.used if isinstance(model, GenerativeClassifier) else frame.names
+        columns = {name: frame.columns[name] for name in used if name in frame.columns}
+        return check_assumptions(as_table(replace(frame, columns=columns), readable_form(frame)), rows.labels[places])
     except (InputError, ValueError, TypeError) as error:
         return f"Not tested: {error}."
 
@@ -159,5 +161,3 @@ def _compared(model: GenerativeEstimator, rows: Given, seed: int, step: Steps) -
 def steps_of(compared: bool) -> int:
     """How many steps there are at most."""
     return STAGES + (len(default_models()) + 1 if compared else 0)
-
-

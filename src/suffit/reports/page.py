@@ -11,13 +11,18 @@ import numpy as np
 
 from .. import __version__
 from ..comparison.result import Comparison
-from . import sections
+from . import about_columns, about_data, about_model, about_scores
 from .answer import OURS, beside_others, how_good, how_scored, how_sure, what_matters, where_it_fails
 from .html import Html, count, joined, percent, short, tag
 from .material import Material
-from .scores import LEAVE_ONE_OUT, NEW, Scores
+from .scores import LEAVE_ONE_OUT, NEW, REFITTED, Scores
 
 RULES = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"  # nothing is fetched and nothing is run
+SCORED = {
+    LEAVE_ONE_OUT: "scored leave-one-out",
+    NEW: "scored on rows it has not learned",
+    REFITTED: "scored in five folds",
+}
 WORDS = {
     "Leave-one-out": "each row is scored by the model without that row, which is exact for models that are sums.",
     "Held-out": "the rows that are scored were not learned.",
@@ -32,7 +37,7 @@ WORDS = {
 def answers(m: Material) -> list[tuple[str, str]]:
     """What the page begins with: a heading of one or two words, and sentences."""
     if m.scores is None:
-        return [("How good", sections.NOTHING_TO_DECIDE)]
+        return [("How good", about_scores.NOTHING_TO_DECIDE)]
     found = [
         ("How good", how_good(m.scores, m.labels)),
         ("Where it fails", where_it_fails(m.scores, m.labels, m.subsets)),
@@ -48,14 +53,14 @@ def answers(m: Material) -> list[tuple[str, str]]:
 def page(m: Material, title: str, target: str, code: Sequence[tuple[str, str]]) -> Html:
     """The whole document."""
     parts = [
-        ("data", "The data", sections.data(m)),
-        ("scores", "How good it is", sections.scores(m)),
-        ("fails", "Where it fails", sections.failures(m)),
-        ("sure", "How sure it is", sections.calibration(m)),
-        ("matters", "Which columns matter", sections.matters(m)),
-        ("pictures", "What the model sees", sections.pictures(m)),
-        ("assumptions", "What the model assumes", sections.assumptions(m)),
-        ("others", "Generative against discriminative", sections.compared(m)),
+        ("data", "The data", about_data.data(m)),
+        ("scores", "How good it is", about_scores.scores(m)),
+        ("fails", "Where it fails", about_scores.failures(m)),
+        ("sure", "How sure it is", about_scores.calibration(m)),
+        ("matters", "Which columns matter", about_columns.matters(m)),
+        ("pictures", "What the model sees", about_columns.pictures(m)),
+        ("assumptions", "What the model assumes", about_model.assumptions(m)),
+        ("others", "Generative against discriminative", about_model.compared(m)),
         ("code", "How to make this report again", _code(code)),
         ("words", "Words used here", _words()),
     ]
@@ -84,11 +89,9 @@ def page(m: Material, title: str, target: str, code: Sequence[tuple[str, str]]) 
 
 def _subtitle(m: Material, target: str) -> str:
     name = type(m.model).__name__
-    about = f"predicts {short(target, 60)}" if target else f"predicts one of {count(len(m.labels), 'class')}".replace("classs", "classes")
+    about = f"predicts {short(target, 60)}" if target else f"predicts one of {len(m.labels)} classes"
     learned = f"learned from {count(float(m.model.class_count_.sum()), 'row')}"
-    how = "" if m.scores is None else {LEAVE_ONE_OUT: "scored leave-one-out", NEW: "scored on rows it has not learned"}.get(
-        m.scores.how, "scored in five folds"
-    )
+    how = "" if m.scores is None else SCORED[m.scores.how]
     return ", ".join(text for text in (f"A {name} that {about}", learned, how) if text) + "."
 
 
@@ -97,7 +100,7 @@ def _answer(m: Material) -> Html:
     made = tag("section", tag("dl", *lines), class_="answer", aria_label="The answer")
     if m.scores is None:
         return made
-    how = how_scored(m.scores.how, m.scores.n, m.rows.n, float(m.model.class_count_.sum()))
+    how = how_scored(m.scores, m.rows.n, float(m.model.class_count_.sum()))
     return joined([made, _tiles(m.scores), tag("p", how, class_="note")])
 
 
@@ -127,6 +130,6 @@ def _words() -> Html:
 def _made() -> str:
     day = date.today()
     return (
-        f"Made by suffit {__version__} (Python {python_version()}) on {day.day} {day:%B %Y}. This page stands alone: it "
-        "fetches nothing and runs nothing."
+        f"Made by suffit {__version__} (Python {python_version()}) on {day.day} {day:%B %Y}. It stands alone: "
+        "nothing is fetched, and nothing is run."
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..comparison.pictures import curve, losses
+from ..comparison.pictures import losses
 from ..comparison.result import Comparison
 from ..data.frame import Frame
 from ..estimators.base import GenerativeEstimator
@@ -20,14 +20,14 @@ from ..figures import boundary, densities, projection
 from ..figures.style import _pyplot, bare
 from ..posterior.calibrate import Reliability
 from .html import Html, tag
-from .rows import Given
+from .rows import Given, as_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_POINTS = 900  # rows drawn
 MOST_CLASSES = 10  # that can be told apart in a picture
-WIDE, NARROW = (7.2, 4.2), (5.2, 4.2)  # inches
+SIZE = (5.6, 4.0)  # inches
 NEEDS = "Figures need matplotlib, which is not installed here: pip install 'suffit[plot]', and make the report again."
 INK = ("#000000", "#262626", "#333333")
 FAINT = ("#bbbbbb", "#777777", "#b0b0b0")
@@ -43,7 +43,7 @@ STYLE = {
 }
 
 
-def drawn(draw: Callable[[Axes], Any], title: str, words: str, size: tuple[float, float] = WIDE) -> Html:
+def drawn(draw: Callable[[Axes], Any], title: str, words: str, size: tuple[float, float] = SIZE) -> Html:
     """A figure with what it shows: in words under it, and as its name for those who do not see it."""
     try:
         svg = _svg(draw, size, title)
@@ -115,7 +115,7 @@ def reliability_picture(found: Reliability, error: float) -> Html:
         "Rows with about the same probability are one point, as large as there are many; on the dotted line "
         f"probabilities are what they say. On average a row is {error:.3f} away from it."
     )
-    return drawn(draw, "How sure, and how often right", words, NARROW)
+    return drawn(draw, "How sure, and how often right", words)
 
 
 def boundary_picture(model: GenerativeEstimator, frame: Frame, labels: Any, pair: Sequence[str]) -> Html:
@@ -124,7 +124,7 @@ def boundary_picture(model: GenerativeEstimator, frame: Frame, labels: Any, pair
         f"The class that is most probable by {pair[0]} and {pair[1]} alone (all other columns are integrated out), "
         "lines where its probability changes, and some of the rows."
     )
-    table = _of(frame)
+    table = as_table(frame)
     return drawn(
         lambda ax: boundary(model, table, labels, list(pair), ax=ax, ellipses=False), "Where classes meet", words
     )
@@ -133,7 +133,7 @@ def boundary_picture(model: GenerativeEstimator, frame: Frame, labels: Any, pair
 def densities_picture(model: GenerativeEstimator, frame: Frame, column: str) -> Html:
     """One column in every class."""
     words = f"How {column} is distributed in each class under the model, times the class share; dashed, what follows."
-    table = _of(frame)
+    table = as_table(frame)
     return drawn(lambda ax: densities(model, table, column, ax=ax), f"Values of {column} by class", words)
 
 
@@ -146,28 +146,9 @@ def projection_picture(model: LinearDiscriminantAnalysis, X: Any, labels: Any) -
 def comparison_picture(found: Comparison) -> Html:
     """The log-loss of every model."""
     words = "Lower is better; a bar is two standard errors to either side."
-    return drawn(lambda ax: losses(found, ax), "Log-loss of every model", words, (7.2, 3.4))
-
-
-def curves_picture(found: Comparison) -> Html | None:
-    """The error against the number of rows learned."""
-    if found.curves is None:
-        return None
-    curves = found.curves
-
-    def draw(ax: Axes) -> None:
-        curve(curves, ax, log=True)
-        ax.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
-
-    return drawn(draw, "Error against rows learned", "The band is one standard error.")
+    return drawn(lambda ax: losses(found, ax), "Log-loss of every model", words, (7.0, 3.2))
 
 
 def some_drawn(rows: Given, places: Any) -> Any:
     """So many of the rows scored as a picture can show."""
     return np.sort(np.random.default_rng(0).permutation(places)[:MOST_POINTS])
-
-
-def _of(frame: Frame) -> Any:
-    from .rows import as_table
-
-    return as_table(frame)

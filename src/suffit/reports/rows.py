@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..comparison.rows import Places, at_most
-from ..data.arrays import Cells, Codes, is_sparse
+from ..data.arrays import Cells, Codes, Csr, is_sparse
 from ..data.column import ArrayColumn, as_objects
 from ..data.errors import InputError
 from ..data.frame import Frame, Template, form_to_read, read_frame
@@ -75,9 +74,9 @@ def readable_form(frame: Frame) -> str:
 def read_rows(model: GenerativeEstimator, X: TableLike, y: LabelsLike) -> Given:
     """Rows and labels as the model knows them; rows without a label are not among them."""
     texts = read_texts(X) if isinstance(model, TextNB) else None
-    sparse = cast(Any, X).tocsr() if is_sparse(X) else None
+    sparse: Csr | None = cast(Any, X).tocsr() if is_sparse(X) else None
     frame = None if texts is not None or sparse is not None else read_frame(X)
-    n = len(texts) if texts is not None else frame.n_rows if frame is not None else sparse.shape[0]
+    n = frame.n_rows if frame is not None else cast(Csr | Texts, sparse if texts is None else texts).shape[0]
     labels, kept = _labels(y)
     if len(kept) != n:
         raise ValueError(f"report: X has {n} rows and y {len(kept)} labels; they must match")
@@ -104,14 +103,14 @@ def _labels(y: LabelsLike) -> tuple[Cells, NDArray[np.bool_]]:
     given = cast(Any, y)
     if y is None or isinstance(y, str) or not hasattr(y, "__len__"):
         raise ValueError("report: y must hold a label for each row")
-    ways = ("to_pylist", "to_list", "tolist")
-    values: list[Hashable] = next((getattr(given, way)() for way in ways if hasattr(given, way)), None) or list(given)
-    kept = ~ArrayColumn(as_objects(cast(list[object], values))).missing()
+    way = next((way for way in ("to_pylist", "to_list", "tolist") if hasattr(given, way)), None)
+    values: list[object] = list(given) if way is None else getattr(given, way)()
+    kept = ~ArrayColumn(as_objects(values)).missing()
     if not kept.any():
         raise InputError("report: every label is missing; at least one row needs a label")
     if kept.all():
-        return read_labels(cast(LabelsLike, values if hasattr(given, "to_pylist") else y), "report"), kept
-    return read_labels([value for value, k in zip(values, kept, strict=True) if k], "report"), kept
+        return read_labels(cast(LabelsLike, values) if way == "to_pylist" else y, "report"), kept
+    return read_labels(cast(LabelsLike, [value for value, k in zip(values, kept, strict=True) if k]), "report"), kept
 
 
 def were_learned(model: GenerativeEstimator, rows: Given) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,7 +16,7 @@ from ..data.arrays import Array, Codes
 from ..data.errors import InputError
 from ..estimators.base import GenerativeEstimator
 from ..posterior.calibrate import SMALLEST, Reliability, reliability
-from .rows import Given
+from .rows import Given, were_learned
 
 MOST_SCORED = 10_000  # rows
 FOLDS = 5  # where rows cannot be taken out of the sums
@@ -31,6 +32,7 @@ class Scores:
     places: Places  # of the rows scored, among those given
     P: Array  # (n, K)
     codes: Codes  # (n,)
+    said: bool = False  # whether somebody has said that the rows were learned, or new; else the sums tell
 
     @property
     def n(self) -> int:
@@ -98,17 +100,33 @@ class Scores:
         return float(here.mean()), float(1 - self.wrong[here].mean()) if here.any() else float("nan")
 
 
-def scores_of(model: GenerativeEstimator, rows: Given, learned: bool, most: int, seed: int) -> Scores:
-    """The scores of a model that has learned these rows, or has not."""
-    places = rows.sampled(most, seed)
-    codes = rows.codes[places]
-    X = rows.some(places)
-    if not learned:
-        return Scores(NEW, places, np.asarray(model.predict_proba(X)), codes)
+def scores_of(model: GenerativeEstimator, rows: Given, learned: bool | None, most: int, seed: int) -> Scores:
+    """The scores of a model that has learned these rows, or has not; None: its sums tell."""
+    places, said = rows.sampled(most, seed), learned is not None
+    codes, X = rows.codes[places], rows.some(places)
+    if not (were_learned(model, rows) if learned is None else learned):
+        return Scores(NEW, places, np.asarray(model.predict_proba(X)), codes, said)
     try:
-        return Scores(LEAVE_ONE_OUT, places, np.asarray(model.loo_predict_proba(X, rows.labels[places])), codes)
+        return Scores(LEAVE_ONE_OUT, places, np.asarray(model.loo_predict_proba(X, rows.labels[places])), codes, said)
     except InputError:  # whatever made the sums, rows cannot be taken out of them
-        return Scores(REFITTED, places, _refitted(model, rows, places, seed), codes)
+        return Scores(REFITTED, places, _refitted(model, rows, places, seed), codes, said)
+
+
+def without(model: GenerativeEstimator, rows: Given, places: Places, how: str) -> GenerativeEstimator:
+    """The model as if it had never learned some of the rows; itself where it has not, or where they cannot go."""
+    if how != LEAVE_ONE_OUT:
+        return model
+    try:
+        return copy.copy(model).forget(rows.some(places), rows.labels[places])
+    except InputError:  # no row would be left, say
+        return model
+
+
+def posterior(model: GenerativeEstimator, X: object, classes: tuple[object, ...]) -> Array:
+    """p(c | x) of all classes, 0 for those that the model does not know (any more)."""
+    P = np.asarray(model.predict_proba(X))  # type: ignore[arg-type]
+    known = np.array([classes.index(label) for label in model._model.classes], np.int32)
+    return padded(P, known, len(classes))
 
 
 def _refitted(model: GenerativeEstimator, rows: Given, places: Places, seed: int) -> Array:

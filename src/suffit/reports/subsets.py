@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from scipy.stats import norm
 from ..data.arrays import Array
 from ..data.column import BOOLEAN, INTEGER, NUMBER, Column
 from ..data.frame import Frame
+from .html import number
 
 FEWEST, LEAST_SHARE = 20, 0.01  # rows of a group: a number, and a share of all
 MOST_VALUES = 40  # the most frequent categories of a column are looked at
@@ -84,13 +86,18 @@ def _ranges(x: Array) -> Iterator[tuple[str, Mask]]:
     distinct = np.unique(x[np.isfinite(x)])
     if len(distinct) <= FEW_NUMBERS:
         for value in distinct.tolist():
-            yield f"= {value:g}", x == value
+            yield f"= {number(value)}", x == value
         return
     edges = np.unique(np.quantile(x[np.isfinite(x)], [0.25, 0.5, 0.75]))
     bounds = [-np.inf, *edges.tolist(), np.inf]
-    for low, high in zip(bounds[:-1], bounds[1:], strict=True):
-        words = f"> {low:.4g}" if high == np.inf else f"≤ {high:.4g}" if low == -np.inf else f"{low:.4g} … {high:.4g}"
-        yield words, (x > low) & (x <= high)
+    for low, high in pairwise(bounds):
+        yield _between(low, high), (x > low) & (x <= high)
+
+
+def _between(low: float, high: float) -> str:
+    if high == np.inf:
+        return f"> {number(low)}"
+    return f"≤ {number(high)}" if low == -np.inf else f"> {number(low)} and ≤ {number(high)}"
 
 
 def is_numeric(column: Column) -> bool:
