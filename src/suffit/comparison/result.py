@@ -11,13 +11,12 @@ import numpy as np
 
 from ..data.arrays import Array, Cells
 from ..data.frame import Template
+from .crossings import Crossing, crossing
 from .scores import SCORES
-from .verdict import verdict
+from .verdict import OURS, RIVAL, verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-HEADS = ("accuracy", "log-loss", "Brier score", "calibration error", "ROC AUC")
 
 
 @dataclass(frozen=True)
@@ -51,14 +50,17 @@ class Curves:
     errors: Mapping[str, Array]  # (repeats, len(at)); NaN where a model could not be fitted
     losses: Mapping[str, Array]
 
-    def mean(self, name: str) -> Array:
-        """The mean error of a model.  # → (len(at),)"""
-        return np.asarray(np.mean(self.errors[name], axis=0))
+    def mean(self, name: str, score: str = "error") -> Array:
+        """The mean error (or log-loss) of a model.  # → (len(at),)"""
+        return np.asarray(np.mean(self._of(score)[name], axis=0))
 
-    def standard_error(self, name: str) -> Array:
+    def standard_error(self, name: str, score: str = "error") -> Array:
         """Of these means.  # → (len(at),)"""
-        e = self.errors[name]
+        e = self._of(score)[name]
         return np.asarray(np.std(e, axis=0, ddof=1) / len(e) ** 0.5)
+
+    def _of(self, score: str) -> Mapping[str, Array]:
+        return self.errors if score == "error" else self.losses
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,9 @@ class Comparison:
         The models that saw a table whose missing values had been filled.
     form : str
         The kind of table that data frames are made as.
+    crossings : tuple
+        Where the learning curves of generative models and of logistic regression change places: ``first`` is ahead up
+        to about ``rows``, ``then`` beyond.
     verdict : str
         What came out, in words.
 
@@ -110,6 +115,15 @@ class Comparison:
     def verdict(self) -> str:
         """What came out, in words."""
         return verdict({n: (h.mean, h.standard_error) for n, h in self.held.items()}, self.curves, self.filled)
+
+    @cached_property
+    def crossings(self) -> tuple[Crossing, ...]:
+        """Where the learning curves of generative models and of logistic regression change places."""
+        curves = self.curves
+        if curves is None or RIVAL not in curves.errors:
+            return ()
+        met = [crossing(curves, name, RIVAL) for name in OURS if name in curves.errors]
+        return tuple(c for c in met if c is not None)
 
     @property
     def confusion(self) -> dict[str, Any]:
@@ -143,14 +157,14 @@ class Comparison:
         return Template(self.form, {}).make(columns)
 
     def plot(self) -> Figure:
-        """Return a figure: log-loss and error of every model, learning curves and robustness.
+        """Return a figure: log-loss of every model, learning curves and robustness, as ``suffit.figures`` draws each.
 
         Returns
         -------
         matplotlib figure
 
         """
-        from .pictures import overview
+        from ..figures.comparisons import overview
 
         return overview(self)
 
@@ -171,7 +185,7 @@ class Comparison:
         return lines
 
     def __repr__(self) -> str:
-        lines = [["", *HEADS, "fit"], *self.lines()]
+        lines = [["", *SCORES.values(), "fit"], *self.lines()]
         widths = [max(len(line[j]) for line in lines) for j in range(len(lines[0]))]
         table = [
             [c.rjust(w) if j else c.ljust(w) for j, (c, w) in enumerate(zip(line, widths, strict=True))]
@@ -183,7 +197,7 @@ class Comparison:
     def _repr_html_(self) -> str:
         from html import escape
 
-        head = "".join(f"<th>{escape(h)}</th>" for h in ("", *HEADS, "fit"))
+        head = "".join(f"<th>{escape(h)}</th>" for h in ("", *SCORES.values(), "fit"))
         body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in line) + "</tr>" for line in self.lines())
         note = "<p>* saw a table whose missing values had been filled</p>" if self.filled else ""
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}<p>{escape(self.verdict)}</p>"

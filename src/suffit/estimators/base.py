@@ -63,7 +63,7 @@ from .cross_validation import CrossValidation, cross_validated
 from .fitted import ClassPrior, Fitted, log_prior, next_state
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
     from sklearn.linear_model import LogisticRegression
 
     from ..families.tuning import Tuning
@@ -746,8 +746,14 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
             raise ValueError(f"why() takes one row, got {len(explanation.total)}; use explain(X).why(i)")
         return explanation.why(0, n)
 
-    def nomogram(self, X: TableLike | None = None, classes: ClassesLike = None, most: int = 12) -> Figure:
-        """Return a picture of what each column adds to the log-odds of two classes over its range (needs matplotlib).
+    def nomogram(
+        self,
+        X: TableLike | None = None,
+        classes: ClassesLike | Hashable = None,
+        most: int = 12,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw what each column adds to the log-odds of two classes over its range (needs matplotlib).
 
         Where what a column adds depends on others, these are at their typical values, and the picture says so.
 
@@ -755,32 +761,21 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features), optional
             The rows whose log-odds are looked at; by default rows drawn from the model.
-        classes : pair of labels, optional
-            By default the first two.
+        classes : pair of labels, or one label, optional
+            Two classes, by default the first two; or one class against all others.
         most : int, default 12
             The most columns, those that move the log-odds of the rows most.
+        ax : matplotlib axes, optional
+            Where to draw.
 
         Returns
         -------
-        matplotlib.figure.Figure
+        matplotlib axes
 
         """
-        from ..explain.nomogram import draws, picture
-        from ..explain.terms import explain_rows, pair_of
+        from ..figures.nomograms import nomogram
 
-        solution, labels = self._solved, self._model.classes
-        pair = labels[:2] if classes is None else classes
-        pair_of(pair, labels, "nomogram")
-        columns, owners = self._columns_of_model()
-        if not len(columns):
-            raise InputError("nomogram: the model has no columns; see schema_ for why they were dropped")
-        data = self._drawn_rows(draws(self.n_features_in_)) if X is None else self._read_X_known(X)
-
-        def explain(rows: Any) -> Explanation:
-            read = self._read_X_known(rows) if isinstance(rows, dict) else rows
-            return explain_rows(solution, read, pair, columns, owners, "dict")
-
-        return picture(explain, self._shown_rows(data), solution.scorer.additive, most)
+        return nomogram(self, X, classes, most, ax)
 
     def summary(
         self, X: TableLike | None = None, y: LabelsLike | None = None, sample_weight: WeightsLike = None
