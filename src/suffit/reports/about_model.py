@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..comparison.result import HEADS, Comparison
+from ..comparison.result import Comparison
+from ..comparison.scores import SCORES
 from ..estimators.tables import GenerativeClassifier
 from ..explain.assumptions import Assumptions
 from .answer import OURS
@@ -19,7 +20,7 @@ def assumptions(m: Material) -> Html:
             tag(
                 "p",
                 "The family of every column was chosen from its values (above), so that no column has to be normal. "
-                "What follows says how far a plain Gaussian model would be wrong, and where columns depend on each other.",
+                "What follows says how wrong a plain Gaussian model would be, and where columns depend on each other.",
             )
         )
         pool = m.model._pool_in_words()
@@ -55,6 +56,6 @@ def compared(m: Material) -> Html:
     filled = "* saw a table whose missing values had been filled." if found.filled else None
     verdict = [tag("p", f"{line[0].upper()}{line[1:]}") for line in found.verdict.split("\n")]
     return joined([
-        tag("p", intro), *verdict, table("Models side by side (± standard error)", ["model", *HEADS, "fit"], rows),
+        tag("p", intro), *verdict, table("Models side by side (± standard error)", ["model", *SCORES.values(), "fit"], rows),
         tag("p", filled, class_="note") if filled else None, comparison_picture(found),
     ])  # fmt: skip

@@ -128,7 +128,7 @@ def calibration(m: Material) -> Html:
     words = (
         "" if own is None else f"The model is calibrated ({own.method}); what that does: {own!r}".replace("\n", "; ")
     )
-    picture = reliability_picture(found, s.mean["calibration_error"])
+    picture = reliability_picture(s)
     return joined([tag("p", words) if words else None, tag("div", picture, numbers, class_="pair")])
 
 

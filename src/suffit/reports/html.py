@@ -46,9 +46,13 @@ def joined(children: Iterable[Child]) -> Html:
 
 
 def _escaped(text: str) -> str:
-    """Escaped, without what is no character of HTML."""
+    return escape(readable(text))
+
+
+def readable(text: str) -> str:
+    """The same text without what is no character of HTML."""
     known = text.encode("utf-8", "replace").decode("utf-8")
-    return escape("".join(c if c >= " " or c in "\n\t" else "\ufffd" for c in known))
+    return "".join(c if c >= " " or c in "\n\t" else "\ufffd" for c in known)
 
 
 def table(caption: str, head: Sequence[Child], rows: Sequence[Sequence[Child]], kind: str = "") -> Html:

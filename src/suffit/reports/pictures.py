@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..comparison.pictures import losses
 from ..comparison.result import Comparison
 from ..data.frame import Frame
 from ..estimators.base import GenerativeEstimator
 from ..estimators.lda import LinearDiscriminantAnalysis
-from ..figures import boundary, densities, projection
-from ..figures.style import _pyplot, bare
-from ..posterior.calibrate import Reliability
-from .html import Html, tag
+from ..figures import boundary, densities, projection, reliability, scores
+from ..figures.style import pyplot
+from .html import Html, readable, tag
 from .rows import Given, as_table
+from .scores import Scores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +55,7 @@ def drawn(draw: Callable[[Axes], Any], title: str, words: str, size: tuple[float
 
 def _svg(draw: Callable[[Axes], Any], size: tuple[float, float], title: str) -> Html:
     """What is drawn, as an element of the page."""
-    plt = _pyplot()
+    plt = pyplot()
     with plt.rc_context({**STYLE, "svg.hashsalt": title}), _silent():
         figure, ax = plt.subplots(figsize=size, layout="constrained")
         try:
@@ -78,7 +77,7 @@ def _silent() -> Iterator[None]:
 
 def _in_page(svg: str, title: str, place: str) -> str:
     """Without what is for files, with names of its own, and in colours that follow the page."""
-    inside = svg[svg.index("<svg") :]
+    inside = readable(svg[svg.index("<svg") :])
     inside = re.sub(r"<metadata>.*?</metadata>", "", inside, flags=re.S)
     inside = re.sub(r"<!--.*?-->", "", inside, flags=re.S)
     inside = re.sub(r' (?:width|height)="[\d.]+pt"', "", inside, count=2)
@@ -96,26 +95,15 @@ def _in_page(svg: str, title: str, place: str) -> str:
 # --- what is drawn
 
 
-def reliability_picture(found: Reliability, error: float) -> Html:
+def reliability_picture(found: Scores) -> Html:
     """How often right, beside how sure."""
-
-    def draw(ax: Axes) -> None:
-        ax.plot([0, 1], [0, 1], color="#777777", lw=1, ls=":")
-        ax.plot(found.confidence, found.accuracy, color="#0072b2", lw=1.2)
-        size = 18 + 320 * found.weight / found.weight.sum()
-        ax.scatter(found.confidence, found.accuracy, s=size, color="#0072b2", alpha=0.85, clip_on=False, zorder=3)
-        low = max(min(float(found.confidence.min()), float(found.accuracy.min())) - 0.05, 0.0)
-        ax.set_xlim(low, 1.02)
-        ax.set_ylim(low, 1.02)
-        ax.set_xlabel("probability of the class that was given")
-        ax.set_ylabel("share of rows that have it")
-        bare(ax)
-
     words = (
         "Rows with about the same probability are one point, as large as there are many; on the dotted line "
-        f"probabilities are what they say. On average a row is {error:.3f} away from it."
+        f"probabilities are what they say. On average a row is {found.mean['calibration_error']:.3f} away from it."
     )
-    return drawn(draw, "How sure, and how often right", words)
+    classes = range(found.P.shape[1])
+    title = "How sure, and how often right"
+    return drawn(lambda ax: reliability(found.codes, found.P, classes=classes, ax=ax), title, words)
 
 
 def boundary_picture(model: GenerativeEstimator, frame: Frame, labels: Any, pair: Sequence[str]) -> Html:
@@ -146,7 +134,7 @@ def projection_picture(model: LinearDiscriminantAnalysis, X: Any, labels: Any) -
 def comparison_picture(found: Comparison) -> Html:
     """The log-loss of every model."""
     words = "Lower is better; a bar is two standard errors to either side."
-    return drawn(lambda ax: losses(found, ax), "Log-loss of every model", words, (7.0, 3.2))
+    return drawn(lambda ax: scores(found, ax=ax), "Log-loss of every model", words, (7.0, 3.2))
 
 
 def some_drawn(rows: Given, places: Any) -> Any:

@@ -108,7 +108,7 @@ def scores_of(model: GenerativeEstimator, rows: Given, learned: bool | None, mos
         return Scores(NEW, places, np.asarray(model.predict_proba(X)), codes, said)
     try:
         return Scores(LEAVE_ONE_OUT, places, np.asarray(model.loo_predict_proba(X, rows.labels[places])), codes, said)
-    except InputError:  # whatever made the sums, rows cannot be taken out of them
+    except ValueError:  # rows cannot be taken out of sums that are not theirs alone
         return Scores(REFITTED, places, _refitted(model, rows, places, seed), codes, said)
 
 
