@@ -55,7 +55,12 @@ def compared(m: Material) -> Html:
     rows: list[list[Child]] = [[tag("b", line[0]) if line[0] == OURS else line[0], *line[1:]] for line in found.lines()]
     filled = "* saw a table whose missing values had been filled." if found.filled else None
     verdict = [tag("p", f"{line[0].upper()}{line[1:]}") for line in found.verdict.split("\n")]
-    return joined([
-        tag("p", intro), *verdict, table("Models side by side (± standard error)", ["model", *SCORES.values(), "fit"], rows),
-        tag("p", filled, class_="note") if filled else None, comparison_picture(found),
-    ])  # fmt: skip
+    return joined(
+        [
+            tag("p", intro),
+            *verdict,
+            table("Models side by side (± standard error)", ["model", *SCORES.values(), "fit"], rows),
+            tag("p", filled, class_="note") if filled else None,
+            comparison_picture(found),
+        ]
+    )
