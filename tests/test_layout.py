@@ -106,6 +106,7 @@ PAGES = [
     ("docs/large-tables.md", 15),
     ("docs/mail-model.md", 9),
     ("docs/mail-parsing.md", 9),
+    ("docs/report.md", 5),
     ("docs/tables.md", 7),
     ("docs/text.md", 20),
     ("docs/tuning.md", 20),

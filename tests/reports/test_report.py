@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -157,6 +158,8 @@ def test_labels_that_are_missing_or_were_never_learned_are_said(model: Generativ
     given[:3], given[3:8] = None, "maybe"
     report = suffit.report(model, new, given, compare=False)
     text = page_of(report).text
+    row = int(re.search(r"Row (\d+): (\w+), taken for (\w+)", text)[1])
+    assert given[row - 1] not in (None, "maybe", model.predict(new)[row - 1])
     assert "3 rows without a label take no part" in text
     assert "5 rows have a label that the model never learned: 'maybe' (5)" in text
     assert report.scores["accuracy"] == pytest.approx((model.predict(new[8:]) == labels[8:]).mean())
@@ -201,13 +204,22 @@ def test_many_classes_are_listed_by_their_confusions():
     numbers = rng.normal(y[:, None] + np.zeros((1, 3)), 1.0)
     text = page_of(suffit.report(LDA().fit(numbers, y), numbers, y, compare=False)).text
     assert "The most frequent confusions of 20 classes" in text
-    assert "20 classes are too many to be told apart" in text
+    assert "20 classes are too many for one picture" in text
 
 
 def test_many_rows_are_sampled_which_the_page_says(model: GenerativeClassifier):
     report = suffit.report(model, X, Y, compare=False, most_rows=100)
     assert "each of 100 of the 240 rows (a sample with the classes at their shares)" in page_of(report).text
     assert report.how == "leave-one-out"
+
+
+def test_rows_without_a_closed_form_are_fewer(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("suffit.reports.scores.MOST_WITHOUT_CLOSED_FORM", 50)
+    gaps = X[["age", "hours"]]
+    text = page_of(suffit.report(LDA().fit(gaps, Y), gaps, Y, compare=False)).text
+    assert "each of 50 of the 240 rows" in text
+    whole = page_of(suffit.report(LDA().fit(NUMBERS, Y), NUMBERS, Y, compare=False)).text
+    assert "each of the 240 rows" in whole
 
 
 def test_wrong_use_is_refused(model: GenerativeClassifier, tmp_path: Path):
@@ -219,6 +231,14 @@ def test_wrong_use_is_refused(model: GenerativeClassifier, tmp_path: Path):
         suffit.report(model, X, Y[:10])
     with pytest.raises(OSError, match="the report was not saved"):
         suffit.report(model, X, Y, tmp_path / "nowhere" / "report.html", compare=False)
+
+
+def test_without_matplotlib_the_page_has_its_tables(model: GenerativeClassifier, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    page = page_of(suffit.report(model, X, Y, compare=False))
+    assert "Figures need matplotlib, which is not installed here" in page.text
+    assert not page.named("figure")
 
 
 # --- whatever is in the table

@@ -24,7 +24,7 @@ def pictures(m: Material) -> Html:
     if s is None or found is None or rows.frame is None:
         return tag("p", NOTHING_TO_DRAW)
     if len(m.labels) > MOST_CLASSES:
-        return tag("p", f"{len(m.labels)} classes are too many to be told apart in a picture.")
+        return tag("p", f"{len(m.labels)} classes are too many for one picture.")
     places = some_drawn(rows, s.places)
     frame, labels = rows.frame.rows(places), rows.labels[places]
     numeric = [name for name in found.order if name in frame.columns and is_numeric(frame.columns[name])]

@@ -31,7 +31,7 @@ def data(m: Material) -> Html:
 
 def _size(m: Material) -> str:
     if m.rows.texts is not None:
-        return f"{count(m.rows.n, 'text')}, from which the model takes {count(len(m.model._model.columns), 'word')}."
+        return f"{count(m.rows.n, 'text')}, from which the model takes {count(len(m.model._columns_of_model()[0]), 'word')}."
     if m.rows.frame is None:
         return f"{count(m.rows.n, 'row')} of a sparse matrix with {count(m.rows.X.shape[1], 'column')}."
     cells = sum(d.missing for d in m.columns) / max(len(m.columns), 1)

@@ -7,7 +7,7 @@ from ..comparison.scores import SCORES
 from ..estimators.tables import GenerativeClassifier
 from ..explain.assumptions import Assumptions
 from .answer import OURS
-from .html import Child, Html, count, items, joined, table, tag
+from .html import Child, Html, capital, count, items, joined, table, tag
 from .material import FOLDS, Material
 from .pictures import comparison_picture
 
@@ -25,14 +25,14 @@ def assumptions(m: Material) -> Html:
         )
         pool = m.model._pool_in_words()
         if pool:
-            parts.append(tag("p", f"{pool[0].upper()}{pool[1:]}."))
+            parts.append(tag("p", f"{capital(pool)}."))
     found = m.assumptions
     if not isinstance(found, Assumptions):
         return joined([*parts, tag("p", found)])
     lines = [line for line in found._lines() if not line.startswith("  ")]
     details = items([line.strip() for line in found._lines() if line.startswith("  ")])
     parts += [
-        items([f"{line[0].upper()}{line[1:]}." for line in lines]),
+        items([f"{capital(line)}." for line in lines]),
         tag("p", f"By these tests alone the rows favour {found.favours}"),
         tag("details", tag("summary", "The tests"), details) if details else None,
     ]
@@ -47,14 +47,14 @@ def compared(m: Material) -> Html:
     some = f"{count(found.n_rows)} of the rows" if found.n_rows < m.rows.n else f"all {count(found.n_rows, 'row')}"
     intro = (
         f"Every model is fitted anew to four fifths of {some} and scored on the rest, {FOLDS} times. "
-        f"({OURS[0].upper()}{OURS[1:]} means one with the same settings, fitted to as few rows as the others.)"
+        f"({capital(OURS)} means one with the same settings, fitted to as few rows as the others.)"
         if OURS in found.held
         else f"Every model is fitted to four fifths of {some} and scored on the rest, {FOLDS} times. "
         "The model of this report takes other columns than these, and is not among them."
     )
     rows: list[list[Child]] = [[tag("b", line[0]) if line[0] == OURS else line[0], *line[1:]] for line in found.lines()]
     filled = "* saw a table whose missing values had been filled." if found.filled else None
-    verdict = [tag("p", f"{line[0].upper()}{line[1:]}") for line in found.verdict.split("\n")]
+    verdict = [tag("p", capital(line)) for line in found.verdict.split("\n")]
     return joined(
         [
             tag("p", intro),

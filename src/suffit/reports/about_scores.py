@@ -14,6 +14,7 @@ from .pictures import reliability_picture
 from .scores import LEAVE_ONE_OUT, Scores
 
 MOST_IN_MATRIX, MOST_CONFUSIONS = 15, 12  # classes of a whole matrix; else the most frequent confusions
+LONGEST_TEXT = 300  # characters shown of a misclassified text
 NOTHING_TO_DECIDE = "The model knows one class only, so that there is nothing to decide, and nothing to score."
 SAID = {  # the scores, and what they are
     "accuracy": ("Accuracy", "share of rows that get the right class"),
@@ -77,8 +78,8 @@ def _by_class(m: Material, s: Scores) -> Html:
         found = bar(right[k] / true[k], percent(right[k] / true[k])) if true[k] else "–"
         holds = bar(right[k] / given[k], percent(right[k] / given[k])) if given[k] else "–"
         rows.append([short(label), count(true[k]), found, holds])
-    head = ["class", "rows", "found", "right"]
-    return table("Found: of the class (recall). Right: of those given the class (precision)", head, rows)
+    head = ["class", "rows", "recall", "precision"]
+    return table("Class by class", head, rows)
 
 
 def _confusion(m: Material, s: Scores) -> Html:
@@ -175,8 +176,12 @@ def _case(m: Material, case: Case) -> Html:
     rows.append([tag("b", "together"), _both(case.total, max(most, abs(case.total)))])
     title = f"Row {case.row:,}: {true}, taken for {given} with {percent(case.probability, 0)}"
     caption = f"What counts for {given} (right) and for {true} (left), in log-odds"
+    text = None if m.rows.texts is None else short(m.rows.texts[np.array([case.place])].cells()[0], LONGEST_TEXT)
+    quoted = tag("blockquote", text) if text is not None else None
     alike = f"{count(case.pair_rows, 'row')} scored {'is' if case.pair_rows == 1 else 'are'} confused in this way."
-    return tag("section", tag("h3", title), tag("p", alike, class_="small"), _plain(caption, rows), class_="case")
+    return tag(
+        "section", tag("h3", title), tag("p", alike, class_="small"), quoted, _plain(caption, rows), class_="case"
+    )
 
 
 def _plain(caption: str, rows: list[list[Child]]) -> Html:

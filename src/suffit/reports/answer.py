@@ -107,16 +107,14 @@ def beside_others(found: Comparison) -> str:
     mine, other = found.held[OURS], found.held[best if place else order[1]]
     gap = abs(mine.mean["log_loss"] - other.mean["log_loss"])
     apart = gap > ERRORS_APART * float(np.hypot(mine.standard_error["log_loss"], other.standard_error["log_loss"]))
-    all_of = f"of {len(order)} models fitted to the same rows"
+    all_of = f"Of {len(order)} models fitted to the same rows,"
     losses = f"({mine.mean['log_loss']:.3f} against {other.mean['log_loss']:.3f})"
     if place == 0:
         lead = "clearly ahead of" if apart else "without a clear difference to"
-        return f"It has the lowest log-loss {all_of}, {lead} {order[1]} {losses}."
+        return f"{all_of} it has the lowest log-loss, {lead} {order[1]} {losses}."
     if not apart:
-        return f"{best} has the lowest log-loss {all_of}; this model is not clearly behind {losses}."
-    return (
-        f"{best} does clearly better {all_of}: its log-loss is lower {losses}. Consider it, where probabilities decide."
-    )
+        return f"{all_of} {best} has the lowest log-loss; this model is not clearly behind {losses}."
+    return f"{all_of} {best} does clearly better by log-loss {losses}. Consider it, where probabilities decide."
 
 
 def how_scored(scores: Scores, total: int, learned: float) -> str:

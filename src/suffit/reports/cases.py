@@ -18,7 +18,8 @@ PAIRS, TERMS = 3, 7  # confusions that have examples, and things named of each r
 class Case:
     """One misclassified row."""
 
-    row: int  # its place among the rows given, from 1
+    place: int  # among the rows with a label
+    row: int  # among the rows handed in, from 1
     true: int
     given: int
     probability: float  # of the class given, under the model without the row or on a new row
@@ -53,4 +54,13 @@ def _case(
         rest = model
     explained: Explanation = rest.explain(rows.some(one), (labels[given], labels[true]))
     terms = explained.terms(0, TERMS)
-    return Case(place + 1, true, given, float(scores.P[at, given]), terms, float(explained.total[0]), pair_rows)
+    return Case(
+        place,
+        int(rows.at[place]) + 1,
+        true,
+        given,
+        float(scores.P[at, given]),
+        terms,
+        float(explained.total[0]),
+        pair_rows,
+    )

@@ -13,7 +13,7 @@ from ..data.frame import Frame
 from ..estimators.base import GenerativeEstimator
 from ..estimators.tables import GenerativeClassifier
 from ..tables.schema import DROPPED
-from .html import Html, count, listed, number, percent, short, tag
+from .html import Html, capital, count, listed, number, percent, short, tag
 from .rows import Given
 
 BARS, HEIGHT = 24, 28  # of a small histogram: how many, and how high
@@ -109,7 +109,7 @@ def quality_notes(
         notes.append(
             f"{count(copies, 'row')} repeat another row exactly: scores of rows whose copy was learned may flatter."
         )
-    return notes + [f"{text[0].upper()}{text[1:]}." for text in said if text]
+    return notes + [f"{capital(text)}." for text in said if text]
 
 
 def _of_classes(model: GenerativeEstimator, rows: Given) -> list[str]:

@@ -102,6 +102,11 @@ def short(value: object, longest: int = LONGEST) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
+def capital(text: str) -> str:
+    """The same text as the beginning of a sentence."""
+    return text[:1].upper() + text[1:]
+
+
 def percent(share: float, digits: int = 1) -> str:
     """``80.4 %``."""
     return f"{100 * share:.{digits}f}{NARROW}%"
@@ -121,5 +126,5 @@ def listed(names: Sequence[object], most: int = 5) -> str:
     """``a, b and c``, or the first few and how many more."""
     texts = [short(name, 40) for name in names[:most]]
     if len(names) > most:
-        return ", ".join(texts) + f" and {len(names) - most} more"
+        return ", ".join(texts) + f" and {len(names) - most:,} more"
     return texts[0] if len(texts) == 1 else ", ".join(texts[:-1]) + f" and {texts[-1]}" if texts else "none"

@@ -29,6 +29,7 @@ WORDS = {
     "Log-odds": "the logarithm of how many times more probable one class is than another; what columns add adds up.",
     "Nats": "units of log-likelihood; a difference of 0.7 is about a factor of 2, of 2.3 a factor of 10.",
     "Standard error": "how much a figure would vary with other rows; twice as much is a usual margin.",
+    "Recall, precision": "the share of a class that is found; the share of rows given a class that are of it.",
     "Calibration": "of rows for which the model says 80 %, about 80 % should be as it says.",
     "Missing values": "they are marginalised: the model decides by the values that are there; nothing is filled in.",
 }

@@ -31,11 +31,16 @@ class Given:
     X: Any
     frame: Frame | None  # of a table
     texts: Texts | None  # of texts
-    n: int
+    at: Places  # where each is among the rows handed in
     labels: Cells
     codes: Codes  # UNKNOWN for a label that the model does not know
     unlabelled: int  # rows that had no label, and are not among these
     unknown: dict[str, int]  # labels that the model does not know, and how many rows have each
+
+    @property
+    def n(self) -> int:
+        """How many rows have a label."""
+        return len(self.at)
 
     @property
     def known(self) -> Places:
@@ -95,7 +100,7 @@ def read_rows(model: GenerativeEstimator, X: TableLike, y: LabelsLike) -> Given:
         )
     counts = np.bincount(rows.codes, minlength=len(rows.classes))
     unknown = {str(label): int(m) for label, m in zip(rows.classes.labels, counts, strict=True) if label not in place}
-    return Given(sparse, frame, texts, len(here), labels, codes, n - len(here), unknown)
+    return Given(sparse, frame, texts, here, labels, codes, n - len(here), unknown)
 
 
 def _labels(y: LabelsLike) -> tuple[Cells, NDArray[np.bool_]]:

@@ -15,10 +15,13 @@ from ..comparison.scores import scored
 from ..data.arrays import Array, Codes
 from ..data.errors import InputError
 from ..estimators.base import GenerativeEstimator
+from ..families import MultivariateGaussian
+from ..families.product import Product
 from ..posterior.calibrate import SMALLEST, Reliability, reliability
 from .rows import Given, were_learned
 
 MOST_SCORED = 10_000  # rows
+MOST_WITHOUT_CLOSED_FORM = 1000  # rows whose leave-one-out scores take some steps of EM each
 FOLDS = 5  # where rows cannot be taken out of the sums
 LEAVE_ONE_OUT, NEW, REFITTED = "leave-one-out", "held-out", "folds"
 SURE = 0.9  # a probability from which on the model is called sure
@@ -102,14 +105,27 @@ class Scores:
 
 def scores_of(model: GenerativeEstimator, rows: Given, learned: bool | None, most: int, seed: int) -> Scores:
     """The scores of a model that has learned these rows, or has not; None: its sums tell."""
-    places, said = rows.sampled(most, seed), learned is not None
+    said, known = learned is not None, were_learned(model, rows) if learned is None else learned
+    if known and _has_no_closed_form(model, rows):
+        most = min(most, MOST_WITHOUT_CLOSED_FORM)
+    places = rows.sampled(most, seed)
     codes, X = rows.codes[places], rows.some(places)
-    if not (were_learned(model, rows) if learned is None else learned):
+    if not known:
         return Scores(NEW, places, np.asarray(model.predict_proba(X)), codes, said)
     try:
         return Scores(LEAVE_ONE_OUT, places, np.asarray(model.loo_predict_proba(X, rows.labels[places])), codes, said)
     except ValueError:  # rows cannot be taken out of sums that are not theirs alone
         return Scores(REFITTED, places, _refitted(model, rows, places, seed), codes, said)
+
+
+def _has_no_closed_form(model: GenerativeEstimator, rows: Given) -> bool:
+    """Whether joint columns have missing values, and every row is to be taken out exactly."""
+    if rows.frame is None or model._approximate_leave_one_out():
+        return False
+    family = model._model.family
+    blocks = [block.family for block in family.blocks] if isinstance(family, Product) else [family]
+    joint = any(isinstance(f, MultivariateGaussian) for f in blocks)
+    return joint and any(bool(column.missing().any()) for column in rows.frame.columns.values())
 
 
 def without(model: GenerativeEstimator, rows: Given, places: Places, how: str) -> GenerativeEstimator:
