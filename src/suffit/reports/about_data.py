@@ -31,7 +31,8 @@ def data(m: Material) -> Html:
 
 def _size(m: Material) -> str:
     if m.rows.texts is not None:
-        return f"{count(m.rows.n, 'text')}, from which the model takes {count(len(m.model._columns_of_model()[0]), 'word')}."
+        words = count(len(m.model._columns_of_model()[0]), "word")
+        return f"{count(m.rows.n, 'text')}, from which the model takes {words}."
     if m.rows.frame is None:
         return f"{count(m.rows.n, 'row')} of a sparse matrix with {count(m.rows.X.shape[1], 'column')}."
     cells = sum(d.missing for d in m.columns) / max(len(m.columns), 1)

@@ -14,6 +14,7 @@ from .subsets import Subset
 
 ERRORS_APART = 2.0  # standard errors of a difference that is one
 NEAR, FAR = 0.03, 0.08  # calibration errors that hardly matter, and that do
+FEW = 300  # rows among which a calibration error is partly chance
 LITTLE = 0.001  # a rise of the log-loss that is none
 OURS = "this model"
 
@@ -70,7 +71,7 @@ def how_sure(scores: Scores) -> str:
         which = "too sure" if over > 0 else "not sure enough"
         about = "somewhat" if error < FAR else "clearly"
         text = f"Its probabilities are {about} off (calibration error {error:.3f}): it is {which}."
-        if error >= FAR and scores.n < 200:
+        if scores.n < FEW:
             text += " With so few rows part of that is chance."
     share, right = scores.sure
     if share > 0:
