@@ -14,7 +14,7 @@ SOURCE = Path(__file__).resolve().parent.parent / "src" / "suffit"
 CEILING = {
     "(beside)": (12, 0),
     "kernels": (57, 21),
-    "data": (44, 0),
+    "data": (46, 0),
     "text": (7, 1),
     "core": (3, 0),
     "families": (23, 16),
@@ -22,7 +22,7 @@ CEILING = {
     "posterior": (0, 0),
     "explain": (9, 0),
     "estimators": (30, 4),
-    "figures": (18, 0),
+    "figures": (41, 0),
     "comparison": (40, 0),
     "files": (20, 4),
     "reports": (20, 2),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..comparison.result import Comparison
-from ..comparison.scores import SCORES
+from ..comparison.result import HEADS, Comparison
 from ..comparison.study import compare
 from ..data.errors import InputError
 from .console import show_json, show_table
@@ -44,7 +43,7 @@ def show_comparison(found: Comparison, json: bool) -> None:
     if json:
         show_json(described(found))
         return
-    show_table(f"{found.n_rows:,} rows, held out in turn", ["model", *SCORES.values(), "fit"], found.lines())
+    show_table(f"{found.n_rows:,} rows, held out in turn", ["model", *HEADS], found.lines())
     note = "\n* saw a table whose missing values had been filled" if found.filled else ""
     print(f"{note}\n{found.verdict}")
 

@@ -10,13 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data.arrays import Array, Cells
+from ..data.errors import InputError
 from ..data.frame import Template
+from ..data.printed import aligned, html_lines, html_table
 from .crossings import Crossing, crossing
 from .scores import SCORES
 from .verdict import OURS, RIVAL, verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+HEADS = (*SCORES.values(), "fit", "predict")  # of the scores in print
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,17 @@ class Curves:
         """Of these means.  # → (len(at),)"""
         e = self._of(score)[name]
         return np.asarray(np.std(e, axis=0, ddof=1) / len(e) ** 0.5)
+
+    def columns(self) -> dict[str, Cells]:
+        """A row for each model and place, by column."""
+        out: dict[str, Cells] = {
+            "model": np.repeat(np.array([*self.errors], dtype=object), len(self.at)),
+            self.what: np.tile(np.array(self.at), len(self.errors)),
+        }
+        for score in ("error", "log_loss"):
+            out[score] = np.concatenate([self.mean(name, score) for name in self.errors])
+            out[f"{score} ±"] = np.concatenate([self.standard_error(name, score) for name in self.errors])
+        return out
 
     def _of(self, score: str) -> Mapping[str, Array]:
         return self.errors if score == "error" else self.losses
@@ -136,8 +151,14 @@ class Comparison:
             made[name] = self._table(columns)
         return made
 
-    def to_frame(self) -> Any:
+    def to_frame(self, what: str = "scores") -> Any:
         """Return a data frame: a row for each model, every score with its standard error, and the seconds.
+
+        Parameters
+        ----------
+        what : str
+            "scores"; or "learning curves", "wrong labels", "outliers" or "missing values": a row for each model and
+            place of its curve, with error, log-loss and their standard errors.
 
         Returns
         -------
@@ -145,6 +166,8 @@ class Comparison:
             Of the library the rows came from; for plain arrays pandas where it is installed, else a dict of arrays.
 
         """
+        if what != "scores":
+            return self._table(self._curves(what).columns())
         columns: dict[str, Cells] = {"model": np.array(list(self.held), dtype=object)}
         for score in SCORES:
             columns[score] = np.array([held.mean[score] for held in self.held.values()])
@@ -152,6 +175,12 @@ class Comparison:
         for score in ("fit", "predict"):
             columns[f"{score} seconds"] = np.array([held.mean[score] for held in self.held.values()])
         return self._table(columns)
+
+    def _curves(self, what: str) -> Curves:
+        known = {**({} if self.curves is None else {"learning curves": self.curves}), **self.robustness}
+        if what not in known:
+            raise InputError(f"to_frame: what={what!r}; there are {', '.join(map(repr, ('scores', *known)))}")
+        return known[what]
 
     def _table(self, columns: Mapping[str, Cells]) -> Any:
         return Template(self.form, {}).make(columns)
@@ -181,23 +210,14 @@ class Comparison:
         for name in order:
             mean, error = self.held[name].mean, self.held[name].standard_error
             cells = [f"{mean[s]:.3f} ± {error[s]:.3f}" for s in SCORES]
-            lines.append([name + ("*" if name in self.filled else ""), *cells, f"{1e3 * mean['fit']:.0f} ms"])
+            times = [f"{1e3 * mean[step]:,.0f} ms" for step in ("fit", "predict")]
+            lines.append([name + ("*" if name in self.filled else ""), *cells, *times])
         return lines
 
     def __repr__(self) -> str:
-        lines = [["", *SCORES.values(), "fit"], *self.lines()]
-        widths = [max(len(line[j]) for line in lines) for j in range(len(lines[0]))]
-        table = [
-            [c.rjust(w) if j else c.ljust(w) for j, (c, w) in enumerate(zip(line, widths, strict=True))]
-            for line in lines
-        ]
         note = ["", "* saw a table whose missing values had been filled"] if self.filled else []
-        return "\n".join([*("  ".join(cells).rstrip() for cells in table), *note, "", self.verdict])
+        return "\n".join([*aligned(["", *HEADS], self.lines()), *note, "", self.verdict])
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        head = "".join(f"<th>{escape(h)}</th>" for h in ("", *SCORES.values(), "fit"))
-        body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in line) + "</tr>" for line in self.lines())
-        note = "<p>* saw a table whose missing values had been filled</p>" if self.filled else ""
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}<p>{escape(self.verdict)}</p>"
+        note = ["* saw a table whose missing values had been filled"] if self.filled else []
+        return html_table(["", *HEADS], self.lines()) + html_lines(*note, *self.verdict.splitlines())

@@ -34,6 +34,7 @@ from ..data.arrays import Array, Cells, Matrix, shown
 from ..data.errors import InputError
 from ..data.frame import table_form
 from ..data.inputs import ClassesLike, LabelsLike, RandomState, TableLike, WeightsLike
+from ..data.printed import made_for
 from ..data.rows import Rows
 from ..data.settings import integer, number
 from ..data.validate import (
@@ -982,12 +983,14 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
     @property
     def calibration_(self) -> Calibration | None:
         """The calibration of the probabilities, and what it does to rows left out; None where there is none."""
-        return self._fitted.calibration
+        found = self._fitted.calibration
+        return None if found is None else made_for(found, self._table_form())
 
     @property
     def selection_(self) -> Selection | Tuning | None:
         """What was tried to choose a setting, with its loss, and what was taken; None where all are set by hand."""
-        return getattr(self._model.family.solvable(self._model.sums), "tuning", None)
+        found = getattr(self._model.family.solvable(self._model.sums), "tuning", None)
+        return None if found is None else made_for(found, self._table_form())
 
     # --- the state, which changes as a whole or not at all
 

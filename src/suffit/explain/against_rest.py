@@ -8,7 +8,7 @@ good it is on the rows at hand is said.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from scipy import sparse
@@ -20,7 +20,7 @@ from .nomogram import REST_OF_CLASSES, Explain, Nomogram, cells_of, curves, like
 
 TRIED = 200  # rows on which what is read off is compared with the model's probabilities
 
-LogOdds = Callable[[Any], Array]
+LogOdds = Callable[..., Array]
 
 
 class Moved(NamedTuple):
@@ -41,7 +41,7 @@ def nomogram_against_rest(
     top, moving = top_columns(parts, columns, X, most)
     start = float(log_odds(_typical_row(X, columns))[0])
 
-    def moved(changed: Any) -> Moved:
+    def moved(changed: object) -> Moved:
         change = log_odds(changed) - start
         return Moved(np.broadcast_to(change[:, None], (len(change), len(columns))))
 
@@ -57,7 +57,7 @@ def _times(parts: Array | Csr, weights: Array) -> Array | Csr:
     return sparse.csr_array(parts.multiply(weights[:, None])) if is_sparse(parts) else parts * weights[:, None]
 
 
-def _typical_row(X: NumberRows | Frame, columns: Sequence[str]) -> Any:
+def _typical_row(X: NumberRows | Frame, columns: Sequence[str]) -> object:
     if is_sparse(X):
         return sparse.csr_array((1, X.shape[1]))
     cells = cells_of(X, columns)

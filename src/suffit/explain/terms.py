@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -17,6 +16,7 @@ from ..core.solution import Solution
 from ..data.arrays import Array, Cells, Codes, Csr, Matrix, is_sparse, shown
 from ..data.frame import Frame, Template, form_to_read
 from ..data.inputs import ClassesLike
+from ..data.printed import html_table
 from ..data.rows import is_missing
 from ..kernels.runtime.threads import row_blocks
 
@@ -340,13 +340,6 @@ class Explanation:
             labels = (self.labels[self.first[i]], self.labels[self.second[i]])
             rows.append([*map(str, labels), *(f"{v:+.2f}" for v in numbers)])
         return html_table(names, rows)
-
-
-def html_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A plain table for notebooks."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in names)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _odds(log_odds: float) -> str:

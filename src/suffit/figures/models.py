@@ -131,7 +131,7 @@ def densities(
         ax.axvline(float(x[row]), color="black", lw=1, ls=":")
         shown = model.predict_proba(with_others(model, frame, [name], x[[row]]))[0]
         sure = f"{model.classes_[int(shown.argmax())]}: {shown.max():.2f}"
-        ax.annotate(f"row {row}: {x[row]:.4g}\n{sure}", (float(x[row]), 1.0), xycoords=("data", "axes fraction"),
+        right.annotate(f"row {row}: {x[row]:.4g}\n{sure}", (float(x[row]), 1.0), xycoords=("data", "axes fraction"),
                     xytext=(4, -4), textcoords="offset points", va="top", fontsize=TINY,
                     bbox={"fc": "white", "ec": "none", "alpha": 0.8, "pad": 1})  # fmt: skip
     ax.set_xlim(ticks[0], ticks[-1])
