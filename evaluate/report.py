@@ -46,7 +46,8 @@ def how(result: dict[str, Any], words: str = "") -> list[str]:
         for name, facts in result["tables"].items()
         if facts["rows"] < facts["rows_in_file"]
     ]
-    boosters = "".join(f", {name} {versions[name]}" for name in PACKAGES if name in versions)
+    whole, some = ({row["model"] for row in rows} for rows in (complete(result["rows"]), result["rows"]))
+    boosters = "".join(f", {name} {versions[name]}" for name in PACKAGES if name in whole)
     lines = [
         f"Made by `{command}`: {len(result['tables'])} tables, {settings['repeats']} × stratified "
         f"{settings['folds']}-fold, scikit-learn {versions['sklearn']}{boosters}, Python {versions['python']}.",
@@ -54,6 +55,8 @@ def how(result: dict[str, Any], words: str = "") -> list[str]:
     late = too_slow(result["rows"])
     if late:
         lines += [f"In no average, since a model took more than {LIMIT} s for a fold there: {', '.join(late)}."]
+    if some - whole:
+        lines += [f"In no average, since not run on every table: {', '.join(sorted(some - whole))}."]
     if cut:
         lines += [f"Of large tables, a stratified part: {', '.join(cut)}."]
     return lines
@@ -262,8 +265,8 @@ def write() -> None:
 README_MODELS = (  # of boosting, the best alone
     OURS,
     "random forest",
-    "logistic regression",
     *BOOSTING,
+    "logistic regression",
     f"{OURS}, naive, calibrated",
     "sklearn LDA, calibrated",
     "sklearn GaussianNB, calibrated",

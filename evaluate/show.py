@@ -20,7 +20,7 @@ def show(result: dict[str, Any], names: Sequence[str], chosen: Sequence[str]) ->
     from rich.console import Console
     from rich.table import Table
 
-    console = Console(width=150, highlight=False)
+    console = Console(width=160, highlight=False)
     ran = [row for row in result["rows"] if row["table"] in names and row["model"] in chosen]
     late = too_slow(ran)
     for share in sorted({row["share"] for row in ran}):
@@ -28,7 +28,7 @@ def show(result: dict[str, Any], names: Sequence[str], chosen: Sequence[str]) ->
         title = f"{len(names) - len(late)} tables; mean of each metric{gone}"
         out = Table(title=title, title_justify="left")
         for name in HEADINGS:
-            out.add_column(name, justify="left" if name == "model" else "right")
+            out.add_column(name, justify="left" if name == "model" else "right", no_wrap=True)
         for model, row in summary(ran, share).iterrows():
             out.add_row(
                 str(model), f"{row['log_loss']:.4f}", f"{row['median_loss']:.4f}", f"{row['accuracy']:.2%}",

@@ -129,7 +129,15 @@ def test_readme_names_the_best_of_boosting():
 
 
 def test_a_model_that_was_not_run_on_every_table_is_in_no_average():
-    rows = results(LOSSES)["rows"]
+    result = results(LOSSES)
+    rows = result["rows"]
+    made = {
+        "settings": {"most": 9, "repeats": 1, "folds": 5},
+        "versions": dict.fromkeys(["LightGBM", "sklearn", "python"], "7"),
+    }
+    lines = report.how({**result, **made, "tables": {}})
+    assert "LightGBM 7, Python 7" in lines[0]
+    assert lines[1] == "In no average, since not run on every table: CatBoost."
     assert {row["model"] for row in summaries.complete(rows)} == {"random forest", "gradient boosting", "LightGBM"}
     assert summaries.complete([]) == []
     later = [{**row, "share": 0.5} for row in rows if row["model"] != "LightGBM"]
