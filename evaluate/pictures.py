@@ -65,7 +65,7 @@ def draw_knock_out(result: dict[str, Any], path: Path) -> None:
     mean = loss.mean(axis=1).unstack()
     lost = (loss - loss.loc[0.0].reindex(loss.index, level="model")).median(axis=1).unstack()
     failed = summary(result["rows"], mean.index[-1])["failed"]
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11.5, 5))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11.5, 5.4))
     ours, others = iter(["#2c6fbb", "#1b3f73", "#62a8e5"]), iter([RED, "#e8a33d", "#555555", "#aaaaaa", "#8c6bb1"])
     for model, marker in zip(mean.columns, cycle("osD^vPX*<>p"), strict=False):
         mine = str(model).startswith("suffit")
@@ -84,6 +84,6 @@ def draw_knock_out(result: dict[str, Any], path: Path) -> None:
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
     figure.legend(*left.get_legend_handles_labels(), frameon=False, fontsize=9, loc="lower center", ncols=3)
-    figure.tight_layout(rect=(0, 0.12, 1, 1))
+    figure.tight_layout(rect=(0, 0.17, 1, 1))
     figure.savefig(path, dpi=120)
     plt.close(figure)
