@@ -21,6 +21,7 @@ from cases import (
     data,
     documents,
     mixed,
+    mixed_holes,
     parameters,
     with_holes,
 )
@@ -166,7 +167,7 @@ def test_labels_are_only_names(case: Case, seed: int):
     assert [other[v] for v in a.predict(X[clear])] == b.predict(X[clear]).tolist()
 
 
-@every_case
+@over({k: c for k, c in {**CASES, **WIDE}.items() if c.draw is not mixed_holes})  # whose columns have names
 @law(max_examples=6)
 @given(seed=seeds)
 def test_columns_may_come_in_any_order(case: Case, seed: int):
@@ -266,7 +267,7 @@ def test_C4_missing_values_at_fit_are_left_out_of_the_sums(case: Case, seed: int
     there = X == X
     whole = case.make().fit(X, y)
     parts = getattr(whole._model.stats, "parts", (whole._model.stats,))
-    if len(parts) == 1:
+    if len(parts) == 1 and "node" not in parts[0].axes:
         n = present(parts[0], X.shape[1])
         expected = np.stack([there[y == c].sum(axis=0) for c in ("ant", "bee", "cat")])
         np.testing.assert_array_equal(n, expected)

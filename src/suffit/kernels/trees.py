@@ -1,8 +1,8 @@
-"""Trees on small integer codes: grown by class entropy, rows placed in them, scored, and scored without themselves.
+"""Trees on small integer codes, grown by class entropy.
 
 A node is a place on one axis that all trees share.  ``column[node]`` is what it is cut by; rows whose code is in
 ``left[node]``, a set of 64 bits, go to ``child[node]``, the others to the node after it; at a leaf ``child`` is 0,
-which is nobody's child.  Children come after their parents.  A code of 255 is a missing value.
+which is nobody's child.  Children come after their parents.  A code of 64 or more is a missing value.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from .runtime.compiled import helper, jit
+from .runtime.lengths import unlike
 from .runtime.types import Bits, Bytes, Codes, Flags, Floats, Places
 
-MISSING = 255
-MOST_CODES = 64  # of a column: a set of them is one number
+MOST_CODES = 64  # of a column: a set of them is one number; from here on they are missing values
 DEEPEST = 48  # cuts on a path: rows that go both ways wait on a stack of so many
 SURELY_MORE = 1e-9  # share by which a cut must be better than one before it: less is rounding
 
@@ -27,9 +27,16 @@ def _mixed(x: np.uint64) -> np.uint64:
     return x ^ (x >> np.uint64(31))
 
 
-@jit
 def row_bits(X: Bytes, out: Bits) -> None:
     """Bits for every row, as good as random, the same for equal rows."""
+    if len(out) != len(X):
+        raise unlike(len(X), out)
+    _row_bits(X, out)
+
+
+@jit
+def _row_bits(X: Bytes, out: Bits) -> None:
+    """The same."""
     rows, p = X.shape
     for i in range(rows):
         h = np.uint64(0)
@@ -38,9 +45,16 @@ def row_bits(X: Bytes, out: Bits) -> None:
         out[i] = h
 
 
-@jit
 def rows_of_tree(bits: Bits, tree: int, share: float, out: Flags) -> None:
     """Which rows take part in choosing the cuts of a tree: about this share of them, by their bits."""
+    if len(out) != len(bits):
+        raise unlike(len(bits), out)
+    _rows_of_tree(bits, tree, share, out)
+
+
+@jit
+def _rows_of_tree(bits: Bits, tree: int, share: float, out: Flags) -> None:
+    """The same."""
     most = np.uint64(share * 1048576.0)
     for i in range(len(bits)):
         out[i] = (_mixed(bits[i] ^ _mixed(np.uint64(tree))) >> np.uint64(44)) < most
@@ -117,10 +131,11 @@ def _column_cut(
         gain = before - (_x_log_x(left_n) - left_sum) - (_x_log_x(right_n) - right_sum)
         if gain > best * (1.0 + SURELY_MORE):
             best, taken = gain, bits
+            if is_number:  # codes that no row here has are on the side that is nearer, too
+                taken = (np.uint64(2) << np.uint64((b + order[i + 1]) // 2)) - np.uint64(1)
     return best, taken
 
 
-@jit
 def grow_tree(
     X: Bytes, is_number: Flags, codes: Codes, weights: Floats, rows: Places, K: int, n_columns: int, least: float,
     least_gain: float, seed: int,
@@ -133,6 +148,28 @@ def grow_tree(
     Each cut is the best of some columns, ``n_columns`` of them drawn at random, or more while none gains anything.
     hist: (64, K); floats: (6, max(K, 64)).
     """
+    if not X.shape[1] == len(codes) == len(weights):
+        raise unlike(X.shape[1], codes, weights)
+    if not len(X) == len(is_number) == len(columns):
+        raise unlike(len(X), is_number, columns)
+    if not len(column) == len(left) == len(child) == len(begin) == len(end) == len(depth):
+        raise unlike(len(column), left, child, begin, end, depth)
+    if not (len(hist) == len(room) == MOST_CODES and hist.shape[1] == K and floats.shape[1] >= max(K, MOST_CODES)):
+        raise unlike(MOST_CODES, hist, room, floats.T)
+    return _grow_tree(
+        X, is_number, codes, weights, rows, K, n_columns, least, least_gain, seed, hist, columns, begin, end, depth,
+        room, floats, column, left, child,
+    )  # fmt: skip
+
+
+@jit
+def _grow_tree(
+    X: Bytes, is_number: Flags, codes: Codes, weights: Floats, rows: Places, K: int, n_columns: int, least: float,
+    least_gain: float, seed: int,
+    hist: Floats, columns: Places, begin: Places, end: Places, depth: Places, room: Places, floats: Floats,
+    column: Codes, left: Bits, child: Codes,
+) -> int:  # fmt: skip
+    """The same."""
     p, most = X.shape[0], len(column)
     total, sizes, share, here, there, counts = floats[0], floats[1], floats[2], floats[3], floats[4], floats[5]
     begin[0], end[0], depth[0] = 0, len(rows), 0
@@ -171,7 +208,7 @@ def grow_tree(
             for i in range(a, b):
                 r = rows[i]
                 q = X[j, r]
-                if q != MISSING:
+                if q < MOST_CODES:
                     if sizes[q] == 0.0:
                         for c in range(K):
                             hist[q, c] = 0.0
@@ -190,7 +227,7 @@ def grow_tree(
         i = a
         middle = b
         while i < middle:  # rows without the column go to the end
-            if X[at, rows[i]] == MISSING:
+            if X[at, rows[i]] >= MOST_CODES:
                 middle -= 1
                 r = rows[i]
                 rows[i] = rows[middle]
@@ -212,220 +249,3 @@ def grow_tree(
         n_nodes += 2
         node += 1
     return n_nodes
-
-
-@jit
-def place_rows(X: Bytes, root: int, column: Codes, left: Bits, child: Codes, out: Codes) -> None:
-    """out[i]: the node of a tree where row i ends: a leaf, or the first cut whose column it does not have."""
-    for i in range(len(X)):
-        node = np.int64(root)
-        while child[node] > 0:
-            code = X[i, column[node]]
-            if code == MISSING:
-                break
-            node = np.int64(child[node]) + (0 if (left[node] >> np.uint64(code)) & np.uint64(1) else 1)
-        out[i] = node
-
-
-@jit
-def count_nodes(places: Codes, codes: Codes, weights: Floats, count: Floats) -> None:
-    """count[c, node] += w for the node where a tree has placed the row."""
-    for i in range(len(places)):
-        count[codes[i], places[i]] += weights[i]
-
-
-@jit
-def solve_trees(
-    count: Floats, child: Codes, alpha: float, below: Floats, shares: Floats, table: Floats, common: Floats
-) -> None:
-    """What the counts of nodes (K, nodes) say: below (nodes, K), shares (nodes, K), table (nodes, K), common (nodes,).
-
-    Of n_c rows of class c at a cut, n_cl of them on the left, the left has p_c = (n_cl + α q)/(n_c + α), with q the
-    share of all classes, (n_l + ½)/(n + 1).  ``shares`` are p_c of every node, given the one above, ``common`` log q,
-    and ``table`` the sum of log p_c/q from the root.  ``below`` are the rows at every node that have got there.
-    """
-    K, nodes = count.shape
-    for node in range(nodes):
-        common[node] = 0.0
-        for c in range(K):
-            below[node, c] = count[c, node]
-            shares[node, c] = 1.0
-            table[node, c] = 0.0
-    for node in range(nodes - 1, -1, -1):
-        at = child[node]
-        if at > 0:
-            for c in range(K):
-                below[node, c] += below[at, c] + below[at + 1, c]
-    for node in range(nodes):
-        at = child[node]
-        if at > 0:
-            one, two = 0.0, 0.0
-            for c in range(K):
-                one += below[at, c]
-                two += below[at + 1, c]
-            q = (one + 0.5) / (one + two + 1.0)
-            common[at], common[at + 1] = np.log(q), np.log(1.0 - q)
-            for c in range(K):
-                n = below[at, c] + below[at + 1, c] + alpha
-                shares[at, c] = (below[at, c] + alpha * q) / n
-                shares[at + 1, c] = (below[at + 1, c] + alpha * (1.0 - q)) / n
-                table[at, c] = table[node, c] + np.log(shares[at, c] / q)
-                table[at + 1, c] = table[node, c] + np.log(shares[at + 1, c] / (1.0 - q))
-
-
-@jit
-def tree_scores(
-    X: Bytes, root: int, column: Codes, left: Bits, child: Codes, table: Floats, common: Floats, part: float,
-    stack: Places, ways: Floats, one: Floats, out: Floats,
-) -> None:  # fmt: skip
-    """out[i, c] += part · log p(x_i | c)/p(x_i) in a tree, p(x) being the density of all classes together.
-
-    Where the column of a cut is missing, a row goes both ways: the sum over the leaves where it may be.
-    """
-    rows, K = out.shape
-    for i in range(rows):
-        node, waiting, found, way = np.int64(root), np.int64(0), np.int64(0), 0.0
-        while True:
-            while child[node] > 0:
-                at = np.int64(child[node])
-                code = X[i, column[node]]
-                if code == MISSING:
-                    stack[waiting] = at + 1
-                    ways[waiting] = way + common[at + 1]
-                    waiting += 1
-                    way += common[at]
-                    node = at
-                else:
-                    node = at + (0 if (left[node] >> np.uint64(code)) & np.uint64(1) else 1)
-            if found == 0 and waiting == 0:
-                for c in range(K):
-                    out[i, c] += part * table[node, c]
-                break
-            if found == 0:
-                for c in range(K):
-                    one[c] = np.exp(way + table[node, c])
-            else:
-                for c in range(K):
-                    one[c] += np.exp(way + table[node, c])
-            found += 1
-            if waiting == 0:
-                for c in range(K):
-                    out[i, c] += part * np.log(one[c])
-                break
-            waiting -= 1
-            node, way = stack[waiting], ways[waiting]
-
-
-@jit
-def tree_terms(
-    X: Bytes, first: Codes, second: Codes, root: int, column: Codes, left: Bits, child: Codes, parent: Codes,
-    shares: Floats, table: Floats, common: Floats, part: float, stack: Places, ways: Floats, out: Floats, rest: Floats,
-) -> None:  # fmt: skip
-    """What each column adds to log p(x | a) − log p(x | b) in a tree: out[i, j] += part · the change at its cuts.
-
-    Where columns are missing, the changes of all leaves where the row may be, each by its share; ``rest`` is what the
-    mixture adds.
-    """
-    for i in range(len(X)):
-        for side in range(2):
-            c = first[i] if side == 0 else second[i]
-            sign = part if side == 0 else -part
-            total, explained = 0.0, 0.0
-            for again in range(2):  # the sum of all leaves, and then the share of each
-                node, waiting, way = np.int64(root), np.int64(0), 0.0
-                while True:
-                    while child[node] > 0:
-                        at = np.int64(child[node])
-                        code = X[i, column[node]]
-                        if code == MISSING:
-                            stack[waiting] = at + 1
-                            ways[waiting] = way + common[at + 1]
-                            waiting += 1
-                            way += common[at]
-                            node = at
-                        else:
-                            node = at + (0 if (left[node] >> np.uint64(code)) & np.uint64(1) else 1)
-                    weight = np.exp(way + table[node, c])
-                    if again == 0:
-                        total += weight
-                    else:
-                        k = node
-                        while k > root:
-                            above = np.int64(parent[k])
-                            j = column[above]
-                            if X[i, j] != MISSING:
-                                change = weight / total * (np.log(shares[k, c]) - common[k])
-                                out[i, j] += sign * change
-                                explained += change
-                            k = above
-                    if waiting == 0:
-                        break
-                    waiting -= 1
-                    node, way = stack[waiting], ways[waiting]
-            rest[i] += sign * (np.log(total) - explained)
-
-
-@jit
-def tree_scores_without(
-    X: Bytes, codes: Codes, weights: Floats, takes: Flags, root: int, column: Codes, left: Bits, child: Codes,
-    below: Floats, alpha: float, stack: Places, above: Floats, one: Floats, total: Floats, used: Floats, out: Floats,
-) -> None:  # fmt: skip
-    """out[i, c] += log p(x_i | c)/p(x_i) in one tree without row i, and used[i] += 1, for the rows that it takes.
-
-    The row is taken from every node that it has got to; where a column is missing it goes both ways, and has got no
-    further.  above: (deepest, K), what is waiting on the stack.
-    """
-    rows, K = out.shape
-    for i in range(rows):
-        if not takes[i]:
-            continue
-        own, w = codes[i], weights[i]
-        node, waiting, found, sure = np.int64(root), np.int64(0), np.int64(0), True
-        for c in range(K):
-            one[c] = 0.0
-        while True:
-            while child[node] > 0:
-                at = np.int64(child[node])
-                code = X[i, column[node]]
-                missing = code == MISSING
-                if missing:
-                    sure = False
-                right = 0 if missing or (left[node] >> np.uint64(code)) & np.uint64(1) else 1
-                gone = w if sure else 0.0
-                there, other = 0.0, 0.0  # on the side of the row, and on the other
-                for c in range(K):
-                    there += below[at + right, c]
-                    other += below[at + 1 - right, c]
-                there = max(there - gone, 0.0)
-                q = (there + 0.5) / (there + other + 1.0)
-                for c in range(K):
-                    n = below[at + right, c]
-                    if c == own:
-                        n = max(n - gone, 0.0)
-                    m = below[at + 1 - right, c]
-                    if missing:
-                        above[waiting, c] = one[c] + np.log((m + alpha * (1.0 - q)) / (n + m + alpha))
-                        one[c] += np.log((n + alpha * q) / (n + m + alpha))
-                    else:
-                        one[c] += np.log((n + alpha * q) / (n + m + alpha) / q)
-                if missing:
-                    stack[waiting] = at + 1
-                    waiting += 1
-                node = at + right
-            if waiting == 0 and found == 0:
-                break
-            if found == 0:
-                for c in range(K):
-                    total[c] = 0.0
-            for c in range(K):
-                total[c] += np.exp(one[c])
-            found += 1
-            if waiting == 0:
-                break
-            waiting -= 1
-            node = stack[waiting]
-            for c in range(K):
-                one[c] = above[waiting, c]
-        used[i] += 1.0
-        for c in range(K):
-            out[i, c] += np.log(total[c]) if found > 0 else one[c]

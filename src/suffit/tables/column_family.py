@@ -21,6 +21,7 @@ from ..data.similar import way_out
 from ..data.warn import DataWarning, warn_once
 from ..families import Bernoulli, Binned, Categorical, Gaussian, Text
 from ..families.columns import IndependentColumns
+from ..families.counts.partition import Partition
 from ..families.gaussian.diagonal import PRIOR_ROWS
 from .column_family_loo import BIC, CRITERIA, LOO, compared
 from .column_scores import (
@@ -84,6 +85,11 @@ def read_wishes(wanted: object, frame: Frame, native: Any) -> list[Wish]:
         elif not isinstance(family, Family | str):
             raise ValueError(
                 f"columns[{key!r}] = {family!r}: must be a family object such as Gaussian(), its name, 'auto' or 'drop'"
+            )
+        if family == Partition.key or isinstance(family, Partition):
+            raise ValueError(
+                f"columns[{key!r}]: a partition needs codes of its columns, which structure='auto' makes; leave "
+                "columns='auto', or give the schema_ of a model that has partitions"
             )
         wishes.append(Wish(names, family, joint and not (isinstance(family, str) and family in ("auto", DROP))))
     seen: set[str] = set()

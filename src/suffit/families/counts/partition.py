@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -13,7 +14,8 @@ from numpy.typing import NDArray
 from ...core.family import Family, register
 from ...core.leave_one_out import LooScores
 from ...core.stats import CLASS, Stats, layout
-from ...data.arrays import Array, freeze
+from ...data.arrays import Array, Matrix, freeze
+from ...data.errors import InputError
 from ...data.labels import Index
 from ...data.rows import Rows
 from ...kernels.runtime.threads import in_order, row_blocks
@@ -95,6 +97,9 @@ class Partition(Family[Places, Stats]):
 
     key: ClassVar[str] = "partition"
 
+    def __post_init__(self) -> None:
+        _check(self)
+
     @cached_property
     def cuts(self) -> Cuts:
         """The nodes of all trees, as the kernels read them."""
@@ -116,10 +121,7 @@ class Partition(Family[Places, Stats]):
     @property
     def depth(self) -> int:
         """The most cuts on a path from a root to a leaf."""
-        depth = np.zeros(self.n_nodes, np.int64)
-        for node in np.flatnonzero(self.children):  # parents come first
-            depth[self.children[node] : self.children[node] + 2] = depth[node] + 1
-        return int(depth.max(initial=0))
+        return _deepest(self.roots, self.children)
 
     def leaves_of(self, tree: int) -> NDArray[np.int64]:
         """The leaves of one tree."""
@@ -154,7 +156,7 @@ class Partition(Family[Places, Stats]):
 
     def collect(self, X: Places, rows: Rows, columns: Sequence[str]) -> Stats:
         """Rows of every class at the node of every tree where they end: a leaf, or a cut whose column they lack."""
-        from ...kernels.trees import count_nodes
+        from ...kernels.tree_scores import count_nodes
 
         total = np.zeros((len(rows.classes), self.n_nodes))
 
@@ -164,16 +166,26 @@ class Partition(Family[Places, Stats]):
                 count_nodes(places, *rows.part(start, stop), part)
             return part
 
-        X = freeze(X)
+        X = self.read(X)
         for part in in_order(work, row_blocks(len(rows), max(len(self.roots), 1), COUNTED_CELLS)):
             total += part
         return Stats(NODES, {CLASS: rows.classes, NODE: Index.range(self.n_nodes)}, {"count": total})
 
+    def read(self, X: Matrix) -> Places:
+        """The codes themselves; refuses what are none: a loop over them would not know where its columns end."""
+        if not isinstance(X, np.ndarray) or X.dtype != np.uint8 or X.ndim != 2 or X.shape[1] != len(self.sizes):
+            raise InputError(
+                f"partition reads codes (uint8) of {len(self.sizes)} columns, got {type(X).__name__} "
+                f"{getattr(X, 'dtype', '')} of shape {getattr(X, 'shape', ())}; GenerativeClassifier makes them of the "
+                "columns of a table"
+            )
+        return freeze(X)
+
     def placed(self, X: Places) -> Iterator[NDArray[np.int32]]:
         """Where the rows end in one tree after the other; each array is used again for the next."""
-        from ...kernels.trees import place_rows
+        from ...kernels.tree_scores import place_rows
 
-        places = np.empty(len(X), np.int32)
+        X, places = self.read(X), np.empty(len(X), np.int32)
         for root in self.roots:
             place_rows(X, root, *self.cuts, places)
             yield places
@@ -188,6 +200,7 @@ class Partition(Family[Places, Stats]):
 
     def leave_one_out(self, X: Places, rows: Rows, stats: Stats, columns: Sequence[str]) -> LooScores:
         """Every row without itself, in the trees in which it took no part."""
+        X = self.read(X)
         return LooScores(scores_without(self, X, rows, stats, row_marks(X)))
 
 
@@ -198,3 +211,57 @@ def row_marks(X: Places) -> NDArray[np.uint64]:
     out = np.empty(len(X), np.uint64)
     row_bits(freeze(X), out)
     return out
+
+
+# --- what cannot be a tree
+
+
+def _check(family: Partition) -> None:
+    """Refuse cuts that are no trees: loops over them look at nothing again."""
+    from ...kernels.trees import DEEPEST, MOST_CODES
+
+    sizes, roots = family.sizes, family.roots
+    if not all(_is_integer(size) and 1 <= size <= MOST_CODES for size in sizes):
+        raise ValueError(f"a column has 1 to {MOST_CODES} codes, got sizes={sizes!r:.100}")
+    if not (isinstance(family.alpha, int | float) and 0 < family.alpha < np.inf):
+        raise ValueError(f"alpha must be a number above 0, got {family.alpha!r:.100}")
+    if not (isinstance(family.share, int | float) and 0 <= family.share < 1):
+        raise ValueError(f"share must be at least 0 and below 1, got {family.share!r:.100}")
+    texts = family.column, family.left, family.child
+    n = len(family.child) // 4
+    if not all(isinstance(b, bytes) for b in texts) or tuple(map(len, texts)) != (4 * n, 8 * n, 4 * n):
+        raise ValueError("column, left and child must be bytes of int32, uint64 and int32, of as many nodes")
+    if not (roots and all(map(_is_integer, roots)) and roots[0] == 0 and roots[-1] < n):
+        raise ValueError(f"roots must be some of the {n} nodes, the first of them among them, got {roots!r:.100}")
+    if any(b <= a for a, b in pairwise(roots)):
+        raise ValueError(f"roots must increase, got {roots!r:.100}")
+    column, _, child = family.cuts
+    cut = np.flatnonzero(child)
+    if (child < 0).any() or (column[child == 0] != -1).any():
+        raise ValueError("a node has a child, or is a leaf, whose child is 0 and whose column −1")
+    if not ((column[cut] >= 0) & (column[cut] < len(sizes))).all():
+        raise ValueError(f"nodes are cut by columns from 0 to {len(sizes) - 1}, got {int(column.max())}")
+    last = np.append(roots[1:], n)[np.searchsorted(roots, cut, side="right") - 1] - 1  # node of the same tree
+    right = child[cut].astype(np.int64) + 1
+    if not ((child[cut] > cut) & (right <= last)).all():
+        raise ValueError("children must come after their parents, in the same tree")
+    inner = np.ones(n, bool)
+    inner[list(roots)] = False
+    if not np.array_equal(np.sort(np.concatenate([right - 1, right])), np.flatnonzero(inner)):
+        raise ValueError("every node but the roots must be the child of one other")
+    if family.depth > DEEPEST:
+        raise ValueError(f"a tree may have {DEEPEST} cuts on a path")
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _deepest(roots: tuple[int, ...], child: NDArray[np.int32]) -> int:
+    """The most cuts on a path from a root; children come after their parents, so this ends."""
+    here, depth = child[list(roots)], -1
+    while len(here):
+        here = here[here > 0]
+        here = np.concatenate([child[here], child[here + 1]])
+        depth += 1
+    return depth

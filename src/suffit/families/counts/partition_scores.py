@@ -35,7 +35,7 @@ class SolvedTrees(NamedTuple):
     @staticmethod
     def of(family: Partition, stats: Stats) -> SolvedTrees:
         """Solve the counts."""
-        from ...kernels.trees import solve_trees
+        from ...kernels.tree_scores import solve_trees
 
         count = np.maximum(stats["count"], 0.0)
         below, shares, table = (np.empty(count.T.shape) for _ in range(3))
@@ -63,25 +63,25 @@ class PartitionScorer(Scorer["Places", Stats]):
 
     def score_rows(self, X: Places, start: int, stop: int, out: Array) -> None:
         """The mean of log P(leaf | c)/P(leaf), tree by tree: its nodes stay where they are quick to read."""
-        from ...kernels.trees import DEEPEST, tree_scores
+        from ...kernels.tree_scores import ROOM, tree_scores
 
-        family, solved, x = self.family, self.solved, freeze(X[start:stop])
-        room = np.empty(DEEPEST + 2, np.int64), np.empty(DEEPEST + 2), np.empty(self.n_classes)
+        family, solved, x = self.family, self.solved, self.family.read(X[start:stop])
+        room = np.empty(ROOM, np.int64), np.empty(ROOM), np.empty(self.n_classes)
         out[:] = 0.0
         for root in family.roots:
             tree_scores(x, root, *family.cuts, solved.table, solved.common, 1 / len(family.roots), *room, out)
 
     def parts(self, X: Places, a: Codes, b: Codes) -> Terms:
         """The changes of the log-odds along the paths, each at the column that was cut."""
-        from ...kernels.trees import DEEPEST, tree_terms
+        from ...kernels.tree_scores import ROOM, tree_terms
 
         family, (_, shares, table, common) = self.family, self.solved
         terms, rest = np.zeros(X.shape), np.zeros(len(X))
-        X, a, b = freeze(X), freeze(np.asarray(a, np.int32)), freeze(np.asarray(b, np.int32))
+        X, a, b = family.read(X), freeze(np.asarray(a, np.int32)), freeze(np.asarray(b, np.int32))
 
         def work(start: int, stop: int) -> None:
             here = slice(start, stop)
-            room = np.empty(DEEPEST + 2, np.int64), np.empty(DEEPEST + 2)
+            room = np.empty(ROOM, np.int64), np.empty(ROOM)
             for root in family.roots:
                 tree_terms(
                     X[here], a[here], b[here], root, *family.cuts, family.parents, shares, table, common,
@@ -164,7 +164,8 @@ class PartitionScorer(Scorer["Places", Stats]):
 
 def scores_without(family: Partition, X: Places, rows: Rows, stats: Stats, marks: NDArray[np.uint64]) -> Array:
     """Scores of rows without themselves, in the trees in which they took no part; 0 where there is none.  # → (n, K)"""
-    from ...kernels.trees import DEEPEST, rows_of_tree, tree_scores_without
+    from ...kernels.tree_scores import ROOM, tree_scores_without
+    from ...kernels.trees import rows_of_tree
 
     below = SolvedTrees.of(family, stats).below
     n, K = len(rows), below.shape[1]
@@ -173,7 +174,7 @@ def scores_without(family: Partition, X: Places, rows: Rows, stats: Stats, marks
     def work(start: int, stop: int) -> None:
         here = slice(start, stop)
         used, takes = np.zeros(stop - start), np.empty(stop - start, bool)
-        room = np.empty(DEEPEST + 2, np.int64), np.empty((DEEPEST + 2, K)), np.empty(K), np.empty(K)
+        room = np.empty(ROOM, np.int64), np.empty((ROOM, K)), np.empty(K), np.empty(K)
         for t, root in enumerate(family.roots):
             rows_of_tree(freeze(marks[here]), t, family.share, takes)
             tree_scores_without(
