@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.family import Family
 from ..core.leave_one_out import LooScores
@@ -161,7 +162,7 @@ class Held:
             for name in names
         )
         spec = BlockSpec(Partition(), tuple(names), "places", codings)
-        X = cast(Array, spec.matrix(self.frame))
+        X = cast(NDArray[np.uint8], spec.matrix(self.frame))
         self._marks = with_order(row_marks(X), self.rows.codes)
         family = grown(X, [c.width for c in codings], [name in edges for name in names], self.rows, self._marks)
         self.sums[spec.columns, codings] = family.collect(X, self.rows, names)

@@ -25,7 +25,7 @@ PLACED, BITS, TAKES = np.zeros((n, p), np.uint8), np.zeros(n, np.uint64), np.zer
 CUTS = np.array([0, -1, -1], np.int32), np.zeros(3, np.uint64), np.array([1, 0, 0], np.int32)
 NODES, COMMON, STACK, WAYS = np.zeros((3, K)), np.zeros(3), np.zeros(ROOM, np.int64), np.zeros(ROOM)
 GROWING = [np.zeros((64, K)), np.zeros(p, np.int64), *np.zeros((3, 3), np.int64), np.zeros(64, np.int64)]
-GROWN = [np.zeros((6, 64)), np.zeros(3, np.int32), np.zeros(3, np.uint64), np.zeros(3, np.int32)]
+GROWN = [np.zeros((6, 64)), np.zeros(1), np.zeros(3, np.int32), np.zeros(3, np.uint64), np.zeros(3, np.int32)]
 
 
 def cut(i):

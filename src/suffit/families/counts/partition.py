@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -179,7 +179,7 @@ class Partition(Family[Places, Stats]):
                 f"{getattr(X, 'dtype', '')} of shape {getattr(X, 'shape', ())}; GenerativeClassifier makes them of the "
                 "columns of a table"
             )
-        return freeze(X)
+        return freeze(cast(Places, X))
 
     def placed(self, X: Places) -> Iterator[NDArray[np.int32]]:
         """Where the rows end in one tree after the other; each array is used again for the next."""

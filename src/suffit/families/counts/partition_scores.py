@@ -174,12 +174,14 @@ def scores_without(family: Partition, X: Places, rows: Rows, stats: Stats, marks
     def work(start: int, stop: int) -> None:
         here = slice(start, stop)
         used, takes = np.zeros(stop - start), np.empty(stop - start, bool)
-        room = np.empty(ROOM, np.int64), np.empty((ROOM, K)), np.empty(K), np.empty(K)
+        codes, weights = rows.part(start, stop)
+        stack, above, one, total = np.empty(ROOM, np.int64), np.empty((ROOM, K)), np.empty(K), np.empty(K)
+        column, left, child = family.cuts
         for t, root in enumerate(family.roots):
             rows_of_tree(freeze(marks[here]), t, family.share, takes)
             tree_scores_without(
-                freeze(X[here]), *rows.part(start, stop), ~takes, root, *family.cuts, below, family.alpha,
-                *room, used, out[here],
+                freeze(X[here]), codes, weights, ~takes, root, column, left, child, below, family.alpha,
+                stack, above, one, total, used, out[here],
             )  # fmt: skip
         out[here] /= np.maximum(used, 1.0)[:, None]
 
