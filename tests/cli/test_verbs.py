@@ -304,6 +304,7 @@ def test_models_of_other_kinds_are_shown_drawn_from_and_learn_by_name(others):
     assert "LinearDiscriminantAnalysis, 300 rows" in text
     assert "standard deviation" in text
     assert list(read(others("sample lda.suffit -n 1").stdout)[0]) == ["age", "hours", "class"]
+    assert "TextNB, 2 rows" in others("show text.suffit").stdout
     assert list(read(others("sample text.suffit -n 1").stdout)[0]) == ["text", "class"]
     others("update lda.suffit more.csv -o updated.suffit")  # which has other columns, too
     assert package.load("updated.suffit").class_count_.sum() == 380

@@ -7,6 +7,7 @@ from typing import Any, cast
 from ..estimators.base import GenerativeEstimator
 from ..estimators.decision import Decision
 from ..estimators.tables import GenerativeClassifier
+from ..estimators.texts import TextNB
 from ..tables.structures import Selection
 from .console import Progress, show_table
 
@@ -73,7 +74,7 @@ def show_model(model: GenerativeEstimator | Decision) -> None:
         pool = [[s["structure"], s["settings"], f"{s['weight']:.2g}"] for s in found["pool"]]
         show_table("Structures pooled", ["structure", "settings", "weight"], pool)
         print(f"outlier rate {found['outlier_rate']:.2g}; densities and draws: {found['density']}")
-    if not isinstance(model, GenerativeClassifier):
+    if not isinstance(model, GenerativeClassifier | TextNB):
         print(model.parameters())
 
 
