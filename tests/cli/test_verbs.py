@@ -336,7 +336,8 @@ def test_what_a_rule_of_decisions_cannot_do_is_one_line(others, command):
 
 
 def test_options_of_decide_are_refused_where_the_model_has_a_rule(others):
-    assert "a rule of its own; leave out --cost" in others("decide rule.suffit new.csv --reject 0.2", code=1).stderr
+    said = others("decide rule.suffit new.csv --reject 0.2", code=1).stderr
+    assert "a rule of its own; decide without --cost" in said
 
 
 def test_one_model_alone_is_not_merged(suffit):

@@ -58,7 +58,7 @@ class Deciding:
 
     def _by_its_rule(self, model: Decision, rows: pa.Table) -> Decisions:
         if self.cost or self.reject is not None or self.threshold is not None:
-            raise InputError("the model is a Decision with a rule of its own; leave out --cost, --reject, --threshold")
+            raise InputError("a Decision has a rule of its own; decide without --cost, --reject, --threshold")
         return model.decide(rows)
 
 
