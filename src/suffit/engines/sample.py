@@ -150,7 +150,7 @@ def row_keys(X: TableLike) -> Keys:
         try:
             keys += _mixed(_of_column(column) + _of_labels([name]))
         except TypeError as error:
-            raise InputError(f"column {name!r}: {error}; leave the column out, or use one value per cell") from None
+            raise InputError(f"column {name!r}: {error}; drop the column, or use one value per cell") from None
     return keys
 
 

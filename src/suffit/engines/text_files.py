@@ -53,8 +53,8 @@ class TextFile:
         separator = self.separator or max(SEPARATORS, key=text.count)
         try:
             names = next(csv.reader([text], delimiter=separator))
-        except csv.Error as error:
-            raise InputError(f"{self._place(0)}: {error}; lines must end in LF or CRLF") from None
+        except csv.Error:
+            raise InputError(f"{self._place(0)}: no line of CSV; lines must end in LF or CRLF") from None
         names = [name.strip() or f"(column {i})" for i, name in enumerate(names, 1)]
         try:
             check_unique(names)
