@@ -94,7 +94,9 @@ TABLES = [
     suffit.GenerativeClassifier(structure="naive"),
     suffit.GenerativeClassifier(list(HOUR.items()), missing="informative", unknown="novel"),
     suffit.GenerativeClassifier({tuple(NAMES[c] for c in NUMERIC[:3]): suffit.MultivariateGaussian(tie=0.5)}),
-    suffit.GenerativeClassifier(),  # a pool of structures, with joint columns whose missing values are taken by pairs
+    suffit.GenerativeClassifier(
+        structure="densities"
+    ),  # a pool of structures, with joint columns whose missing values are taken by pairs
 ]
 
 
@@ -425,6 +427,28 @@ def test_a_database_that_gives_no_sample_is_told_what_to_do():
     db.execute("CREATE TABLE t (x REAL, y TEXT)")
     with pytest.raises(InputError, match=r"GenerativeClassifier chooses from a sample .* give it fitted"):
         fit_sql(db, "SELECT * FROM t", target="y")
+
+
+def test_partitions_are_left_out_of_what_a_database_chooses_and_refused_where_they_are_there():
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 4, (2, 600))
+    table = pa.table({"a": a, "b": b, "class": np.where(((a > 1) ^ (b > 1)) ^ (rng.random(600) < 0.1), "x", "y")})
+    X, query = table.drop_columns(["class"]), "SELECT * FROM t"
+    db, asked = database(table), suffit.GenerativeClassifier()
+    model = fit_sql(db, query, target="class", estimator=asked)
+    assert (asked.structure, model.structure) == ("auto", "densities")
+    assert "partitions" not in {t.name for t in model.selection_.tried}
+    the_same(suffit.GenerativeClassifier(structure="densities").fit(X, table["class"]), model, X)
+    assert fit_sql(db, query, target="class").structure == "densities"
+    trees = suffit.GenerativeClassifier(structure="partitions").fit(X, table["class"])
+    assert "partition" in [spec.family.key for spec in trees.schema_.specs]
+    for ask in (
+        lambda: fit_sql(db, query, target="class", estimator=trees),
+        lambda: sql_of(trees, query, target="class"),
+        lambda: posterior_sql(trees, query),
+    ):
+        with pytest.raises(InputError, match=r"no SQL for partitions, .* use structure='densities', which has none"):
+            ask()
 
 
 def test_a_family_without_sql_names_what_to_use():

@@ -83,6 +83,8 @@ def test_order_names_and_units_change_nothing(seed: int, n: int):
         ({"calibrate": "isotonic"}, 5200),
         ({"select": "loo"}, 300),
         ({"criterion": "loo"}, 300),
+        ({"structure": "partitions"}, 60),
+        ({"structure": "partitions"}, 400),
     ],
 )
 def test_order_names_and_units_change_no_calibration_or_choice(how: dict, n: int):

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import copy
+from functools import partial
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import suffit
 
 pytestmark = pytest.mark.filterwarnings("ignore::suffit.DataWarning")
 
 N = 400
+DENSITIES = partial(suffit.GenerativeClassifier, structure="densities")  # cuts of trees are of the rows of each model
 
 
 def dependent(seed: int, cities: list[str], unit: float = 1.0) -> tuple[dict, np.ndarray]:
@@ -30,7 +35,7 @@ def both(*parts: tuple[dict, np.ndarray]) -> tuple[dict, np.ndarray]:
 
 def merged_is_refitted(parts: list[tuple[dict, np.ndarray]]) -> suffit.GenerativeClassifier:
     """The merged model is the fit of all rows under its own schema."""
-    merged = sum(suffit.GenerativeClassifier().fit(X, y) for X, y in parts)
+    merged = sum(DENSITIES().fit(X, y) for X, y in parts)
     X, y = both(*parts)
     whole = suffit.GenerativeClassifier(columns=merged.schema_).fit(X, y)
     np.testing.assert_array_equal(merged.class_count_, whole.class_count_)
@@ -67,8 +72,8 @@ def test_a_category_with_rows_that_a_joint_block_did_not_tell_apart_is_not_trans
     X, y = dependent(0, ["u", "v", "w"])
     X["city"][:2] = "q"
     first, second = (
-        suffit.GenerativeClassifier().fit(X, y),
-        suffit.GenerativeClassifier().fit(*dependent(50, ["q", "w", "v"])),
+        DENSITIES().fit(X, y),
+        DENSITIES().fit(*dependent(50, ["q", "w", "v"])),
     )
     assert any(len(columns) == 3 for columns in joint(first))
     with pytest.raises(
@@ -78,7 +83,7 @@ def test_a_category_with_rows_that_a_joint_block_did_not_tell_apart_is_not_trans
 
 
 def test_a_model_without_the_structures_of_the_first_says_how_to_fit_it():
-    first = suffit.GenerativeClassifier().fit(*dependent(0, ["u", "v", "w"]))
+    first = DENSITIES().fit(*dependent(0, ["u", "v", "w"]))
     naive = suffit.GenerativeClassifier(structure="naive").fit(*dependent(1, ["u", "v", "w"]))
     with pytest.raises(
         suffit.InputError, match=r"fit the second model with GenerativeClassifier\(columns=first.schema_"
@@ -89,7 +94,48 @@ def test_a_model_without_the_structures_of_the_first_says_how_to_fit_it():
 
 def test_models_in_other_units_are_not_added_up_as_they_are():
     """The sums of joint blocks in units of their own are other sums, whatever the columns are called."""
-    first, second = (suffit.GenerativeClassifier().fit(*dependent(0, ["u", "v", "w"], unit)) for unit in (1.0, 3.0))
+    first, second = (DENSITIES().fit(*dependent(0, ["u", "v", "w"], unit)) for unit in (1.0, 3.0))
     assert first._model.columns == second._model.columns
     with pytest.raises(suffit.InputError, match="in other units"):
         first._model + second._model
+
+
+def crossed(seed: int, n: int = 500) -> tuple[dict, np.ndarray]:
+    """Columns that say something of the class together alone, some of them missing."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, 5, n), rng.normal(size=n)
+    y = np.array(["x", "y"])[((a > 1) ^ (b > 0) ^ (rng.random(n) < 0.1)).astype(int)]
+    city = np.array(["u", "v", "w"], object)[rng.integers(0, 3, n)]
+    return {"a": np.where(rng.random(n) < 0.1, np.nan, a), "b": b, "city": city}, y
+
+
+def test_partitions_that_were_cut_apart_do_not_merge_and_it_is_said_how_they_do():
+    trees = suffit.GenerativeClassifier(structure="partitions")
+    first, apart = (clone(trees).fit(*crossed(seed)) for seed in (0, 1))
+    for one, other in ((first, apart), (apart, first)):
+        with pytest.raises(
+            suffit.InputError,
+            match=r"partitions have other cuts.* fit the second model with GenerativeClassifier\(columns=first.schema_",
+        ):
+            copy.copy(one).merge(other)
+    second = suffit.GenerativeClassifier(columns=first.schema_).fit(*crossed(1))
+    X, y = both(crossed(0), crossed(1))
+    whole = suffit.GenerativeClassifier(columns=first.schema_).fit(X, y)
+    for merged in (first + second, second + first):
+        np.testing.assert_allclose(merged.predict_proba(X), whole.predict_proba(X), rtol=0, atol=1e-12)
+    again = whole.forget(*crossed(1))
+    np.testing.assert_allclose(again.predict_proba(X), first.predict_proba(X), rtol=0, atol=1e-10)
+
+
+def test_partitions_of_the_same_bins_and_other_cuts_are_other_sums():
+    """Integers have bins of their own, which all rows share; their cuts do not."""
+    rng = np.random.default_rng(3)
+    models = []
+    for _ in range(2):
+        a, b = rng.integers(0, 3, (2, 300))
+        y = (a == b) ^ (rng.random(300) < 0.1)
+        models.append(suffit.GenerativeClassifier(structure="partitions").fit({"a": a, "b": b}, y))
+    codings = [[spec.codings for spec in m.schema_.specs if spec.reads == "places"] for m in models]
+    assert codings[0] == codings[1] != []
+    with pytest.raises(suffit.InputError, match=r"partitions have other cuts.*columns=first.schema_"):
+        models[0].merge(models[1])

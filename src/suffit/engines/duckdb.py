@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -14,6 +15,7 @@ from ..estimators.base import GenerativeEstimator
 from ..estimators.categorical import CategoricalNB
 from ..estimators.tables import GenerativeClassifier
 from ..tables.schema import BlockSpec, Schema
+from ..tables.structures import DENSITIES
 from .arrow import check_columns, posterior_names
 from .parts import NO_ROWS, holding, plan, recalibrated, total
 from .sample import LEAST_OF_CLASS, SAMPLE_ROWS, RowSample
@@ -58,7 +60,8 @@ def fit_sql(
     target : str
         The column of the labels.
     estimator : estimator, optional
-        By default a ``GenerativeClassifier``.  A fitted one keeps its choices (families, structures, bins), and its
+        By default a ``GenerativeClassifier``, whose ``structure="auto"`` is taken as "densities" here: trees are too
+        long for SQL.  A fitted one keeps its choices (families, structures, bins), and its
         rows do not count: no row leaves the database.
     sample_weight : str, optional
         The column of the weights of the rows.
@@ -82,7 +85,7 @@ def fit_sql(
     [[2.0], [13.0]]
     """
     query = query.strip().rstrip(";")
-    estimator = GenerativeClassifier() if estimator is None else estimator
+    estimator = _with_densities(GenerativeClassifier() if estimator is None else estimator)
     names = _names(connection, query, target, sample_weight, estimator)
     sample = None
     planned = without_rows(estimator, len(names), names)
@@ -135,6 +138,14 @@ def sql_of(
     planned = plan(estimator)
     names = list(getattr(planned, "feature_names_in_", planned._fitted.known.columns))
     return SqlSums(_schema(planned, names), Source(query.strip().rstrip(";"), target, sample_weight)).statements()
+
+
+def _with_densities(estimator: GenerativeEstimator) -> GenerativeEstimator:
+    """The same without partitions among what it chooses from."""
+    choosing = isinstance(estimator, GenerativeClassifier) and not estimator.__sklearn_is_fitted__()
+    if not choosing or estimator.structure != "auto":
+        return estimator
+    return copy.copy(estimator).set_params(structure=DENSITIES)
 
 
 def _names(

@@ -14,6 +14,7 @@ from ..core.family import Family
 from ..data.column import BOOLEAN, NUMBER
 from ..data.errors import InputError
 from ..families.counts.binned import Binned
+from ..families.counts.partition import Partition
 from ..families.elementwise.bernoulli import Bernoulli
 from ..families.elementwise.gamma import Gamma
 from ..families.elementwise.vonmises import VonMises
@@ -129,6 +130,11 @@ def statistics(family: Family, x: str, j: int) -> list[str]:
 
 def no_sql(family: Family) -> InputError:
     """The error for a family whose sums cannot be written in SQL."""
+    if isinstance(family, Partition):
+        return InputError(
+            "no SQL for partitions, whose trees are too long for it; use structure='densities', which has none, or "
+            "read the table out in batches: suffit.engines.fit_arrow and predict_arrow"
+        )
     return InputError(
         f"no SQL for the sums of the family {family.key!r}; choose another family for these columns, or read the table "
         "out in batches: suffit.engines.fit_arrow"

@@ -16,6 +16,7 @@ from ..core.stats import PATTERN, Stats
 from ..data.arrays import Array
 from ..data.errors import InputError
 from ..families.counts.multinomial import MultinomialScorer
+from ..families.counts.partition_scores import PartitionScorer
 from ..families.counts.scores import NOVEL, CategoricalScorer
 from ..families.elementwise.scores import ElementwiseScorer
 from ..families.gaussian.lognormal import LogNormalScorer
@@ -24,7 +25,7 @@ from ..families.gaussian.scores import DiagonalScorer, OwnScorer, SharedScorer
 from ..families.gaussian.student_t import HeavyScorer, log_density
 from ..families.product import ProductScorer
 from ..tables.schema import BlockSpec, Schema
-from .sql import Columns, identifier, literal, number, outside, statistics, without_nan
+from .sql import Columns, identifier, literal, no_sql, number, outside, statistics, without_nan
 
 Flags = NDArray[np.bool_]
 JointScorer: TypeAlias = SharedScorer | OwnScorer | HeavyScorer
@@ -60,6 +61,8 @@ class SqlScores:
                 f"no SQL for a {spec.family.key} block without smoothing (alpha=0): some events have probability 0; "
                 "use alpha > 0"
             )
+        if isinstance(scorer, PartitionScorer):
+            raise no_sql(spec.family)
         raw = self.columns.cells(spec)
         if isinstance(scorer, CategoricalScorer):
             return self._categories(raw, scorer)

@@ -70,15 +70,15 @@ class GenerativeClassifier(GenerativeEstimator):
         Values are family objects, their names, "auto" or "drop".  Columns not named are "auto".  The ``schema_`` of
         another model is used as it is, blocks, bins and weights included, so that models of parts of a table can be
         merged; ``criterion``, ``structure``, ``missing`` and ``unknown`` are then its own.
-    structure : {"auto", "naive", "partitions"}, default "auto"
+    structure : {"auto", "naive", "partitions", "densities"}, default "auto"
         How columns depend on each other given the class.  "naive": not at all, beyond the joint blocks of ``columns``.
         "partitions" (where ``columns`` is "auto"): by trees alone, whose leaves are counted for each class.
         "auto" (where ``columns`` is "auto" too): several structures are compared by leave-one-out loss, and the best
         are pooled, p(c | x) = (1 − ε) q + ε p(c) with q ∝ p(c) Π_m p_m(x | c)^β_m: the weights β correct their
         over-confidence, and ε is the outlier rate, the probability that the columns of a row carry no information about
         its class.  Densities, draws and imputation are those of the structure with the best leave-one-out density,
-        ``selection_.density``.  In ``partial_fit`` the first batch decides, if it has forty rows or more; else it is
-        "naive".
+        ``selection_.density``.  "densities": the same without trees, so that all of the model can be written as SQL.
+        In ``partial_fit`` the first batch decides, if it has forty rows or more; else it is "naive".
     criterion : {"bic", "loo"}, default "bic"
         What decides between the families of a numeric column (Gaussian, log-normal, gamma; for integers Gaussian,
         Poisson, categories).  "bic": their log-likelihood given the class minus ½·log(rows) for each parameter, a
@@ -146,7 +146,7 @@ class GenerativeClassifier(GenerativeEstimator):
 
     _parameter_constraints: ClassVar[dict[str, object]] = {
         "columns": [StrOptions({"auto"}), dict, list, Schema],
-        "structure": [StrOptions({"auto", "naive", "partitions"})],
+        "structure": [StrOptions({"auto", "naive", "partitions", "densities"})],
         "criterion": [StrOptions(set(CRITERIA))],
         "select": [StrOptions({"loo"}), None],
         "missing": [StrOptions({"auto", "ignore", "informative"})],

@@ -21,6 +21,7 @@ from ..data.errors import check_finite, rows_from
 from ..data.rows import Rows
 from ..data.warn import current_collector, no_warnings
 from ..kernels.runtime.threads import SMALL_MATRIX, one_blas_thread, row_blocks
+from .counts.partition import Partition
 from .gaussian.student_t import FREEDOM, PRODUCT_OF_SCALES
 
 ROWS_AT_ONCE = 1 << 16  # rows of a table that are made matrices together,
@@ -115,9 +116,12 @@ class Product(Family[RowsOfBlocks, BlockSums]):
         return self._with([a.family.tuned_as(b.family) for a, b in zip(self.blocks, other.blocks, strict=True)])
 
     def difference(self, other: Family, columns: Sequence[str]) -> str:
-        if isinstance(other, Product) and len(other.blocks) != len(self.blocks):
-            return f"they pool different structures; {LIKE_THE_FIRST}"
         if isinstance(other, Product):
+            trees = [[b.family.statistic for b in f.blocks if isinstance(b.family, Partition)] for f in (self, other)]
+            if all(trees) and trees[0] != trees[1]:
+                return f"their partitions have other cuts, chosen by the rows of each; {LIKE_THE_FIRST}"
+            if len(other.blocks) != len(self.blocks):
+                return f"they pool different structures; {LIKE_THE_FIRST}"
             for a, b in zip(self.blocks, other.blocks, strict=False):
                 if a.columns != b.columns:
                     x, y = next((x, y) for x, y in zip_longest(a.columns, b.columns) if x != y)

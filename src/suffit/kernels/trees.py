@@ -252,4 +252,4 @@ def _grow_tree(
         begin[n_nodes + 1], end[n_nodes + 1], depth[n_nodes + 1] = high, middle, depth[node] + 1
         n_nodes += 2
         node += 1
-    return n_nodes  # type: ignore[return-value]
+    return int(n_nodes)

@@ -41,7 +41,7 @@ from .partitions import ALPHAS, described
 from .row_sample import Places, distinct, keyed, some_rows
 from .schema import BlockSpec, Coding, Schema
 
-NAIVE, PARTITIONS = "naive", "partitions"
+NAIVE, PARTITIONS, DENSITIES = "naive", "partitions", "densities"
 MOST_ROWS = 20_000  # rows whose sums structures are compared by, where there are more
 MOST_COLUMNS = 250  # numbers in a joint block; more categories than make these are left to themselves
 MOST_ROOM = 1 << 23  # numbers that the sums of a joint block may take
@@ -207,7 +207,7 @@ def structures(schema: Schema, held: Held, wanted: Wanted = AUTO) -> list[Struct
         if 1 < width <= min(MOST_COLUMNS, WIDE * len(held.rows)) and width**3 * _patterns(frame, use) <= MOST_WORK:
             joint = BlockSpec(JOINT, tuple(use), "codings", tuple(use.values()))
             found.append(Structure(name, (joint, *texts, *missing), 0))
-    if used:
+    if used and wanted.structure != DENSITIES:
         found.append(_trees(held, used, categories, (*texts, *missing)))
     telling = telling_columns(frame, used, held.rows) if wanted.missing == "auto" else []
     if telling:

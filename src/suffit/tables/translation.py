@@ -1,7 +1,8 @@
 """The sums of two models that were fitted apart, in the same blocks, where the second has those of the first.
 
 Joint blocks have their columns in an order, and in units, that depend on the rows: both sides take those of the first.
-A category that one side has no row of is 0 in all of its rows, so that it can be added to its block.
+A category that one side has no row of is 0 in all of its rows, so that it can be added to its block.  The leaves of
+partitions, whose cuts the rows of each side have chosen, cannot be translated.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from ..core.stats import CATEGORY, BlockSums, Stats
+from ..families.counts.partition import Partition
 from ..families.gaussian.joint import MultivariateGaussian
 from ..families.gaussian.units import in_units
 from .schema import BlockSpec, Coding, Schema
@@ -66,6 +68,8 @@ def _kind(spec: BlockSpec) -> tuple[object, ...]:
     """What must be the same on both sides: the family, and the columns; of joint blocks in any order and units."""
     if not spec.codings:
         return spec.family.key, spec.reads, spec.columns
+    if isinstance(spec.family, Partition):  # the cuts themselves
+        return spec.family.statistic, spec.columns, spec.codings
     codings = zip(spec.columns, spec.codings, strict=True)
     made = frozenset((name, bool(c.categories), bool(c.scales), c.edges) for name, c in codings)
     return spec.family.key, spec.reads, made

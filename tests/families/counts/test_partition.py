@@ -214,3 +214,18 @@ def test_the_deepest_tree_is_scored_and_a_deeper_one_refused():
     ).all()
     with pytest.raises(ValueError, match=f"{DEEPEST} cuts"):
         Partition(sizes=(2, 2), **chain(DEEPEST + 1))
+
+
+def test_separation_is_what_columns_are_expected_to_add():
+    """By draws from the leaves of one tree."""
+    family, X, y = trees()
+    scorer = solved(replace(family, roots=(0,), **first_tree(family)), X, y)
+    rng, n = np.random.default_rng(0), 20_000
+    parts = []
+    for c in (0, 2):
+        drawn = scorer.sample(np.full(n, c, np.int32), rng)
+        parts.append(scorer.parts(drawn, np.zeros(n, np.int32), np.full(n, 2, np.int32)).columns)
+    between = scorer.separation(None)(0, 2)
+    error = np.sqrt((parts[0].var(axis=0) + parts[1].var(axis=0)) / n)
+    assert (np.abs(parts[0].mean(axis=0) - parts[1].mean(axis=0) - between) < 5 * error).all()
+    assert (between > 0).all()

@@ -169,14 +169,14 @@ def scores_without(family: Partition, X: Places, rows: Rows, stats: Stats, marks
 
     below = SolvedTrees.of(family, stats).below
     n, K = len(rows), below.shape[1]
+    column, left, child = family.cuts
     out = np.zeros((n, K))
 
     def work(start: int, stop: int) -> None:
         here = slice(start, stop)
-        used, takes = np.zeros(stop - start), np.empty(stop - start, bool)
         codes, weights = rows.part(start, stop)
+        used, takes = np.zeros(stop - start), np.empty(stop - start, bool)
         stack, above, one, total = np.empty(ROOM, np.int64), np.empty((ROOM, K)), np.empty(K), np.empty(K)
-        column, left, child = family.cuts
         for t, root in enumerate(family.roots):
             rows_of_tree(freeze(marks[here]), t, family.share, takes)
             tree_scores_without(
