@@ -31,6 +31,7 @@ ROOMS = [
     "comparison",
     "figures",
     "files",
+    "reports",
     "engines",
     "mail",
     "cli",
@@ -76,6 +77,7 @@ def test_imports_point_one_way():
         "estimators/decision.py": {"files"},
         "files/store.py": {"__version__"},  # of the package, in every file
         "cli/main.py": {"__version__"},
+        "reports/page.py": {"__version__"},
         "cli/warming.py": {"warm"},
     }
     for path in sorted(SOURCE.rglob("*.py")):
@@ -90,7 +92,7 @@ def test_imports_point_one_way():
 def test_only_estimators_and_what_compares_them_use_the_base_classes_of_scikit_learn():
     for path in SOURCE.rglob("*.py"):
         if re.search(r"from sklearn\.base|import sklearn", path.read_text(encoding="utf-8")):
-            assert part_of(path) in ("estimators", "comparison"), path
+            assert part_of(path) in ("estimators", "comparison", "reports"), path
 
 
 PAGES = [
@@ -104,6 +106,7 @@ PAGES = [
     ("docs/large-tables.md", 15),
     ("docs/mail-model.md", 9),
     ("docs/mail-parsing.md", 9),
+    ("docs/report.md", 5),
     ("docs/tables.md", 7),
     ("docs/text.md", 20),
     ("docs/tuning.md", 20),

@@ -25,6 +25,7 @@ CEILING = {
     "figures": (41, 0),
     "comparison": (40, 0),
     "files": (20, 4),
+    "reports": (20, 2),
     "engines": (29, 2),
     "mail": (0, 0),
     "cli": (24, 0),

@@ -26,6 +26,7 @@ from ..text.documents import Texts, column_texts, no_texts
 
 DROPPED = "dropped"
 UNSEEN = -2  # in place of a place among categories
+NO_PLACE = 255  # likewise, of at most 64
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,17 @@ class Coding:
             seen = np.flatnonzero(at >= 0)
             out[seen, at[seen]] = values[at[seen]]
 
+    def places(self, frame: Frame, column: str) -> NDArray[np.uint8]:
+        """The place of every value among the categories or bins; 255 where it is missing, or none of them."""
+        if self.categories:
+            categories, codes = _categories(frame, column)
+            place = {v: i for i, v in enumerate(self.categories)}
+            return np.array([*(place.get(v, NO_PLACE) for v in categories), NO_PLACE], np.uint8)[codes]
+        x = _numbers(frame, column)
+        out = np.searchsorted(self.edges, x, side="right").astype(np.uint8)
+        out[np.isnan(x)] = NO_PLACE
+        return out
+
     def _scaled(self, x: Array) -> Array:
         if not self.scales:
             return x
@@ -102,7 +114,7 @@ class BlockSpec:
 
     family: Family
     columns: tuple[str, ...]
-    reads: str  # "numbers", "categories", "texts", "missing" (what is missing) or "codings" (as these say)
+    reads: str  # "numbers", "categories", "texts", "missing" (what is missing), "codings" (as these say) or "places"
     codings: tuple[Coding, ...] = ()
     power: float = 1.0
     lenient: bool = False  # whether values outside the family's support are missing: it was not the user's choice
@@ -151,6 +163,11 @@ class BlockSpec:
             for name, coding, (a, b) in zip(self.columns, self.codings, pairwise(ends), strict=True):
                 coding.fill(frame, name, made[:, a:b])
             return made
+        if self.reads == "places":
+            places = np.empty((frame.n_rows, len(self.columns)), np.uint8)
+            for j, (name, coding) in enumerate(zip(self.columns, self.codings, strict=True)):
+                places[:, j] = coding.places(frame, name)
+            return places
         out = np.empty((frame.n_rows, len(self.columns)))
         for j, name in enumerate(self.columns):
             out[:, j] = _missing(frame, name) if self.reads == "missing" else _numbers(frame, name)
@@ -208,7 +225,7 @@ def _texts(frame: Frame, name: str) -> Texts:
 
 def _missing(frame: Frame, name: str) -> Array:
     column = frame.columns.get(name)
-    return np.ones(frame.n_rows) if column is None else column.missing().astype(np.float64)
+    return np.full(frame.n_rows, np.nan) if column is None else column.missing().astype(np.float64)
 
 
 class TableRows(RowsOfBlocks):
