@@ -52,15 +52,15 @@ class Parameters:
     Examples
     --------
     >>> from suffit import GaussianNB
-    >>> GaussianNB().fit([[1.0], [3.0], [6.0], [8.0]], ["a", "a", "b", "b"]).parameters()
+    >>> GaussianNB().fit([[1.0], [3.0], [6.0], [9.0]], ["a", "a", "b", "b"]).parameters()
     GaussianNB
     <BLANKLINE>
                                                a    b
     share of the class                       0.5  0.5
     <BLANKLINE>
     gaussian
-    x0                  mean                   2    7
-    x0                  standard deviation     1    1
+    x0                  mean                   2  7.5
+    x0                  standard deviation     1  1.5
     """
 
     model: str

@@ -99,7 +99,7 @@ def covariances(
     >>> from suffit import LDA, figures
     >>> model = LDA().fit([[0.0, 1.0], [1.0, 0.0], [4.0, 5.0], [5.0, 5.5]], [0, 0, 1, 1])
     >>> [text.get_text() for text in figures.covariances(model).texts]
-    ['1', '-0.33', '-0.33', '1', 'all classes']
+    ['1', '-0.32', '-0.32', '1', 'all classes']
     """
     scorer, places, names = _gaussian_columns("covariances", model, columns)
     matrices = scorer.covariances()[:, places[:, None], places]

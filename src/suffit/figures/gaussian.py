@@ -86,7 +86,8 @@ def gaussian_contours(
     x, y, density = _grid(mean, cov, span)
     peak = np.exp(normal_logpdf([np.asarray(mean, dtype=float)], mean, cov))[0]
     levels = sorted(peak * (1 - s) for s in SHARES)  # in two dimensions a share s lies above peak·(1 − s)
-    drawn = ax.contour(x, y, density, levels=levels, cmap="viridis", linewidths=1.3)
+    darker = [str(grey) for grey in np.linspace(0.55, 0.0, len(levels))]  # towards the middle
+    drawn = ax.contour(x, y, density, levels=levels, colors=darker, linewidths=1.2)
     names = {level: f"{1 - level / peak:.0%}" for level in drawn.levels}
     ax.clabel(drawn, fmt=names, fontsize=7)
     ax.plot(*np.asarray(mean, dtype=float), "+", color="black", ms=8)
