@@ -143,8 +143,8 @@ def _column_cut(
 def grow_tree(
     X: Bytes, is_number: Flags, codes: Codes, weights: Floats, rows: Places, K: int, n_columns: int, least: float,
     least_gain: float, seed: int,
-    hist: Floats, columns: Places, begin: Places, end: Places, depth: Places, room: Places, floats: Floats, known: Floats,
-    column: Codes, left: Bits, child: Codes,
+    hist: Floats, columns: Places, begin: Places, end: Places, depth: Places, room: Places, floats: Floats,
+    known: Floats, column: Codes, left: Bits, child: Codes,
 ) -> int:  # fmt: skip
     """Cut the rows until every leaf is pure or cannot be cut; the number of nodes, no more than there is room for.
 
@@ -170,8 +170,8 @@ def grow_tree(
 def _grow_tree(
     X: Bytes, is_number: Flags, codes: Codes, weights: Floats, rows: Places, K: int, n_columns: int, least: float,
     least_gain: float, seed: int,
-    hist: Floats, columns: Places, begin: Places, end: Places, depth: Places, room: Places, floats: Floats, known: Floats,
-    column: Codes, left: Bits, child: Codes,
+    hist: Floats, columns: Places, begin: Places, end: Places, depth: Places, room: Places, floats: Floats,
+    known: Floats, column: Codes, left: Bits, child: Codes,
 ) -> int:  # fmt: skip
     """The same."""
     p, most = X.shape[0], len(column)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..comparison.result import Comparison
-from ..comparison.scores import SCORES
+from ..comparison.result import HEADS, Comparison
 from ..estimators.tables import GenerativeClassifier
 from ..explain.assumptions import Assumptions
 from .answer import OURS
@@ -59,7 +58,7 @@ def compared(m: Material) -> Html:
         [
             tag("p", intro),
             *verdict,
-            table("Models side by side (± standard error)", ["model", *SCORES.values(), "fit"], rows),
+            table("Models side by side (± standard error)", ["model", *HEADS], rows),
             tag("p", filled, class_="note") if filled else None,
             comparison_picture(found),
         ]

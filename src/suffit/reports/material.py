@@ -83,7 +83,6 @@ def material(
         step("errors and assumptions")
         why = _not_compared(model, rows, compared)
         found = why or _compared(model, rows, seed, step)
-        step("pictures")
     labels = [str(c) for c in model.classes_.tolist()]
     return Material(model, rows, labels, columns, scores, matters, subsets, cases, tested, found, notes)
 

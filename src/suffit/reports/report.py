@@ -151,11 +151,16 @@ def made(
     most = integer(most_rows, "report: most_rows", 1)
     with shown(progress, steps_of(compare)) as step:
         found = material(model, X, y, learned, compare, most, seed, step)
-    name = title or (f"How well {short(target, 60)} is predicted" if target else "How well the classes are predicted")
-    done = Report(page(found, name, target, code), dict(answers(found)), *_scored(found))
+        drawn = page(found, _title(title, target), target, code)
+        step("the page")
+    done = Report(drawn, dict(answers(found)), *_scored(found))
     if path is not None:
         done.save(path)
     return done
+
+
+def _title(title: str | None, target: str) -> str:
+    return title or (f"How well {short(target, 60)} is predicted" if target else "How well the classes are predicted")
 
 
 def _scored(found: Material) -> tuple[dict[str, float], str]:

@@ -82,7 +82,8 @@ def grown(
             some = np.flatnonzero(takes & (weights > 0))
             size = grow_tree(
                 columns, numbers, codes, weights, some, K, few[t % len(few)], LEAST, LEAST_GAIN, t,
-                hist, np.empty(p, np.int64), *places, np.empty(MOST_CODES, np.int64), floats, known, column, left, child,
+                hist, np.empty(p, np.int64), *places, np.empty(MOST_CODES, np.int64), floats, known,
+                column, left, child,
             )  # fmt: skip
             trees[t] = column[:size].copy(), left[:size].copy(), child[:size].copy()
 
