@@ -73,7 +73,7 @@ def short(a):
         lambda: growing(weights=short(WEIGHTS)),
         lambda: growing(numbers=np.ones(p - 1, bool)),
         *(lambda i=i: growing(room=short_one(GROWING, i)) for i in range(6)),
-        *(lambda i=i: growing(nodes=short_one(GROWN, i)) for i in (1, 2, 3)),
+        *(lambda i=i: growing(nodes=short_one(GROWN, i)) for i in (2, 3, 4)),
         lambda: growing(nodes=[np.zeros((6, 63)), *GROWN[1:]]),
         *(lambda i=i: place_rows(PLACED, 0, *cut(i), CODES.copy()) for i in range(3)),
         lambda: place_rows(PLACED, 0, *CUTS, short(CODES)),
