@@ -7,7 +7,7 @@ Where the assumption of normal classes is right, LDA needs fewer rows than logis
 
 from suffit import compare, simulate
 
-X, y = simulate("gaussian", separation=2.5, columns=8).sample(1000, random_state=0)
+X, y = simulate("gaussian", separation=2.5, columns=8).sample(400, random_state=0)
 found = compare(X, y, ["LDA", "logistic regression"], robustness=False, progress=False)
 found.plot()
 
