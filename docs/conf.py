@@ -34,6 +34,7 @@ html_copy_source = False
 html_sidebars = {"index": []}
 html_theme_options = {
     "navigation_with_keys": False,
+    "header_links_before_dropdown": 7,
     "show_prev_next": True,
     "footer_start": ["copyright"],
     "footer_end": [],
