@@ -190,7 +190,7 @@ def tutorial() -> None:
     height = np.where(y == "tall", rng.normal(182, 6, 400), rng.normal(168, 6, 400))[:, None]
     ax = suffit.figures.densities(suffit.GDA(tie=1).fit(height, y), height, row=150)
     ax.set_xlabel("height, cm")
-    ax.figure.savefig(HERE / "densities.png", dpi=100, bbox_inches="tight")
+    ax.figure.savefig(HERE / "heights.png", dpi=100, bbox_inches="tight")
     C1 = [(0.3682, -2.0530), (0.1521, 0.0131), (-1.3033, -0.2105)]
     C2 = [(0.9456, 2.6543), (1.3574, 1.0225), (0.4478, 1.0543)]
     X, classes = np.array(C1 + C2), ["C1"] * 3 + ["C2"] * 3
