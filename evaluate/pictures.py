@@ -100,8 +100,9 @@ def draw_knock_out(result: dict[str, Any], path: Path) -> None:
     lost = (loss - loss.loc[0.0].reindex(loss.index, level="model")).median(axis=1).unstack()
     failed = summary(result["rows"], mean.index[-1])["failed"]
     figure, (left, right) = plt.subplots(1, 2, figsize=(11.5, 5.4))
-    ours, others = iter(["#2c6fbb", "#1b3f73", "#62a8e5"]), iter(
-        ["#3a923a", RED, "#e8a33d", "#555555", "#aaaaaa", "#8c6bb1", "#937860"]
+    ours, others = (
+        iter(["#2c6fbb", "#1b3f73", "#62a8e5"]),
+        iter(["#3a923a", RED, "#e8a33d", "#555555", "#aaaaaa", "#8c6bb1", "#937860"]),
     )
     for model, marker in zip(mean.columns, "hosD^vpPX*", strict=False):
         mine = str(model).startswith("suffit")
