@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,11 @@ import pandas as pd
 from .summaries import summary
 
 BLUE, RED, GREY = "#2c6fbb", "#c44e52", "#777777"
+SHADES = {"gradient boosting": "#1b5e20", "LightGBM": "#2e7d32", "XGBoost": "#7cb342", "CatBoost": "#00897b"}
 
 
 def colour(model: str) -> str:
-    return BLUE if model.startswith("suffit") else RED if "sklearn" in model else GREY
+    return BLUE if model.startswith("suffit") else RED if "sklearn" in model else SHADES.get(model, GREY)
 
 
 def draw_ranks(result: dict[str, Any], path: Path) -> None:
@@ -102,11 +104,12 @@ def draw_knock_out(result: dict[str, Any], path: Path) -> None:
     figure, (left, right) = plt.subplots(1, 2, figsize=(11.5, 5.4))
     ours, others = (
         iter(["#2c6fbb", "#1b3f73", "#62a8e5"]),
-        iter(["#3a923a", RED, "#e8a33d", "#555555", "#aaaaaa", "#8c6bb1", "#937860"]),
+        iter([RED, "#e8a33d", "#555555", "#aaaaaa", "#8c6bb1", "#937860", "#3a923a"]),
     )
-    for model, marker in zip(mean.columns, "hosD^vpPX*", strict=False):
+    for model, marker in zip(mean.columns, cycle("osD^vPX*<>p"), strict=False):
         mine = str(model).startswith("suffit")
-        style = {"color": next(ours if mine else others), "marker": marker, "ms": 6, "lw": 2.4 if mine else 1.5}
+        shade = SHADES.get(str(model)) or next(ours if mine else others)
+        style = {"color": shade, "marker": marker, "ms": 6, "lw": 2.4 if mine else 1.5}
         left.plot(mean.index, mean[model], label=label(model, failed[model]), zorder=3 if mine else 2, **style)
         if not failed[model]:  # class shares lose nothing to missing values
             right.plot(lost.index, lost[model], zorder=3 if mine else 2, **style)

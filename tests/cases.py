@@ -15,6 +15,8 @@ from scipy import optimize, stats
 from scipy.special import expit, softmax
 
 import suffit
+from suffit.families.counts.partition import Partition
+from suffit.tables.schema import BlockSpec, Choice, Coding, Schema
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,35 @@ def categories(rng: Generator, n: int) -> np.ndarray:
 def words(rng: Generator, n: int) -> np.ndarray:
     table = np.array([["red", "green", "blue"], ["S", "M", "L"]], dtype=object)
     return np.column_stack([table[j][rng.integers(0, 3, size=n)] for j in range(2)])
+
+
+def mixed_holes(rng: Generator, n: int) -> np.ndarray:
+    """Numbers and categories, a sixth of them missing."""
+    X = np.empty((n, 3), dtype=object)
+    X[:, 0] = rng.normal(size=n).tolist()
+    X[:, 1] = rng.normal(5.0, 2.0, size=n).tolist()
+    X[:, 2] = np.array(["red", "green", "blue"])[rng.integers(0, 3, size=n)].tolist()
+    return np.where(rng.random(X.shape) < 1 / 6, np.nan, X)
+
+
+def two_trees(power: float = 0.0, outlier_rate: float = 0.0) -> suffit.GenerativeClassifier:
+    """Trees whose cuts are fixed, one by all columns, the other by x1 alone, beside a naive density of this weight."""
+    column = np.array([0, 2, 1, -1, -1, 1, -1, -1, -1, 1, -1, -1], "<i4")
+    child = np.array([1, 3, 5, 0, 0, 7, 0, 0, 0, 10, 0, 0], "<i4")
+    left = np.array([3, 1, 1, 0, 0, 3, 0, 0, 0, 3, 0, 0], "<u8")
+    partition = Partition((4, 4, 3), (0, 9), column.tobytes(), left.tobytes(), child.tobytes(), alpha=0.5)
+    x0, x1 = (-0.5, 0.0, 0.5), (4.0, 5.0, 6.0)
+    codings = Coding(edges=x0), Coding(edges=x1), Coding(categories=("blue", "green", "red"))
+    blocks = (
+        BlockSpec(suffit.Binned((x0, x1)), ("x0", "x1"), "numbers", power=power),
+        BlockSpec(suffit.Categorical(), ("x2",), "categories", power=power),
+        BlockSpec(partition, ("x0", "x1", "x2"), "places", codings),
+    )
+    choices = tuple(Choice(name, kind, "partition", "set by the user") for name, kind in KINDS.items())
+    return suffit.GenerativeClassifier(Schema(blocks, choices, 2, outlier_rate))
+
+
+KINDS = {"x0": "continuous", "x1": "continuous", "x2": "categorical"}
 
 
 def documents(rng: Generator, n: int) -> np.ndarray:
@@ -340,6 +371,7 @@ FAMILIES: dict[str, FamilyCase] = {
         lambda: suffit.MultinomialNB(), counts, exact=True, outside=(-1.0,), needs="Negative values in data"
     ),
     "multivariate_gaussian": FamilyCase(lambda: suffit.GDA(), normal),
+    "partition": FamilyCase(lambda: two_trees(), mixed_holes, coupled=True, exact=True),
     "text": FamilyCase(lambda: suffit.TextNB(), documents, exact=True),
 }
 
@@ -407,6 +439,7 @@ ESTIMATORS: dict[str, Case] = {
         exact=True,
         coupled=True,
     ),
+    "GenerativeClassifier-partitions": Case(lambda: two_trees(0.4, 0.1), mixed_holes, coupled=True),
     "GenerativeClassifier-mixed": Case(
         lambda: suffit.GenerativeClassifier(
             {
@@ -478,6 +511,8 @@ def of_scorer(scorer: Any) -> list[np.ndarray]:
         return [scorer.form.theta, scorer.form.A]
     if hasattr(scorer, "tables"):
         return [*scorer.tables]
+    if hasattr(scorer, "solved"):
+        return [scorer.solved.table.T]
     return [scorer.weights]
 
 

@@ -7,10 +7,9 @@ How far covariances should be shared, and shrunk, is chosen by leave-one-out: 70
 
 from sklearn.datasets import load_wine
 
-from suffit import GDA
-from suffit.explain.plots import plot_selection
+from suffit import GDA, figures
 
 X, y = load_wine(return_X_y=True)
 Z = (X - X.mean(axis=0)) / X.std(axis=0)
 model = GDA(tie="loo", shrinkage="loo").fit(Z, y)
-plot_selection(model.selection_)
+figures.selection(model)

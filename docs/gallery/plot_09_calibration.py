@@ -7,12 +7,11 @@ Naive Bayes counts shared evidence twice and is too sure. A temperature, fitted 
 
 from sklearn.datasets import load_breast_cancer
 
-from suffit import GaussianNB
-from suffit.explain.plots import plot_calibration
+from suffit import GaussianNB, figures
 
 X, y = load_breast_cancer(return_X_y=True)
 model = GaussianNB(calibrate="temperature").fit(X, y)
-plot_calibration(model.calibration_)
+figures.calibration(model)
 
 # %%
 

@@ -285,3 +285,22 @@ def test_models_are_compared_on_files(suffit):
     pytest.importorskip("matplotlib")
     suffit("compare train.csv --target income --quick -m LDA --folds 2 --picture compared.svg")
     assert Path("compared.svg").read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_report_writes_a_page_and_says_its_answer(suffit):
+    done = suffit("report income.suffit train.csv -o page.html --quick")
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert done.stdout.startswith("How good        It finds the right class for")
+    assert "report → page.html" in done.stderr
+    assert "How well income is predicted" in page
+    assert "Scores are leave-one-out: the model&#x27;s sums are those of these rows" in page
+    assert "suffit report income.suffit train.csv --target income --output page.html" in page
+    suffit("report income.suffit test.csv -o new.html --quick --quiet --title 'In June'")
+    assert "Scores are held-out" in Path("new.html").read_text(encoding="utf-8")
+    assert "<title>In June</title>" in Path("new.html").read_text(encoding="utf-8")
+
+
+def test_report_refuses_a_folder_that_is_not_there_and_rows_without_labels(suffit):
+    assert "nowhere" in suffit("report income.suffit train.csv -o nowhere/page.html", code=1).stderr
+    assert "the column of the labels is not clear" in suffit("report income.suffit new.csv", code=1).stderr
+    assert not Path("report.html").exists()

@@ -109,7 +109,8 @@ def rows_of(name: str) -> tuple[np.ndarray, np.ndarray]:
 def writable(name: str, X: Any, y: Any) -> Any:
     """An estimator of a case, without selectors, which cannot be written."""
     model = CASES[name].make()
-    if any(map(callable, getattr(model, "columns", None) or ())):
+    columns = getattr(model, "columns", None)
+    if isinstance(columns, dict) and any(map(callable, columns)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model.set_params(columns=copy.copy(model).fit(X, y).schema_)

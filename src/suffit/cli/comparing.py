@@ -43,7 +43,7 @@ def show_comparison(found: Comparison, json: bool) -> None:
     if json:
         show_json(described(found))
         return
-    show_table(f"{found.n_rows:,} rows, held out in turn", ["model", *HEADS, "fit"], found.lines())
+    show_table(f"{found.n_rows:,} rows, held out in turn", ["model", *HEADS], found.lines())
     note = "\n* saw a table whose missing values had been filled" if found.filled else ""
     print(f"{note}\n{found.verdict}")
 

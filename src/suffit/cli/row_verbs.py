@@ -217,6 +217,44 @@ def compare(
 
 
 @verb
+def report(
+    model: Model,
+    files: Files,
+    output: Annotated[str, typer.Option("--output", "-o", help="The page.")] = "report.html",
+    target: Target = None,
+    title: Annotated[str | None, typer.Option("--title", help="Its title.")] = None,
+    learned: Annotated[
+        bool | None, typer.Option("--learned/--new", help="Whether the model has learned these rows; else it is found.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="No other models beside it.")] = False,
+    seed: Seed = 0,
+    format: Format = None,
+    encoding: Encoding = None,
+    separator: Separator = None,
+    missing: Missing = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Make a page about a model: how good it is, where it fails, what matters, and why.
+
+    One HTML file that fetches nothing and runs nothing.  Rows that the model has learned are scored without themselves;
+    the rows must fit into memory.
+
+    \b
+    Example:
+      suffit report income.suffit train.csv -o report.html
+    """
+    from .reporting import reported
+    from .writing import check_folder
+
+    check_folder(output)
+    rows = reading_of(format, encoding, separator, missing).for_model(loaded(model), files)
+    print(reported(rows, (model, files), target, output, title, learned, not quick, seed or 0, quiet))
+    if not quiet:
+        say(f"report → {output}")
+
+
+@verb
 def explain(
     model: Model,
     files: Files,

@@ -18,7 +18,7 @@ from ..estimators.tables import GenerativeClassifier
 from .parts import collect, plan, recalibrated, sampled, total
 from .sample import RowSample
 from .sources import Batches, Files, Progress, RowSource, counted, opened, placed, read_ahead
-from .text_files import readable
+from .text_types import readable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -68,7 +68,11 @@ def fit_arrow(
     [40.0, 40.0]
     """
     batches = as_at_fit(estimator, opened(source), target)
-    check_columns(batches.names, [target, *([sample_weight] if sample_weight else [])])
+    own = [target, *([sample_weight] if sample_weight else [])]
+    check_columns(batches.names, own)
+    if not set(batches.names) - set(own):
+        where = f"{batches.name}: " if batches.name else ""
+        raise InputError(f"{where}no column beside {target!r}; a fit needs at least one")
     split = Split(target, sample_weight, getattr(estimator, "missing_target", "error") == "drop")
     sample = None
     if not estimator.__sklearn_is_fitted__():

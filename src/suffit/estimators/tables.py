@@ -22,6 +22,7 @@ from ..data.column import BOOLEAN, INTEGER, NUMBER, ArrayColumn, as_objects
 from ..data.errors import InputError
 from ..data.frame import Frame, Template, read_frame, unmasked
 from ..data.inputs import ClassesLike, LabelsLike, RandomState, TableLike, WeightsLike
+from ..data.printed import made_for
 from ..data.rows import Rows
 from ..data.similar import IGNORED, SAMPLE_ROWS, UNKNOWN, some_rows, unknown_values
 from ..data.validate import Prior, class_codes, common_dtype, read_labels, read_weight
@@ -40,7 +41,7 @@ from ..tables.column_family_loo import CRITERIA
 from ..tables.feature_selection import columns_that_help
 from ..tables.row_sample import sample
 from ..tables.schema import DROPPED, BlockSpec, Schema, TableRows
-from ..tables.structures import Guard, Proposal, Proposals, Selection, nothing_to_compare, select
+from ..tables.structures import NAIVE, Guard, Proposal, Proposals, Selection, Wanted, nothing_to_compare, select
 from ..tables.translation import in_common
 from ..text.documents import Texts, no_texts
 from .base import GenerativeEstimator, generator
@@ -69,8 +70,9 @@ class GenerativeClassifier(GenerativeEstimator):
         Values are family objects, their names, "auto" or "drop".  Columns not named are "auto".  The ``schema_`` of
         another model is used as it is, blocks, bins and weights included, so that models of parts of a table can be
         merged; ``criterion``, ``structure``, ``missing`` and ``unknown`` are then its own.
-    structure : {"auto", "naive"}, default "auto"
+    structure : {"auto", "naive", "partitions"}, default "auto"
         How columns depend on each other given the class.  "naive": not at all, beyond the joint blocks of ``columns``.
+        "partitions" (where ``columns`` is "auto"): by trees alone, whose leaves are counted for each class.
         "auto" (where ``columns`` is "auto" too): several structures are compared by leave-one-out loss, and the best
         are pooled, p(c | x) = (1 − ε) q + ε p(c) with q ∝ p(c) Π_m p_m(x | c)^β_m: the weights β correct their
         over-confidence, and ε is the outlier rate, the probability that the columns of a row carry no information about
@@ -85,8 +87,10 @@ class GenerativeClassifier(GenerativeEstimator):
     select : {"loo"} or None, default None
         "loo": columns whose removal lowers the leave-one-out loss of the (naive) model are dropped, one by one.
         ``schema_`` names them, and ``selection_`` shows the steps.
-    missing : {"ignore", "informative"}, default "ignore"
-        Whether a missing value is marginalised, or is evidence too (one more binary column for every column).
+    missing : {"auto", "ignore", "informative"}, default "auto"
+        Whether a missing value is marginalised ("ignore"), or is evidence too ("informative": one more binary column
+        for every column).  "auto": where a structure is chosen, the columns whose missing values alone say something
+        of the class, by leave-one-out, are one more structure of the pool; else "ignore".
     unknown : {"ignore", "novel", "error"}, default "ignore"
         What to do with a category never seen in training: treat it as missing (with a warning where many of a column's
         values are), give it the prior's share in every class, or raise an error.
@@ -142,10 +146,10 @@ class GenerativeClassifier(GenerativeEstimator):
 
     _parameter_constraints: ClassVar[dict[str, object]] = {
         "columns": [StrOptions({"auto"}), dict, list, Schema],
-        "structure": [StrOptions({"auto", "naive"})],
+        "structure": [StrOptions({"auto", "naive", "partitions"})],
         "criterion": [StrOptions(set(CRITERIA))],
         "select": [StrOptions({"loo"}), None],
-        "missing": [StrOptions({"ignore", "informative"})],
+        "missing": [StrOptions({"auto", "ignore", "informative"})],
         "unknown": [StrOptions({"ignore", "novel", "error"})],
         "missing_target": [StrOptions({"error", "drop"})],
         "priors": ["array-like", None, dict, StrOptions({"uniform"})],
@@ -166,7 +170,7 @@ class GenerativeClassifier(GenerativeEstimator):
         structure: str = "auto",
         criterion: str = "bic",
         select: str | None = None,
-        missing: str = "ignore",
+        missing: str = "auto",
         unknown: str = "ignore",
         missing_target: str = "error",
         priors: Prior = None,
@@ -324,11 +328,11 @@ class GenerativeClassifier(GenerativeEstimator):
         self._plain = self._seen.plain()
         self._asked = {name: getattr(self, name) for name in FIXED_FIRST}
         found = Proposals(())
-        open_structure = self.structure == "auto" and isinstance(self.columns, str)
+        open_structure = self.structure != NAIVE and isinstance(self.columns, str)
         if open_structure and not solve and len(rows) < FEW_FIRST:
             self._say_few(len(rows))
         elif open_structure and choice:
-            found = select(self._plain, frame, alike)
+            found = select(self._plain, frame, alike, Wanted(self.structure, self.missing))
         elif open_structure and not self._seen.used:
             found = nothing_to_compare(self._plain, alike)
         self._template = frame.like
@@ -501,7 +505,7 @@ class GenerativeClassifier(GenerativeEstimator):
         """What became of every column: its kind, its family, and why."""
         blocks = cast(Product, self._model.family).blocks
         specs = tuple(replace(p, family=b.family) for p, b in zip(self._seen.specs, blocks, strict=True))
-        return replace(self._seen, specs=specs)
+        return made_for(replace(self._seen, specs=specs), self._table_form())
 
     @property
     def selection_(self) -> Selection | Tuning | None:
@@ -510,7 +514,7 @@ class GenerativeClassifier(GenerativeEstimator):
         Where both were, the structures, with the columns in ``selection_.columns``.
         """
         self._check_is_fitted()
-        return self._selection
+        return None if self._selection is None else made_for(self._selection, self._table_form())
 
     def predict_joint_log_proba(self, X: TableLike) -> Array:
         """Return log p(x, class) under the density, ``selection_.density``, as in ``score_samples``.

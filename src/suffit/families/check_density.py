@@ -14,6 +14,7 @@ from ..data.arrays import Array
 from ..text.documents import read_texts
 from .columns import IndependentColumns
 from .counts.multinomial import MultinomialScorer
+from .counts.partition_scores import PartitionScorer
 from .counts.scores import CategoricalScorer
 from .counts.text_scores import TextScorer
 from .elementwise.shape import Elementwise
@@ -41,7 +42,7 @@ def sums_to_one(case: Case) -> None:
     """The density sums or integrates to 1, and draws follow it."""
     scorer = case.scorer()
     for c in range(scorer.n_classes):
-        if not isinstance(scorer, MultinomialScorer | CategoricalScorer | TextScorer):
+        if not isinstance(scorer, MultinomialScorer | CategoricalScorer | TextScorer | PartitionScorer):
             _of_numbers(case, c)
             continue
         X = scorer.sample(np.full(DRAWS, c, np.int32), case.rng(3 + c))
@@ -51,6 +52,9 @@ def sums_to_one(case: Case) -> None:
             words = np.array(list(scorer.names), dtype=object)[:, None]
             counts = np.asarray(scorer.family.counted(read_texts(X), scorer.stats).sum(axis=0)).reshape(-1)
             _shares(case, np.exp(scorer.scores(read_texts(words))[:, c]), counts)
+        elif isinstance(scorer, PartitionScorer):  # of the leaves of a tree
+            leaves, seen = scorer.family.leaves_of(0), next(scorer.family.placed(X))
+            _shares(case, np.exp(scorer.log_leaves[leaves, c]), np.bincount(seen, minlength=leaves[-1] + 1)[leaves])
         else:
             _shares(case, np.exp(scorer.tables[0][c]), np.bincount(scorer.codes(X)[:, 0]).astype(np.float64))
 

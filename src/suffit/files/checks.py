@@ -27,6 +27,7 @@ from ..estimators.fitted import ClassPrior, Fitted
 from ..families.counts.binned import Binned
 from ..families.counts.categorical import CATEGORIES, Categorical
 from ..families.counts.multinomial import GAP, WORDS, Multinomial
+from ..families.counts.partition import NODE, NODES, Partition
 from ..families.counts.scores import DENSE_LIMIT
 from ..families.counts.text import WORDS as TOKENS
 from ..families.counts.text import Text
@@ -39,7 +40,7 @@ from ..posterior.calibrate import Calibration
 from ..tables.schema import BlockSpec, Schema
 from .container import refuse
 
-READS = {"numbers", "categories", "texts", "missing", "codings"}
+READS = {"numbers", "categories", "texts", "missing", "codings", "places"}
 METHODS = ("temperature", "isotonic")
 MOST_CATEGORIES = 1 << 25  # of all columns, those that no row has among them
 TRIED = 3  # classes whose means are predicted
@@ -115,6 +116,7 @@ def _blocks(model: Model, schema: Schema | None) -> Iterator[tuple[Family, Seque
     for spec, block, stats in zip(schema.specs, family.blocks, model.sums.parts, strict=True):
         if (block.columns, block.power, block.scales) != (spec.names, spec.power, spec.scales):
             refuse("its blocks are not those of its schema")
+        _check_places(spec, block.family)
         yield block.family, spec.names, spec.matrix(nothing), stats
 
 
@@ -157,6 +159,7 @@ COLLECTED: dict[Any, Callable[[Any], tuple[Layout, Mapping[str, Index]]]] = {  #
     Categorical.collect: lambda family: (CATEGORIES, {}),
     Binned.collect: lambda family: (CATEGORIES, {}),
     Multinomial.collect: lambda family: (WORDS, {}),
+    Partition.collect: lambda family: (NODES, {NODE: Index.range(family.n_nodes)}),
     Text.collect: lambda family: (family.layout, {}),
 }
 
@@ -237,6 +240,8 @@ def _check_schema(schema: Schema, names: tuple[Hashable, ...]) -> None:
         refuse("it has other columns in its schema than in its table")
     if schema.n_plain is not None and not 0 <= schema.n_plain <= len(schema.specs):
         refuse(f"it has {len(schema.specs)} blocks, and {schema.n_plain} of them are to be the first")
+    if any(spec.reads == "places" for spec in schema.plain().specs):
+        refuse("it has a partition among the blocks of its density")
     _check_share(schema.outlier_rate, "outlier rate")
     for spec in (*schema.specs, *schema.supports):
         _check_spec(spec, set(names))
@@ -245,12 +250,13 @@ def _check_schema(schema: Schema, names: tuple[Hashable, ...]) -> None:
 def _check_spec(spec: BlockSpec, names: set[Hashable]) -> None:
     if spec.reads not in READS or not set(spec.columns) <= names or len(set(spec.columns)) < len(spec.columns):
         refuse("it has a block of columns that are not its own")
-    if len(spec.codings) != (len(spec.columns) if spec.reads == "codings" else 0):
+    if len(spec.codings) != (len(spec.columns) if spec.reads in ("codings", "places") else 0):
         refuse("it has a block whose columns are coded in no way, or in two")
     if not (np.isfinite(spec.power) and spec.power >= 0):
         refuse(f"it has a block of weight {spec.power!r}")
     if spec.reads == "categories" and not isinstance(spec.family, Categorical):
         refuse(f"it has categories of the family {spec.family.key!r}")
+    _check_places(spec, spec.family)
     if (spec.reads == "texts") != isinstance(spec.family, Text) or (spec.reads == "texts" and len(spec.columns) != 1):
         refuse("it has texts of another family, or another family of texts")
     for coding in spec.codings:
@@ -259,6 +265,13 @@ def _check_spec(spec: BlockSpec, names: set[Hashable]) -> None:
         edges = np.asarray(coding.edges)
         if (coding.edges and coding.categories) or not (np.isfinite(edges).all() and (np.diff(edges) > 0).all()):
             refuse("it has a column with bins that are none")
+
+
+def _check_places(spec: BlockSpec, family: Family) -> None:
+    """That a partition is of the codes of its columns; its cuts were checked when it was made."""
+    sizes = family.sizes if isinstance(family, Partition) else None
+    if sizes != (tuple(coding.width for coding in spec.codings) if spec.reads == "places" else None):
+        refuse("it has a partition of other codes than those of its columns")
 
 
 def _check_share(value: float, name: str) -> None:

@@ -56,6 +56,7 @@ class Reader:
             "schema": lambda entry: self.record(entry, Schema),
             "array": self._stored,
             "cells": self._cells,
+            "deflated": self._bytes,
         }
         self.axes = [self._index(entry) for entry in listed(axes)]
         self.families: list[Family] = []
@@ -192,6 +193,11 @@ class Reader:
             refuse(f"it has no array {str(name)[:100]!r}")
         self._unread.discard(name)
         return self._arrays[name]
+
+    def _bytes(self, entry: object) -> bytes:
+        """Bytes that were deflated."""
+        name, size = only(entry, "at", "size")
+        return _inflated(self._stored(name), "|u1", [size]).tobytes()
 
     def _cells(self, entry: object) -> NDArray[np.generic]:
         """An array of texts or objects."""

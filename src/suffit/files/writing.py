@@ -7,6 +7,7 @@ the file.  Axes and families, which many blocks share, stand once in tables of t
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -26,6 +27,8 @@ from ..posterior.calibrate import Trial
 from ..tables.schema import Schema
 from .container import NAMES, refuse
 from .values import encoded
+
+LONG = 1 << 10  # bytes of a setting from which on they are deflated
 
 
 def hints_of(cls: type) -> dict[str, object]:
@@ -55,6 +58,7 @@ class Writer:
         self.axes: list[object] = []
         self.families: list[object] = []
         self._places: dict[str, int] = {}  # of what is in the tables
+        self._long: dict[bytes, str] = {}  # bytes that are deflated, and where
 
     def value(self, value: object) -> object:
         """A setting: a plain value, an array, a family or a schema, or a list, tuple or dict of them."""
@@ -94,6 +98,8 @@ class Writer:
             return {str(k): self.value(v) for k, v in value.items()}
         if origin is np.ndarray:
             return self.array(np.asarray(value))
+        if type(value) is bytes and len(value) > LONG:
+            return {"deflated": {"at": self._deflated(value), "size": len(value)}}
         if isinstance(hint, type):
             return self._of_class(value, hint)
         return self.value(value)
@@ -160,6 +166,12 @@ class Writer:
         name = f"{name}/{len(self.arrays)}"
         self.arrays[name] = a.astype(a.dtype.newbyteorder("<"), copy=False)
         return name
+
+    def _deflated(self, value: bytes) -> str:
+        """Bytes of a setting; what several families have stands there once."""
+        if value not in self._long:
+            self._long[value] = self._kept(np.frombuffer(zlib.compress(value), np.uint8), "bytes")
+        return self._long[value]
 
     def array(self, a: NDArray[np.generic], name: str = "array") -> dict[str, object]:
         """Numbers in the least room that gives back every bit."""

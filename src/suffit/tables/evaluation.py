@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -20,14 +20,17 @@ from ..data.frame import Frame
 from ..data.rows import Rows, rows_worth
 from ..families import Binned, Gaussian, MultivariateGaussian
 from ..families.counts.binned import Edges, SortedColumns
+from ..families.counts.partition import Partition, row_marks
+from ..families.counts.partition_scores import scores_without
 from ..families.elementwise.shape import without
 from ..families.gaussian.diagonal import PRIOR_ROWS, prior_variances
 from ..families.gaussian.leave_one_out.approximate import ApproximateLoo
 from ..families.gaussian.leave_one_out.missing import LooWithMissing
 from ..families.gaussian.leave_one_out.rescaled import RescaledLoo
 from ..families.gaussian.moments import SCATTER, divided, moments_by_column
+from .partitions import bins_of, frequent, grown, with_order
 from .row_sample import Keyed, drawn, folds_of, reweighted
-from .schema import BlockSpec
+from .schema import BlockSpec, Coding
 
 FOLDS, FEW_ROWS = 5, 1_000  # in so many folds bins are chosen by others, of so many rows; else in two
 MOST_COMPARED = 1_500  # of these, rows that settings are compared on, and powers fitted
@@ -129,6 +132,14 @@ class Held:
             if key not in self._kept:  # of all rows at once
                 self._kept[key] = LooScores(self._of_others(spec.family, spec.columns))
             return LooScores(self._kept[key].log_density[some])
+        if isinstance(spec.family, Partition):
+            if (key, some.start) not in self._kept:
+                rows = self.gone.some(np.arange(len(self.look))[some])
+                stats, marks = self.sums[spec.columns, spec.codings], self._marks[self.look[some]]
+                self._kept[key, some.start] = LooScores(
+                    scores_without(spec.family, self._codes[some], rows, stats, marks)
+                )
+            return self._kept[key, some.start]
         if key not in self._learned:
             X = spec.matrix(self.frame)
             self._learned[key] = X, Model.first(spec.family, spec.names, X, self.rows)
@@ -138,6 +149,24 @@ class Held:
             left = model.leave_one_out(X[self.look[some]], rows, np.zeros_like, one=not self.whole).left
             self._kept[key, some.start] = left
         return self._kept[key, some.start]
+
+    def partition(self, names: Sequence[str], categories: Sequence[str]) -> BlockSpec:
+        """Trees on these columns, grown on all rows."""
+        numbers = [name for name in names if name not in categories]
+        columns = self.sorted(tuple(numbers)) if numbers else None
+        edges = {} if columns is None else dict(zip(numbers, bins_of(columns, self.rows), strict=True))
+        marks = self.keyed.of_categories
+        codings = tuple(
+            Coding(edges=edges[name]) if name in edges else frequent(self.frame, name, self.rows, marks[name])
+            for name in names
+        )
+        spec = BlockSpec(Partition(), tuple(names), "places", codings)
+        X = cast(Array, spec.matrix(self.frame))
+        self._marks = with_order(row_marks(X), self.rows.codes)
+        family = grown(X, [c.width for c in codings], [name in edges for name in names], self.rows, self._marks)
+        self.sums[spec.columns, codings] = family.collect(X, self.rows, names)
+        self._codes = X[self.look]
+        return replace(spec, family=family)
 
     def joint(self, spec: BlockSpec) -> Joint:
         """Settings of a joint block, compared by leave-one-out: nearly exact."""

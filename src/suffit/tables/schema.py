@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from html import escape
 from itertools import pairwise
 from typing import cast
 
@@ -17,6 +16,7 @@ from ..data.arrays import Array, Coded, Matrix, RowIndex, RowsOfBlocks, freeze
 from ..data.column import BOOLEAN, CATEGORICAL, EMPTY, INTEGER, NUMBER, ArrayColumn
 from ..data.errors import InputError, check_finite
 from ..data.frame import Frame
+from ..data.printed import MadeTable, html_table, to_table
 from ..data.warn import MissingValuesWarning, warn_once
 from ..families.columns import IndependentColumns
 from ..families.counts.binned import bin_names
@@ -26,6 +26,7 @@ from ..text.documents import Texts, column_texts, no_texts
 
 DROPPED = "dropped"
 UNSEEN = -2  # in place of a place among categories
+NO_PLACE = 255  # likewise, of at most 64
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,17 @@ class Coding:
             seen = np.flatnonzero(at >= 0)
             out[seen, at[seen]] = values[at[seen]]
 
+    def places(self, frame: Frame, column: str) -> NDArray[np.uint8]:
+        """The place of every value among the categories or bins; 255 where it is missing, or none of them."""
+        if self.categories:
+            categories, codes = _categories(frame, column)
+            place = {v: i for i, v in enumerate(self.categories)}
+            return np.array([*(place.get(v, NO_PLACE) for v in categories), NO_PLACE], np.uint8)[codes]
+        x = _numbers(frame, column)
+        out = np.searchsorted(self.edges, x, side="right").astype(np.uint8)
+        out[np.isnan(x)] = NO_PLACE
+        return out
+
     def _scaled(self, x: Array) -> Array:
         if not self.scales:
             return x
@@ -102,7 +114,7 @@ class BlockSpec:
 
     family: Family
     columns: tuple[str, ...]
-    reads: str  # "numbers", "categories", "texts", "missing" (what is missing) or "codings" (as these say)
+    reads: str  # "numbers", "categories", "texts", "missing" (what is missing), "codings" (as these say) or "places"
     codings: tuple[Coding, ...] = ()
     power: float = 1.0
     lenient: bool = False  # whether values outside the family's support are missing: it was not the user's choice
@@ -151,6 +163,11 @@ class BlockSpec:
             for name, coding, (a, b) in zip(self.columns, self.codings, pairwise(ends), strict=True):
                 coding.fill(frame, name, made[:, a:b])
             return made
+        if self.reads == "places":
+            places = np.empty((frame.n_rows, len(self.columns)), np.uint8)
+            for j, (name, coding) in enumerate(zip(self.columns, self.codings, strict=True)):
+                places[:, j] = coding.places(frame, name)
+            return places
         out = np.empty((frame.n_rows, len(self.columns)))
         for j, name in enumerate(self.columns):
             out[:, j] = _missing(frame, name) if self.reads == "missing" else _numbers(frame, name)
@@ -208,7 +225,7 @@ def _texts(frame: Frame, name: str) -> Texts:
 
 def _missing(frame: Frame, name: str) -> Array:
     column = frame.columns.get(name)
-    return np.ones(frame.n_rows) if column is None else column.missing().astype(np.float64)
+    return np.full(frame.n_rows, np.nan) if column is None else column.missing().astype(np.float64)
 
 
 class TableRows(RowsOfBlocks):
@@ -237,6 +254,9 @@ class TableRows(RowsOfBlocks):
         if i not in self._made:
             self._made[i] = self.schema.specs[i].matrix(self.frame)
         return self._made[i]
+
+
+HEADS = ("column", "kind", "family", "reason")  # of what became of a column
 
 
 @dataclass(frozen=True)
@@ -328,17 +348,22 @@ class Schema:
         return tuple(choice for choice in self.choices if choice.family == DROPPED)
 
     def __repr__(self) -> str:
-        rows = [("column", "kind", "family", "reason"), *((c.column, c.kind, c.family, c.reason) for c in self.choices)]
+        rows = [HEADS, *((c.column, c.kind, c.family, c.reason) for c in self.choices)]
         width = [max(len(row[i]) for row in rows) for i in range(3)]
         return "\n".join(f"{a:<{width[0]}}  {b:<{width[1]}}  {c:<{width[2]}}  {d}" for a, b, c, d in rows)
 
+    def to_frame(self) -> MadeTable:
+        """Return the same table as a data frame.
+
+        Returns
+        -------
+        data frame
+            Of the library the rows came from; for plain arrays pandas where it is installed, else a dict of arrays.
+        """
+        return to_table(self, {head: [getattr(c, head) for c in self.choices] for head in HEADS})
+
     def _repr_html_(self) -> str:
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{escape(v)}</td>" for v in (c.column, c.kind, c.family, c.reason)) + "</tr>"
-            for c in self.choices
-        )
-        head = "<tr><th>column</th><th>kind</th><th>family</th><th>reason</th></tr>"
-        return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+        return html_table(HEADS, [[getattr(c, head) for head in HEADS] for c in self.choices])
 
 
 def shown(family: Family) -> str:

@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from scipy.special import softmax
@@ -27,17 +27,21 @@ from ..core.stats import Stats
 from ..data.arrays import Array, Codes
 from ..data.column import CATEGORICAL, INTEGER, NUMBER
 from ..data.frame import Frame
+from ..data.printed import MadeTable, html_lines, html_table, to_table
 from ..data.rows import Rows
 from ..data.warn import no_warnings
-from ..families import Binned, Categorical, MultivariateGaussian
+from ..families import Bernoulli, Binned, Categorical, MultivariateGaussian
+from ..families.counts.partition import Partition
 from ..families.gaussian.missing.patterns import patterns_of
 from ..families.tuning import Tuning
 from ..kernels.runtime.threads import one_blas_thread
 from .evaluation import Held
+from .missing_evidence import telling_columns
+from .partitions import ALPHAS, described
 from .row_sample import Places, distinct, keyed, some_rows
 from .schema import BlockSpec, Coding, Schema
 
-NAIVE = "naive"
+NAIVE, PARTITIONS = "naive", "partitions"
 MOST_ROWS = 20_000  # rows whose sums structures are compared by, where there are more
 MOST_COLUMNS = 250  # numbers in a joint block; more categories than make these are left to themselves
 MOST_ROOM = 1 << 23  # numbers that the sums of a joint block may take
@@ -76,7 +80,8 @@ class Selection:
 
     ``loo_loss`` is the leave-one-out log-loss of the pool, on the same rows as those of the structures tried; ``loss``
     is what to expect on new rows, the cost of choosing on these included.  ``density`` names the structure that
-    densities, draws and imputation belong to.  ``columns`` shows the columns dropped before, where some were to be.
+    densities, draws and imputation belong to.  ``columns`` shows the columns dropped before, where some were to be, and
+    ``trees`` the partitions in words, where these are in the pool.
     """
 
     tried: tuple[Tried, ...]
@@ -86,20 +91,54 @@ class Selection:
     loo_loss: float
     density: str = NAIVE
     columns: Tuning | None = None
+    trees: str = ""
+
+    def _marked(self) -> list[tuple[Tried, bool]]:
+        """What was tried, and whether it is in the pool."""
+        taken = {(name, settings) for name, settings, _ in self.pool}
+        return [(t, (t.name, t.settings) in taken) for t in self.tried]
+
+    def to_frame(self) -> MadeTable:
+        """Return a data frame: a row for each structure tried, its settings, loss and weight, and whether it was taken.
+
+        Returns
+        -------
+        data frame
+            Of the library the rows came from; for plain arrays pandas where it is installed, else a dict of arrays.
+        """
+        each = self._marked()
+        weights = {(name, settings): weight for name, settings, weight in self.pool}
+        return to_table(self, {
+            "structure": [t.name for t, _ in each],
+            "settings": [t.settings for t, _ in each],
+            "log-loss": np.array([t.loss for t, _ in each]),
+            "taken": np.array([taken for _, taken in each]),
+            "weight in the pool": np.array([weights.get((t.name, t.settings), 0.0) for t, _ in each]),
+        })  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        before = "" if self.columns is None else self.columns._repr_html_()
+        rows = [
+            [t.name, t.settings, f"{t.loss:.4f}", f"{t.power:.2g}", "*" if taken else ""] for t, taken in self._marked()
+        ]
+        table = html_table(["structure", "settings", "log-loss", "weight", "in the pool"], rows)
+        return before + table + html_lines(*self._in_words())
+
+    def _in_words(self) -> list[str]:
+        weights = ", ".join(f"{name} {power:.2g}" for name, _, power in self.pool) or "none (class shares only)"
+        return [
+            f"pool: {weights}; outlier rate {self.outlier_rate:.2g}; leave-one-out log-loss {self.loo_loss:.4f}",
+            f"expected on new rows: {self.loss:.4f}; densities and draws: {self.density}",
+            *([f"partitions: {self.trees}"] if self.trees else []),
+        ]
 
     def __repr__(self) -> str:
         rows = [f"{'structure':<24}{'settings':<44}{'log-loss':>9}{'weight':>8}"]
-        taken = {(name, settings) for name, settings, _ in self.pool}
-        for t in self.tried:
-            mark = " *" if (t.name, t.settings) in taken else ""
+        for t, taken in self._marked():
+            mark = " *" if taken else ""
             rows.append(f"{t.name:<24}{t.settings:<44}{t.loss:9.4f}{t.power:8.2g}{mark}")
-        weights = ", ".join(f"{name} {power:.2g}" for name, _, power in self.pool) or "none (class shares only)"
         before = [] if self.columns is None else [repr(self.columns), ""]
-        return "\n".join([
-            *before, *rows,
-            f"pool: {weights}; outlier rate {self.outlier_rate:.2g}; leave-one-out log-loss {self.loo_loss:.4f}",
-            f"expected on new rows: {self.loss:.4f}; densities and draws: {self.density}",
-        ])  # fmt: skip
+        return "\n".join([*before, *rows, *self._in_words()])
 
 
 @dataclass(frozen=True)
@@ -109,6 +148,7 @@ class Structure:
     name: str
     specs: tuple[BlockSpec, ...]
     joint: int | None = None
+    trees: int | None = None  # the block of trees, whose smoothing is to be chosen
     some: bool = False  # whether it is of some columns alone, to give them a weight of their own
 
     @property
@@ -117,16 +157,27 @@ class Structure:
         marked = any(c.categories or c.edges for p in self.specs for c in p.codings)
         return (
             not marked
+            and self.trees is None
             and not self.some
             and not any(isinstance(p.family, Binned) and p.family.edges is None for p in self.specs)
         )
 
 
+class Wanted(NamedTuple):
+    """What the user wants of the choice: see ``GenerativeClassifier``."""
+
+    structure: str = "auto"
+    missing: str = "ignore"
+
+
+AUTO = Wanted()
+
+
 # --- the structures
 
 
-def structures(schema: Schema, held: Held) -> list[Structure]:
-    """Naive, naive with bins, numeric joint, everything joint, everything joint with bins: those that make sense."""
+def structures(schema: Schema, held: Held, wanted: Wanted = AUTO) -> list[Structure]:
+    """Naive, naive with bins, numeric joint, everything joint, the same with bins, trees: those that make sense."""
     frame = held.frame
     kinds = {c.column: c.kind for c in schema.choices}
     plain = {n: p for p in schema.specs if p.reads != "missing" for n in p.columns}
@@ -136,6 +187,8 @@ def structures(schema: Schema, held: Held) -> list[Structure]:
     categories = [n for n in used if isinstance(plain[n].family, Categorical) and kinds[n] == CATEGORICAL]
     numeric = [n for n in used if kinds[n] in (NUMBER, INTEGER) and plain[n].family.key != "bernoulli"]
     found = [Structure(NAIVE, schema.specs)]
+    if wanted.structure == PARTITIONS:
+        return [*found, _trees(held, used, categories, (*texts, *missing))] if used else found
     if texts and used:  # the words of a text are many, and depend on each other: they have a weight of their own
         found += [Structure("text", texts, some=True), Structure("without text", _only(schema, used), some=True)]
     rest = tuple(n for n in schema.used if n not in numeric)
@@ -154,7 +207,18 @@ def structures(schema: Schema, held: Held) -> list[Structure]:
         if 1 < width <= min(MOST_COLUMNS, WIDE * len(held.rows)) and width**3 * _patterns(frame, use) <= MOST_WORK:
             joint = BlockSpec(JOINT, tuple(use), "codings", tuple(use.values()))
             found.append(Structure(name, (joint, *texts, *missing), 0))
+    if used:
+        found.append(_trees(held, used, categories, (*texts, *missing)))
+    telling = telling_columns(frame, used, held.rows) if wanted.missing == "auto" else []
+    if telling:
+        absence = BlockSpec(Bernoulli(threshold=None), tuple(telling), "missing")
+        found.append(Structure("missing values", (absence,), some=True))
     return found
+
+
+def _trees(held: Held, used: Sequence[str], categories: Sequence[str], others: tuple[BlockSpec, ...]) -> Structure:
+    """Trees on all columns but those of texts, and whose missing values are evidence by themselves."""
+    return Structure(PARTITIONS, (held.partition(used, categories), *others), trees=0)
 
 
 def _patterns(frame: Frame, names: Iterable[str]) -> int:
@@ -242,11 +306,11 @@ class Proposals:
 
     def known(self, schema: Schema) -> dict[int, Stats]:
         """The sums of blocks that all rows were added up for, by the place of the block."""
-        keys = {i: (p.columns, p.codings) for i, p in enumerate(schema.specs) if p.reads == "codings"}
+        keys = {i: (p.columns, p.codings) for i, p in enumerate(schema.specs) if p.reads in ("codings", "places")}
         return {i: self.sums[key] for i, key in keys.items() if key in self.sums}
 
 
-def select(schema: Schema, frame: Frame, rows: Rows) -> Proposals:
+def select(schema: Schema, frame: Frame, rows: Rows, wanted: Wanted = AUTO) -> Proposals:
     """Pools of structures with the least leave-one-out loss: the schemas of their blocks, and what was tried."""
     look = some_rows(rows, MOST_ROWS)
     every_row, counts = len(look) == frame.n_rows, rows.counts()
@@ -266,7 +330,7 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> Proposals:
     tried: list[Tried] = []
     best: list[Candidate] = []
     with no_warnings(), one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):  # rows far out
-        for structure in structures(schema, held):
+        for structure in structures(schema, held, wanted):
             so_far = min((t.loss for t in tried), default=np.inf)
             taken, attempts = _tuned(structure, held, so_far)
             tried += attempts
@@ -276,7 +340,10 @@ def select(schema: Schema, frame: Frame, rows: Rows) -> Proposals:
             if with_copies is None
             else _naive_alone(schema, with_copies, float(held.labels(held.compared)[1].sum()))
         )
-        proposed = _proposed(schema, best, held, tried, naive)
+        dense = _densest(best, held)
+        if wanted.structure == PARTITIONS and len(best) > 1:  # trees alone
+            best, naive = best[1:], None
+        proposed = _proposed(schema, best, dense, held, tried, naive)
     guarded = held.scored.some(held.guarded)
     places, (codes, weights) = first[held.look[held.guarded]], guarded.part(0, len(guarded))
     guard = Guard(rows.classes.labels, places if every_row else look[places], codes, weights)
@@ -301,7 +368,7 @@ def _tuned(structure: Structure, held: Held, so_far: float) -> tuple[Candidate, 
     decides; then normal ones.  With p numbers and n rows that have both of a pair, correlations err by about 1/√n each,
     and shrinkage is no less than p/2n.
     """
-    alone = [p for i, p in enumerate(structure.specs) if i != structure.joint]
+    alone = [p for i, p in enumerate(structure.specs) if i not in (structure.joint, structure.trees)]
     compared, besides = slice(0, held.compared), slice(held.compared, None)
     rest = held.scores(alone, compared)
     labels, log_prior = held.labels(held.compared), held.log_prior(held.compared)
@@ -312,6 +379,8 @@ def _tuned(structure: Structure, held: Held, so_far: float) -> tuple[Candidate, 
         lately = pooled([scores], log_prior, *labels, start=lately)
         return Tried(structure.name, settings, lately.loss, float(lately.powers[0]))
 
+    if structure.trees is not None:
+        return _smoothed(structure, held, rest, tried)
     if structure.joint is None:
         only = tried("", rest)
         dense = {"dense": structure.specs, "log_density": held.log_density(alone)} if structure.is_density else {}
@@ -365,6 +434,24 @@ def _tuned(structure: Structure, held: Held, so_far: float) -> tuple[Candidate, 
     return made, [t for _, t, _ in found]
 
 
+def _smoothed(
+    structure: Structure, held: Held, rest: Array, tried: Callable[[str, Array], Tried]
+) -> tuple[Candidate, list[Tried]]:
+    """Trees under the best of several amounts of smoothing."""
+    compared, besides = slice(0, held.compared), slice(held.compared, None)
+    assert structure.trees is not None
+    spec = structure.specs[structure.trees]
+    found: list[tuple[tuple[BlockSpec, ...], Tried, Array]] = []
+    for alpha in ALPHAS:
+        family = replace(cast(Partition, spec.family), alpha=alpha)
+        specs = tuple(replace(p, family=family) if i == structure.trees else p for i, p in enumerate(structure.specs))
+        scores = held.scores([specs[structure.trees]], compared) + rest
+        found.append((specs, tried(f"alpha={alpha:g}", scores), scores))
+    specs, least, scores = min(found, key=lambda one: round(one[1].loss, 9))
+    made = Candidate(replace(structure, specs=specs), least, scores, partial(held.scores, specs, besides))
+    return made, [t for _, t, _ in found]
+
+
 def _naive_alone(schema: Schema, held: Held, worth: float) -> Pooled:
     """The naive structure calibrated as by itself, beside copies of rows, which are worth so many rows.
 
@@ -377,7 +464,7 @@ def _naive_alone(schema: Schema, held: Held, worth: float) -> Pooled:
 
 
 def _proposed(
-    schema: Schema, best: list[Candidate], held: Held, tried: list[Tried], naive_alone: Pooled | None
+    schema: Schema, best: list[Candidate], dense: Candidate, held: Held, tried: list[Tried], naive_alone: Pooled | None
 ) -> list[Proposal]:
     """Pools in the order of their expected loss: the best of every structure together, the naive one; then none.
 
@@ -411,7 +498,6 @@ def _proposed(
         promised = [p for p in promised if p[3] < shares[3] or (cheap and p[2] is naive)]  # else no evidence is best
     else:
         promised = [pool for pool in promised if pool[0] == best[:1]][:1]  # rows of one class cannot compare
-    dense = _densest(best, held)
     return [
         Proposal(
             _schema_of(schema, members, pool, dense),
@@ -497,7 +583,9 @@ def _selection(
     codes, weights = held.labels(held.compared)
     posterior = _posterior([s[: held.compared] for s in scores], held.log_prior(held.compared), pool)
     loss = float(-weights @ np.log(posterior[np.arange(held.compared), codes]) / weights.sum())
-    return Selection(tried, named, pool.outlier_rate, expected, loss, density)
+    grown = [one.structure.specs[one.structure.trees] for one in members if one.structure.trees is not None]
+    trees = "; ".join(described(cast(Partition, spec.family), spec.columns) for spec in grown)
+    return Selection(tried, named, pool.outlier_rate, expected, loss, density, trees=trees)
 
 
 def _posterior(scores: Sequence[Array], log_prior: Array, pool: Pooled) -> Array:

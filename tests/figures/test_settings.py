@@ -12,7 +12,7 @@ import pytest
 import suffit
 from cases import PLAIN as CASES
 from cases import data
-from suffit.explain.plots import plot_calibration, plot_selection
+from suffit import figures
 
 
 @pytest.fixture(autouse=True)
@@ -23,8 +23,8 @@ def _closed():
 
 def test_a_curve_of_one_setting() -> None:
     X, y = data(CASES["MultinomialNB"], 1, 60)
-    selection = suffit.MultinomialNB(alpha="loo").fit(X, y).selection_
-    ax = plot_selection(selection)
+    model = suffit.MultinomialNB(alpha="loo").fit(X, y)
+    selection, ax = model.selection_, figures.selection(model)
     line, mark = ax.lines
     assert sorted(line.get_ydata()) == sorted(t.loss for t in selection.tried)
     assert mark.get_xdata()[0] == selection.taken.settings["alpha"]
@@ -33,9 +33,9 @@ def test_a_curve_of_one_setting() -> None:
 
 def test_a_map_of_two_settings_into_given_axes() -> None:
     X, y = data(CASES["LDA"], 1, 60)
-    selection = suffit.GDA(tie="loo", shrinkage="loo").fit(X, y).selection_
-    given = plt.subplots()[1]
-    assert plot_selection(selection, given) is given
+    model, given = suffit.GDA(tie="loo", shrinkage="loo").fit(X, y), plt.subplots()[1]
+    selection = model.selection_
+    assert figures.selection(model, given) is given
     drawn = np.asarray(given.images[0].get_array())
     assert np.nanmin(drawn) == pytest.approx(selection.taken.loss)
     assert [t.get_text() for t in given.get_yticklabels()] == ["0", "0.1", "0.3", "0.5", "0.7", "0.9", "1"]
@@ -53,24 +53,24 @@ def test_a_map_of_two_settings_into_given_axes() -> None:
 )
 def test_bars_of_names(make) -> None:
     X, y = data(CASES["LDA"], 1, 90)
-    selection = make().fit(X, y).selection_
-    ax = plot_selection(selection)
-    assert len(ax.get_yticklabels()) == len(selection.tried)
+    model = make().fit(X, y)
+    ax = figures.selection(model)
+    assert len(ax.get_yticklabels()) == len(model.selection_.tried)
     ax.figure.canvas.draw()
 
 
 def test_singular_settings_are_left_blank() -> None:
     X, y = data(CASES["LDA"], 1, 60)
     X = np.column_stack([X, X[:, 0] + X[:, 1]])
-    selection = suffit.GDA(tie="loo", shrinkage="loo").fit(X, y).selection_
-    assert any(not np.isfinite(t.loss) for t in selection.tried)
-    plot_selection(selection).figure.canvas.draw()
+    model = suffit.GDA(tie="loo", shrinkage="loo").fit(X, y)
+    assert any(not np.isfinite(t.loss) for t in model.selection_.tried)
+    figures.selection(model).figure.canvas.draw()
 
 
 def test_calibration_before_and_after() -> None:
     X, y = data(CASES["LDA"], 1, 200)
-    found = suffit.GaussianNB(calibrate="isotonic").fit(np.tile(X, (1, 4)), y).calibration_
-    ax = plot_calibration(found)
+    model = suffit.GaussianNB(calibrate="isotonic").fit(np.tile(X, (1, 4)), y)
+    found, ax = model.calibration_, figures.calibration(model)
     _, before, after = ax.lines
     np.testing.assert_array_equal(before.get_ydata(), found.before.accuracy)
     np.testing.assert_array_equal(after.get_xdata(), found.after.confidence)

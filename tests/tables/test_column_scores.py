@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suffit.tables.column_values import categories_explain, column_moments, column_range
+from suffit.tables.column_scores import categories_explain, column_moments, column_range
 
 rng = np.random.default_rng(0)
 

@@ -1,0 +1,267 @@
+"""Partition: trees whose leaves are categories; given its cuts, a tree's counts are sums like any others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.family import Family, register
+from ...core.leave_one_out import LooScores
+from ...core.stats import CLASS, Stats, layout
+from ...data.arrays import Array, Matrix, freeze
+from ...data.errors import InputError
+from ...data.labels import Index
+from ...data.rows import Rows
+from ...kernels.runtime.threads import in_order, row_blocks
+from .partition_scores import PartitionScorer, scores_without
+
+NODE = "node"  # the axis of the nodes of all trees
+NODES = layout("nodes", {"count": (CLASS, NODE)})
+COUNTED_CELLS = 1 << 18  # rows × trees that are placed together
+
+Places = NDArray[np.uint8]  # (n, p): codes of the columns, 255 where missing
+
+
+class Cuts(NamedTuple):
+    """The nodes of all trees: the column that each is cut by, the codes that go to the left, and its left child."""
+
+    column: NDArray[np.int32]
+    left: NDArray[np.uint64]
+    child: NDArray[np.int32]
+
+
+def _int32(*values: int) -> bytes:
+    return np.array(values, "<i4").tobytes()
+
+
+@register
+@dataclass(frozen=True)
+class Partition(Family[Places, Stats]):
+    """Trees that cut the space of rows into leaves: log p(x | c) is the mean over the trees of log P(leaf of x | c).
+
+    At a cut that n_c rows of class c have reached, n_cl of them on the left, the left side has the probability
+    (n_cl + α q)/(n_c + α), with q the share of all classes there: where rows are few, a leaf falls back to what is
+    above it.  A row without the column of a cut goes both ways, by the shares of its class.  Within a leaf, rows are
+    distributed as those of all classes together are.
+
+    The cuts are fixed; they are chosen by ``GenerativeClassifier``.
+
+    Parameters
+    ----------
+    sizes : tuple of int, default (4,)
+        How many codes each column has, at most 64.
+    roots : tuple of int, default (0,)
+        The first node of every tree.
+    column : bytes
+        The column that each node is cut by, int32; −1 at a leaf.
+    left : bytes
+        The codes that go to the left at each node, as bits of uint64.
+    child : bytes
+        The left child of each node, int32, the right one being the node after it; 0 at a leaf.
+    alpha : float, default 1.0
+        How many rows of a class what is above a cut counts for.
+    share : float, default 0.0
+        The share of the rows that took part in choosing the cuts of each tree: leave-one-out scores of a row are those
+        of the trees in which it took no part.
+
+    Attributes
+    ----------
+    key : str
+        "partition", the name of the family.
+
+    See Also
+    --------
+    GenerativeClassifier : Chooses the cuts, and pools partitions with other structures.
+    Binned : Numeric columns in bins, each by itself.
+
+    Examples
+    --------
+    >>> one_cut = Partition()  # of four codes, two on either side
+    >>> one_cut.n_nodes, one_cut.n_leaves, [codes.tolist() for codes in one_cut.codes_of(1)]
+    (3, 2, [[0, 1]])
+    """
+
+    sizes: tuple[int, ...] = (4,)
+    roots: tuple[int, ...] = (0,)
+    column: bytes = field(default=_int32(0, -1, -1), repr=False)
+    left: bytes = field(default=np.array([0b11, 0, 0], "<u8").tobytes(), repr=False)
+    child: bytes = field(default=_int32(1, 0, 0), repr=False)
+    alpha: float = 1.0
+    share: float = 0.0
+
+    key: ClassVar[str] = "partition"
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @cached_property
+    def cuts(self) -> Cuts:
+        """The nodes of all trees, as the kernels read them."""
+        column, child = (freeze(np.frombuffer(b, "<i4").astype(np.int32)) for b in (self.column, self.child))
+        return Cuts(column, freeze(np.frombuffer(self.left, "<u8").astype(np.uint64)), child)
+
+    @property
+    def children(self) -> NDArray[np.int32]:
+        """The left child of each node; 0 at a leaf."""
+        return self.cuts.child
+
+    @cached_property
+    def parents(self) -> NDArray[np.int32]:
+        """The node above each node; −1 of a root."""
+        out, cut = np.full(self.n_nodes, -1, np.int32), np.flatnonzero(self.children)
+        out[self.children[cut]] = out[self.children[cut] + 1] = cut
+        return freeze(out)
+
+    @property
+    def depth(self) -> int:
+        """The most cuts on a path from a root to a leaf."""
+        return _deepest(self.roots, self.children)
+
+    def leaves_of(self, tree: int) -> NDArray[np.int64]:
+        """The leaves of one tree."""
+        end = (*self.roots[1:], self.n_nodes)[tree]
+        return self.roots[tree] + np.flatnonzero(self.children[self.roots[tree] : end] == 0)
+
+    def codes_of(self, node: int) -> list[NDArray[np.int64]]:
+        """The codes of every column with which a row gets to a node."""
+        allowed = [(1 << size) - 1 for size in self.sizes]
+        while (above := int(self.parents[node])) >= 0:
+            left = int(self.cuts.left[above])
+            allowed[self.cuts.column[above]] &= left if node == self.children[above] else ~left
+            node = above
+        return [
+            np.flatnonzero([bits >> b & 1 for b in range(size)]) for bits, size in zip(allowed, self.sizes, strict=True)
+        ]
+
+    @property
+    def n_nodes(self) -> int:
+        """How many nodes all trees have."""
+        return len(self.children)
+
+    @property
+    def n_leaves(self) -> int:
+        """How many leaves all trees have."""
+        return int((self.children == 0).sum())
+
+    @property
+    def statistic(self) -> tuple[object, ...]:
+        """The cuts."""
+        return (self.key, self.sizes, self.roots, self.column, self.left, self.child)
+
+    def collect(self, X: Places, rows: Rows, columns: Sequence[str]) -> Stats:
+        """Rows of every class at the node of every tree where they end: a leaf, or a cut whose column they lack."""
+        from ...kernels.tree_scores import count_nodes
+
+        total = np.zeros((len(rows.classes), self.n_nodes))
+
+        def work(start: int, stop: int) -> Array:
+            part = np.zeros_like(total)
+            for places in self.placed(X[start:stop]):
+                count_nodes(places, *rows.part(start, stop), part)
+            return part
+
+        X = self.read(X)
+        for part in in_order(work, row_blocks(len(rows), max(len(self.roots), 1), COUNTED_CELLS)):
+            total += part
+        return Stats(NODES, {CLASS: rows.classes, NODE: Index.range(self.n_nodes)}, {"count": total})
+
+    def read(self, X: Matrix) -> Places:
+        """The codes themselves; refuses what are none: a loop over them would not know where its columns end."""
+        if not isinstance(X, np.ndarray) or X.dtype != np.uint8 or X.ndim != 2 or X.shape[1] != len(self.sizes):
+            raise InputError(
+                f"partition reads codes (uint8) of {len(self.sizes)} columns, got {type(X).__name__} "
+                f"{getattr(X, 'dtype', '')} of shape {getattr(X, 'shape', ())}; GenerativeClassifier makes them of the "
+                "columns of a table"
+            )
+        return freeze(X)
+
+    def placed(self, X: Places) -> Iterator[NDArray[np.int32]]:
+        """Where the rows end in one tree after the other; each array is used again for the next."""
+        from ...kernels.tree_scores import place_rows
+
+        X, places = self.read(X), np.empty(len(X), np.int32)
+        for root in self.roots:
+            place_rows(X, root, *self.cuts, places)
+            yield places
+
+    def example(self, rng: np.random.Generator, n: int) -> Places:
+        """Codes, for ``check_family``."""
+        return np.column_stack([rng.integers(0, size, n) for size in self.sizes]).astype(np.uint8)
+
+    def scorer(self, stats: Stats, columns: Sequence[str]) -> PartitionScorer:
+        """Probabilities of all leaves."""
+        return PartitionScorer(self, stats)
+
+    def leave_one_out(self, X: Places, rows: Rows, stats: Stats, columns: Sequence[str]) -> LooScores:
+        """Every row without itself, in the trees in which it took no part."""
+        X = self.read(X)
+        return LooScores(scores_without(self, X, rows, stats, row_marks(X)))
+
+
+def row_marks(X: Places) -> NDArray[np.uint64]:
+    """Bits of every row, as good as random, that say in which trees it takes part; the same for equal rows."""
+    from ...kernels.trees import row_bits
+
+    out = np.empty(len(X), np.uint64)
+    row_bits(freeze(X), out)
+    return out
+
+
+# --- what cannot be a tree
+
+
+def _check(family: Partition) -> None:
+    """Refuse cuts that are no trees: loops over them look at nothing again."""
+    from ...kernels.trees import DEEPEST, MOST_CODES
+
+    sizes, roots = family.sizes, family.roots
+    if not all(_is_integer(size) and 1 <= size <= MOST_CODES for size in sizes):
+        raise ValueError(f"a column has 1 to {MOST_CODES} codes, got sizes={sizes!r:.100}")
+    if not (isinstance(family.alpha, int | float) and 0 < family.alpha < np.inf):
+        raise ValueError(f"alpha must be a number above 0, got {family.alpha!r:.100}")
+    if not (isinstance(family.share, int | float) and 0 <= family.share < 1):
+        raise ValueError(f"share must be at least 0 and below 1, got {family.share!r:.100}")
+    texts = family.column, family.left, family.child
+    n = len(family.child) // 4
+    if not all(isinstance(b, bytes) for b in texts) or tuple(map(len, texts)) != (4 * n, 8 * n, 4 * n):
+        raise ValueError("column, left and child must be bytes of int32, uint64 and int32, of as many nodes")
+    if not (roots and all(map(_is_integer, roots)) and roots[0] == 0 and roots[-1] < n):
+        raise ValueError(f"roots must be some of the {n} nodes, the first of them among them, got {roots!r:.100}")
+    if any(b <= a for a, b in pairwise(roots)):
+        raise ValueError(f"roots must increase, got {roots!r:.100}")
+    column, _, child = family.cuts
+    cut = np.flatnonzero(child)
+    if (child < 0).any() or (column[child == 0] != -1).any():
+        raise ValueError("a node has a child, or is a leaf, whose child is 0 and whose column −1")
+    if not ((column[cut] >= 0) & (column[cut] < len(sizes))).all():
+        raise ValueError(f"nodes are cut by columns from 0 to {len(sizes) - 1}, got {int(column.max())}")
+    last = np.append(roots[1:], n)[np.searchsorted(roots, cut, side="right") - 1] - 1  # node of the same tree
+    right = child[cut].astype(np.int64) + 1
+    if not ((child[cut] > cut) & (right <= last)).all():
+        raise ValueError("children must come after their parents, in the same tree")
+    inner = np.ones(n, bool)
+    inner[list(roots)] = False
+    if not np.array_equal(np.sort(np.concatenate([right - 1, right])), np.flatnonzero(inner)):
+        raise ValueError("every node but the roots must be the child of one other")
+    if family.depth > DEEPEST:
+        raise ValueError(f"a tree may have {DEEPEST} cuts on a path")
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _deepest(roots: tuple[int, ...], child: NDArray[np.int32]) -> int:
+    """The most cuts on a path from a root; children come after their parents, so this ends."""
+    here, depth = child[list(roots)], -1
+    while len(here):
+        here = here[here > 0]
+        here = np.concatenate([child[here], child[here + 1]])
+        depth += 1
+    return depth

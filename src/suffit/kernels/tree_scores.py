@@ -1,0 +1,304 @@
+"""Rows placed in trees, scored, and scored without themselves; the trees are those of ``trees.py``.
+
+That nodes and columns are in their ranges is checked where a ``Partition`` is made, before any loop runs over them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .runtime.compiled import jit
+from .runtime.lengths import unlike
+from .runtime.types import Bits, Bytes, Codes, Flags, Floats, Places
+from .trees import DEEPEST, MOST_CODES
+
+ROOM = DEEPEST + 2  # of the stack where rows that go both ways wait
+
+
+def place_rows(X: Bytes, root: int, column: Codes, left: Bits, child: Codes, out: Codes) -> None:
+    """out[i]: the node of a tree where row i ends: a leaf, or the first cut whose column it does not have."""
+    if len(out) != len(X):
+        raise unlike(len(X), out)
+    if not len(column) == len(left) == len(child):
+        raise unlike(len(column), left, child)
+    _place_rows(X, root, column, left, child, out)
+
+
+@jit
+def _place_rows(X: Bytes, root: int, column: Codes, left: Bits, child: Codes, out: Codes) -> None:
+    """The same."""
+    for i in range(len(X)):
+        node = np.int64(root)
+        while child[node] > 0:
+            code = X[i, column[node]]
+            if code >= MOST_CODES:
+                break
+            node = np.int64(child[node]) + (0 if (left[node] >> np.uint64(code)) & np.uint64(1) else 1)
+        out[i] = node
+
+
+def count_nodes(places: Codes, codes: Codes, weights: Floats, count: Floats) -> None:
+    """count[c, node] += w for the node where a tree has placed the row."""
+    if not len(places) == len(codes) == len(weights):
+        raise unlike(len(places), codes, weights)
+    _count_nodes(places, codes, weights, count)
+
+
+@jit
+def _count_nodes(places: Codes, codes: Codes, weights: Floats, count: Floats) -> None:
+    """The same."""
+    for i in range(len(places)):
+        count[codes[i], places[i]] += weights[i]
+
+
+def solve_trees(
+    count: Floats, child: Codes, alpha: float, below: Floats, shares: Floats, table: Floats, common: Floats
+) -> None:
+    """What the counts of nodes (K, nodes) say: below (nodes, K), shares (nodes, K), table (nodes, K), common (nodes,).
+
+    Of n_c rows of class c at a cut, n_cl of them on the left, the left has p_c = (n_cl + α q)/(n_c + α), with q the
+    share of all classes, (n_l + ½)/(n + 1).  ``shares`` are p_c of every node, given the one above, ``common`` log q,
+    and ``table`` the sum of log p_c/q from the root.  ``below`` are the rows at every node that have got there.
+    """
+    nodes = count.shape[1]
+    if not nodes == len(child) == len(below) == len(shares) == len(table) == len(common):
+        raise unlike(nodes, child, below, shares, table, common)
+    _solve_trees(count, child, alpha, below, shares, table, common)
+
+
+@jit
+def _solve_trees(
+    count: Floats, child: Codes, alpha: float, below: Floats, shares: Floats, table: Floats, common: Floats
+) -> None:
+    """The same."""
+    K, nodes = count.shape
+    for node in range(nodes):
+        common[node] = 0.0
+        for c in range(K):
+            below[node, c] = count[c, node]
+            shares[node, c] = 1.0
+            table[node, c] = 0.0
+    for node in range(nodes - 1, -1, -1):
+        at = child[node]
+        if at > 0:
+            for c in range(K):
+                below[node, c] += below[at, c] + below[at + 1, c]
+    for node in range(nodes):
+        at = child[node]
+        if at > 0:
+            one, two = 0.0, 0.0
+            for c in range(K):
+                one += below[at, c]
+                two += below[at + 1, c]
+            q = (one + 0.5) / (one + two + 1.0)
+            common[at], common[at + 1] = np.log(q), np.log(1.0 - q)
+            for c in range(K):
+                n = below[at, c] + below[at + 1, c] + alpha
+                shares[at, c] = (below[at, c] + alpha * q) / n
+                shares[at + 1, c] = (below[at + 1, c] + alpha * (1.0 - q)) / n
+                table[at, c] = table[node, c] + np.log(shares[at, c] / q)
+                table[at + 1, c] = table[node, c] + np.log(shares[at + 1, c] / (1.0 - q))
+
+
+def tree_scores(
+    X: Bytes, root: int, column: Codes, left: Bits, child: Codes, table: Floats, common: Floats, part: float,
+    stack: Places, ways: Floats, one: Floats, out: Floats,
+) -> None:  # fmt: skip
+    """out[i, c] += part · log p(x_i | c)/p(x_i) in a tree, p(x) being the density of all classes together.
+
+    Where the column of a cut is missing, a row goes both ways: the sum over the leaves where it may be.
+    """
+    if len(out) != len(X):
+        raise unlike(len(X), out)
+    if not len(stack) == len(ways) == ROOM:
+        raise unlike(ROOM, stack, ways)
+    if not len(column) == len(left) == len(child) == len(table) == len(common):
+        raise unlike(len(column), left, child, table, common)
+    _tree_scores(X, root, column, left, child, table, common, part, stack, ways, one, out)
+
+
+@jit
+def _tree_scores(
+    X: Bytes, root: int, column: Codes, left: Bits, child: Codes, table: Floats, common: Floats, part: float,
+    stack: Places, ways: Floats, one: Floats, out: Floats,
+) -> None:  # fmt: skip
+    """The same."""
+    rows, K = out.shape
+    for i in range(rows):
+        node, waiting, found, way = np.int64(root), np.int64(0), np.int64(0), 0.0
+        while True:
+            while child[node] > 0:
+                at = np.int64(child[node])
+                code = X[i, column[node]]
+                if code >= MOST_CODES:
+                    stack[waiting] = at + 1
+                    ways[waiting] = way + common[at + 1]
+                    waiting += 1
+                    way += common[at]
+                    node = at
+                else:
+                    node = at + (0 if (left[node] >> np.uint64(code)) & np.uint64(1) else 1)
+            if found == 0 and waiting == 0:
+                for c in range(K):
+                    out[i, c] += part * table[node, c]
+                break
+            if found == 0:
+                for c in range(K):
+                    one[c] = np.exp(way + table[node, c])
+            else:
+                for c in range(K):
+                    one[c] += np.exp(way + table[node, c])
+            found += 1
+            if waiting == 0:
+                for c in range(K):
+                    out[i, c] += part * np.log(one[c])
+                break
+            waiting -= 1
+            node, way = stack[waiting], ways[waiting]
+
+
+def tree_terms(
+    X: Bytes, first: Codes, second: Codes, root: int, column: Codes, left: Bits, child: Codes, parent: Codes,
+    shares: Floats, table: Floats, common: Floats, part: float, stack: Places, ways: Floats, out: Floats, rest: Floats,
+) -> None:  # fmt: skip
+    """What each column adds to log p(x | a) − log p(x | b) in a tree: out[i, j] += part · the change at its cuts.
+
+    Where columns are missing, the changes of all leaves where the row may be, each by its share; ``rest`` is what the
+    mixture adds.
+    """
+    if not len(X) == len(first) == len(second) == len(out) == len(rest):
+        raise unlike(len(X), first, second, out, rest)
+    if not len(stack) == len(ways) == ROOM:
+        raise unlike(ROOM, stack, ways)
+    if not len(column) == len(left) == len(child) == len(parent) == len(shares) == len(table) == len(common):
+        raise unlike(len(column), left, child, parent, shares, table, common)
+    _tree_terms(
+        X, first, second, root, column, left, child, parent, shares, table, common, part, stack, ways, out, rest
+    )
+
+
+@jit
+def _tree_terms(
+    X: Bytes, first: Codes, second: Codes, root: int, column: Codes, left: Bits, child: Codes, parent: Codes,
+    shares: Floats, table: Floats, common: Floats, part: float, stack: Places, ways: Floats, out: Floats, rest: Floats,
+) -> None:  # fmt: skip
+    """The same."""
+    for i in range(len(X)):
+        for side in range(2):
+            c = first[i] if side == 0 else second[i]
+            sign = part if side == 0 else -part
+            total, explained = 0.0, 0.0
+            for again in range(2):  # the sum of all leaves, and then the share of each
+                node, waiting, way = np.int64(root), np.int64(0), 0.0
+                while True:
+                    while child[node] > 0:
+                        at = np.int64(child[node])
+                        code = X[i, column[node]]
+                        if code >= MOST_CODES:
+                            stack[waiting] = at + 1
+                            ways[waiting] = way + common[at + 1]
+                            waiting += 1
+                            way += common[at]
+                            node = at
+                        else:
+                            node = at + (0 if (left[node] >> np.uint64(code)) & np.uint64(1) else 1)
+                    weight = np.exp(way + table[node, c])
+                    if again == 0:
+                        total += weight
+                    else:
+                        k = node
+                        while k > root:
+                            above = np.int64(parent[k])
+                            j = column[above]
+                            if X[i, j] < MOST_CODES:
+                                change = weight / total * (np.log(shares[k, c]) - common[k])
+                                out[i, j] += sign * change
+                                explained += change
+                            k = above
+                    if waiting == 0:
+                        break
+                    waiting -= 1
+                    node, way = stack[waiting], ways[waiting]
+            rest[i] += sign * (np.log(total) - explained)
+
+
+def tree_scores_without(
+    X: Bytes, codes: Codes, weights: Floats, takes: Flags, root: int, column: Codes, left: Bits, child: Codes,
+    below: Floats, alpha: float, stack: Places, above: Floats, one: Floats, total: Floats, used: Floats, out: Floats,
+) -> None:  # fmt: skip
+    """out[i, c] += log p(x_i | c)/p(x_i) in one tree without row i, and used[i] += 1, for the rows that it takes.
+
+    The row is taken from every node that it has got to; where a column is missing it goes both ways, and has got no
+    further.  above: (deepest, K), what is waiting on the stack.
+    """
+    if not len(X) == len(codes) == len(weights) == len(takes) == len(used) == len(out):
+        raise unlike(len(X), codes, weights, takes, used, out)
+    if not len(stack) == len(above) == ROOM:
+        raise unlike(ROOM, stack, above)
+    if not len(column) == len(left) == len(child) == len(below):
+        raise unlike(len(column), left, child, below)
+    _tree_scores_without(
+        X, codes, weights, takes, root, column, left, child, below, alpha, stack, above, one, total, used, out
+    )
+
+
+@jit
+def _tree_scores_without(
+    X: Bytes, codes: Codes, weights: Floats, takes: Flags, root: int, column: Codes, left: Bits, child: Codes,
+    below: Floats, alpha: float, stack: Places, above: Floats, one: Floats, total: Floats, used: Floats, out: Floats,
+) -> None:  # fmt: skip
+    """The same."""
+    rows, K = out.shape
+    for i in range(rows):
+        if not takes[i]:
+            continue
+        own, w = codes[i], weights[i]
+        node, waiting, found, sure = np.int64(root), np.int64(0), np.int64(0), True
+        for c in range(K):
+            one[c] = 0.0
+        while True:
+            while child[node] > 0:
+                at = np.int64(child[node])
+                code = X[i, column[node]]
+                missing = code >= MOST_CODES
+                if missing:
+                    sure = False
+                right = 0 if missing or (left[node] >> np.uint64(code)) & np.uint64(1) else 1
+                gone = w if sure else 0.0
+                there, other = 0.0, 0.0  # on the side of the row, and on the other
+                for c in range(K):
+                    there += below[at + right, c]
+                    other += below[at + 1 - right, c]
+                there = max(there - gone, 0.0)
+                q = (there + 0.5) / (there + other + 1.0)
+                for c in range(K):
+                    n = below[at + right, c]
+                    if c == own:
+                        n = max(n - gone, 0.0)
+                    m = below[at + 1 - right, c]
+                    if missing:
+                        above[waiting, c] = one[c] + np.log((m + alpha * (1.0 - q)) / (n + m + alpha))
+                        one[c] += np.log((n + alpha * q) / (n + m + alpha))
+                    else:
+                        one[c] += np.log((n + alpha * q) / (n + m + alpha) / q)
+                if missing:
+                    stack[waiting] = at + 1
+                    waiting += 1
+                node = at + right
+            if waiting == 0 and found == 0:
+                break
+            if found == 0:
+                for c in range(K):
+                    total[c] = 0.0
+            for c in range(K):
+                total[c] += np.exp(one[c])
+            found += 1
+            if waiting == 0:
+                break
+            waiting -= 1
+            node = stack[waiting]
+            for c in range(K):
+                one[c] = above[waiting, c]
+        used[i] += 1.0
+        for c in range(K):
+            out[i, c] += np.log(total[c]) if found > 0 else one[c]

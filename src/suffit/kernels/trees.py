@@ -1,0 +1,251 @@
+"""Trees on small integer codes, grown by class entropy.
+
+A node is a place on one axis that all trees share.  ``column[node]`` is what it is cut by; rows whose code is in
+``left[node]``, a set of 64 bits, go to ``child[node]``, the others to the node after it; at a leaf ``child`` is 0,
+which is nobody's child.  Children come after their parents.  A code of 64 or more is a missing value.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .runtime.compiled import helper, jit
+from .runtime.lengths import unlike
+from .runtime.types import Bits, Bytes, Codes, Flags, Floats, Places
+
+MOST_CODES = 64  # of a column: a set of them is one number; from here on they are missing values
+DEEPEST = 48  # cuts on a path: rows that go both ways wait on a stack of so many
+SURELY_MORE = 1e-9  # share by which a cut must be better than one before it: less is rounding
+
+
+@helper
+def _mixed(x: np.uint64) -> np.uint64:
+    """Bits as good as random, of bits that are not (splitmix64)."""
+    x = x + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def row_bits(X: Bytes, out: Bits) -> None:
+    """Bits for every row, as good as random, the same for equal rows."""
+    if len(out) != len(X):
+        raise unlike(len(X), out)
+    _row_bits(X, out)
+
+
+@jit
+def _row_bits(X: Bytes, out: Bits) -> None:
+    """The same."""
+    rows, p = X.shape
+    for i in range(rows):
+        h = np.uint64(0)
+        for j in range(p):
+            h = _mixed(h ^ np.uint64(X[i, j]))
+        out[i] = h
+
+
+def rows_of_tree(bits: Bits, tree: int, share: float, out: Flags) -> None:
+    """Which rows take part in choosing the cuts of a tree: about this share of them, by their bits."""
+    if len(out) != len(bits):
+        raise unlike(len(bits), out)
+    _rows_of_tree(bits, tree, share, out)
+
+
+@jit
+def _rows_of_tree(bits: Bits, tree: int, share: float, out: Flags) -> None:
+    """The same."""
+    most = np.uint64(share * 1048576.0)
+    for i in range(len(bits)):
+        out[i] = (_mixed(bits[i] ^ _mixed(np.uint64(tree))) >> np.uint64(44)) < most
+
+
+@helper
+def _x_log_x(x: float) -> float:
+    return x * np.log(x) if x > 0.0 else 0.0  # type: ignore[no-any-return]
+
+
+@helper
+def _column_cut(
+    hist: Floats, total: Floats, sizes: Floats, order: Places, share: Floats, here: Floats, there: Floats,
+    is_number: bool, least: float,
+) -> tuple[float, np.uint64]:  # fmt: skip
+    """The best cut of one column at a node, and the entropy that it takes away.
+
+    hist[code, class], sizes[code] and total[class] are the rows of the node that have the column.  Codes of numbers are
+    cut in their order, categories by the share of the class that they differ most about.
+    """
+    codes, K = hist.shape
+    n, used = 0.0, np.int64(0)
+    for b in range(codes):
+        if sizes[b] > 0.0:
+            order[used] = b
+            used += 1
+            n += sizes[b]
+    best, taken = 0.0, np.uint64(0)
+    if used < 2:
+        return best, taken
+    if not is_number:
+        at, most = np.int64(0), -1.0
+        for c in range(K):
+            if total[c] <= 0.0:
+                continue
+            spread = 0.0
+            for i in range(used):
+                b = order[i]
+                spread += hist[b, c] * hist[b, c] / sizes[b]
+            spread -= total[c] * total[c] / n
+            if spread > most * (1.0 + SURELY_MORE):
+                at, most = np.int64(c), spread
+        for i in range(used):
+            share[order[i]] = hist[order[i], at] / sizes[order[i]]
+        for i in range(1, used):  # insertion sort, stable
+            b = order[i]
+            k = i - 1
+            while k >= 0 and share[order[k]] > share[b]:
+                order[k + 1] = order[k]
+                k -= 1
+            order[k + 1] = b
+    before, left_n, left_sum, right_sum = _x_log_x(n), 0.0, 0.0, 0.0
+    for c in range(K):
+        here[c], there[c] = 0.0, total[c]
+        right_sum += _x_log_x(total[c])
+    before -= right_sum
+    bits = np.uint64(0)
+    for i in range(used - 1):
+        b = order[i]
+        bits |= np.uint64(1) << np.uint64(b)
+        left_n += sizes[b]
+        for c in range(K):
+            w = hist[b, c]
+            if w > 0.0:
+                left_sum -= _x_log_x(here[c])
+                right_sum -= _x_log_x(there[c])
+                here[c] += w
+                there[c] = max(there[c] - w, 0.0)
+                left_sum += _x_log_x(here[c])
+                right_sum += _x_log_x(there[c])
+        right_n = n - left_n
+        if left_n < least or right_n < least:
+            continue
+        gain = before - (_x_log_x(left_n) - left_sum) - (_x_log_x(right_n) - right_sum)
+        if gain > best * (1.0 + SURELY_MORE):
+            best, taken = gain, bits
+            if is_number:  # codes that no row here has are on the side that is nearer, too
+                taken = (np.uint64(2) << np.uint64((b + order[i + 1]) // 2)) - np.uint64(1)
+    return best, taken
+
+
+def grow_tree(
+    X: Bytes, is_number: Flags, codes: Codes, weights: Floats, rows: Places, K: int, n_columns: int, least: float,
+    least_gain: float, seed: int,
+    hist: Floats, columns: Places, begin: Places, end: Places, depth: Places, room: Places, floats: Floats,
+    column: Codes, left: Bits, child: Codes,
+) -> int:  # fmt: skip
+    """Cut the rows until every leaf is pure or cannot be cut; the number of nodes, no more than there is room for.
+
+    X (p, n) has a column in each row; ``rows`` are the places of those that take part, and are put in another order.
+    Each cut is the best of some columns, ``n_columns`` of them drawn at random, or more while none gains anything.
+    hist: (64, K); floats: (6, max(K, 64)).
+    """
+    if not X.shape[1] == len(codes) == len(weights):
+        raise unlike(X.shape[1], codes, weights)
+    if not len(X) == len(is_number) == len(columns):
+        raise unlike(len(X), is_number, columns)
+    if not len(column) == len(left) == len(child) == len(begin) == len(end) == len(depth):
+        raise unlike(len(column), left, child, begin, end, depth)
+    if not (len(hist) == len(room) == MOST_CODES and hist.shape[1] == K and floats.shape[1] >= max(K, MOST_CODES)):
+        raise unlike(MOST_CODES, hist, room, floats.T)
+    return _grow_tree(
+        X, is_number, codes, weights, rows, K, n_columns, least, least_gain, seed, hist, columns, begin, end, depth,
+        room, floats, column, left, child,
+    )  # fmt: skip
+
+
+@jit
+def _grow_tree(
+    X: Bytes, is_number: Flags, codes: Codes, weights: Floats, rows: Places, K: int, n_columns: int, least: float,
+    least_gain: float, seed: int,
+    hist: Floats, columns: Places, begin: Places, end: Places, depth: Places, room: Places, floats: Floats,
+    column: Codes, left: Bits, child: Codes,
+) -> int:  # fmt: skip
+    """The same."""
+    p, most = X.shape[0], len(column)
+    total, sizes, share, here, there, counts = floats[0], floats[1], floats[2], floats[3], floats[4], floats[5]
+    begin[0], end[0], depth[0] = 0, len(rows), 0
+    n_nodes = np.int64(1)
+    node = np.int64(0)
+    while node < n_nodes:
+        a, b = begin[node], end[node]
+        column[node], left[node], child[node] = -1, np.uint64(0), 0
+        for c in range(K):
+            counts[c] = 0.0
+        n, classes = 0.0, 0
+        for i in range(a, b):
+            c = codes[rows[i]]
+            classes += 1 if counts[c] == 0.0 else 0
+            counts[c] += weights[rows[i]]
+            n += weights[rows[i]]
+        if classes < 2 or n < 2.0 * least or depth[node] >= DEEPEST or n_nodes + 2 > most:
+            node += 1
+            continue
+        for j in range(p):
+            columns[j] = j
+        best, taken, at = least_gain, np.uint64(0), np.int64(-1)
+        state = _mixed(np.uint64(seed) ^ _mixed(np.uint64(node)))
+        for looked in range(p):
+            if looked >= n_columns and at >= 0:
+                break
+            state = _mixed(state)
+            k = looked + np.int64(state % np.uint64(p - looked))
+            j = columns[k]
+            columns[k] = columns[looked]
+            columns[looked] = j
+            for c in range(K):
+                total[c] = 0.0
+            for q in range(MOST_CODES):
+                sizes[q] = 0.0
+            for i in range(a, b):
+                r = rows[i]
+                q = X[j, r]
+                if q < MOST_CODES:
+                    if sizes[q] == 0.0:
+                        for c in range(K):
+                            hist[q, c] = 0.0
+                    w = weights[r]
+                    hist[q, codes[r]] += w
+                    sizes[q] += w
+                    total[codes[r]] += w
+            gain, bits = _column_cut(hist, total, sizes, room, share, here, there, is_number[j], least)
+            if gain > best * (1.0 + SURELY_MORE):
+                best, taken, at = gain, bits, j
+        if at < 0:
+            node += 1
+            continue
+        column[node], left[node], child[node] = at, taken, n_nodes
+        low, high = a, b  # those of the left side, then those of the right one, then those without the column
+        i = a
+        middle = b
+        while i < middle:  # rows without the column go to the end
+            if X[at, rows[i]] >= MOST_CODES:
+                middle -= 1
+                r = rows[i]
+                rows[i] = rows[middle]
+                rows[middle] = r
+            else:
+                i += 1
+        high = middle
+        i = a
+        while i < high:
+            r = rows[i]
+            if (taken >> np.uint64(X[at, r])) & np.uint64(1):
+                i += 1
+            else:
+                high -= 1
+                rows[i] = rows[high]
+                rows[high] = r
+        begin[n_nodes], end[n_nodes], depth[n_nodes] = low, high, depth[node] + 1
+        begin[n_nodes + 1], end[n_nodes + 1], depth[n_nodes + 1] = high, middle, depth[node] + 1
+        n_nodes += 2
+        node += 1
+    return n_nodes

@@ -1,0 +1,119 @@
+"""Trees on the columns of a table: their bins and categories, and the cuts chosen by some of the rows for each tree."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.arrays import Array, freeze
+from ..data.frame import Frame
+from ..data.rows import Rows
+from ..families.counts.binned import SortedColumns
+from ..families.counts.partition import Partition
+from ..kernels.runtime.threads import every
+from .schema import Coding
+
+MOST_CODES = 64  # of a column
+MOST_TREES, FEWEST_TREES = 96, 48
+TREE_ROWS = 200_000  # rows of all trees together, between these
+SHARE = 0.7  # of the rows take part in choosing the cuts of a tree
+SHOWN_COLUMNS = 4  # of those that trees cut
+LEAST = 1.0  # rows of a leaf
+LEAST_GAIN = 1e-6
+MOST_CELLS = 1 << 22  # numbers that the counts of all trees may take
+ALPHAS = (0.1, 1.0, 10.0)
+
+
+def with_order(marks: NDArray[np.uint64], codes: NDArray[np.int32]) -> NDArray[np.uint64]:
+    """Marks that tell equal rows of a class apart, by how many of them came before."""
+    order = np.lexsort((codes, marks))
+    new = np.ones(len(order), bool)
+    new[1:] = (marks[order][1:] != marks[order][:-1]) | (codes[order][1:] != codes[order][:-1])
+    starts = np.flatnonzero(new)
+    which = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
+    out = marks.copy()
+    out[order] ^= which.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return out
+
+
+def grown(
+    X: NDArray[np.uint8], sizes: Sequence[int], is_number: Sequence[bool], rows: Rows, marks: NDArray[np.uint64]
+) -> Partition:
+    """Trees on these codes, each by its share of the rows."""
+    from ..kernels.trees import grow_tree, rows_of_tree
+
+    n, p = X.shape
+    K = len(rows.classes)
+    codes, weights = rows.part(0, n)
+    columns, numbers = freeze(X.T), freeze(np.array(is_number))
+    n_trees = int(np.clip(TREE_ROWS // max(n, 1), FEWEST_TREES, MOST_TREES))
+    few = [max(1, round(size)) for size in (np.sqrt(p), (p + 2) / 3, (2 * p + 1) / 3)]  # columns looked at for a cut
+    most = min(2 * n + 1, max(3, MOST_CELLS // (K * n_trees)))
+    trees: list[tuple[NDArray, NDArray, NDArray]] = [None] * n_trees  # type: ignore[list-item]
+
+    def work(start: int, stop: int) -> None:
+        hist, floats = np.empty((MOST_CODES, K)), np.empty((6, max(K, MOST_CODES)))
+        takes = np.empty(n, bool)
+        places = np.empty((3, most), np.int64)
+        column, left, child = np.empty(most, np.int32), np.empty(most, np.uint64), np.empty(most, np.int32)
+        for t in range(start, stop):
+            rows_of_tree(marks, t, SHARE, takes)
+            some = np.flatnonzero(takes & (weights > 0))
+            size = grow_tree(
+                columns, numbers, codes, weights, some, K, few[t % 3], LEAST, LEAST_GAIN, t,
+                hist, np.empty(p, np.int64), *places, np.empty(MOST_CODES, np.int64), floats, column, left, child,
+            )  # fmt: skip
+            trees[t] = column[:size].copy(), left[:size].copy(), child[:size].copy()
+
+    every(work, [(t, t + 1) for t in range(n_trees)])
+    roots = np.cumsum([0, *(len(c) for c, _, _ in trees)])
+    child = np.concatenate([np.where(c > 0, c + a, 0) for (_, _, c), a in zip(trees, roots, strict=False)])
+    return Partition(
+        tuple(sizes),
+        tuple(roots[:-1].tolist()),
+        np.concatenate([c for c, _, _ in trees]).astype(np.int32).tobytes(),
+        np.concatenate([c for _, c, _ in trees]).tobytes(),
+        child.astype(np.int32).tobytes(),
+        share=SHARE,
+    )
+
+
+def bins_of(columns: SortedColumns, rows: Rows) -> list[tuple[float, ...]]:
+    """Edges of every column: between all of its values where they are few, else between equal shares of the rows."""
+    weights = rows.part(0, len(rows))[1]
+    quantiles = columns.edges("quantile", MOST_CODES, rows.codes, weights, len(rows.classes))
+    return [_between(x, order) or edges for x, order, edges in zip(columns.x, columns.order, quantiles, strict=True)]
+
+
+def _between(x: Array, order: NDArray[np.int64]) -> tuple[float, ...]:
+    """Edges half way between the values of a sorted column; none where they are too many."""
+    values = x[order]
+    values = values[np.isfinite(values)]
+    distinct = values[np.concatenate([[True], values[1:] != values[:-1]])] if len(values) else values
+    if len(distinct) > MOST_CODES:
+        return ()
+    a, b = distinct[:-1], distinct[1:]
+    half = a / 2 + b / 2
+    return tuple(np.where((a < half) & (half <= b), half, b).tolist())
+
+
+def frequent(frame: Frame, name: str, rows: Rows, marks: Mapping[Hashable, int]) -> Coding:
+    """The most frequent categories of a column, in an order that their names have no part in."""
+    values, codes = frame.columns[name].categories()
+    weights = rows.part(0, len(rows))[1]
+    count = np.bincount(codes[codes >= 0], weights[codes >= 0], minlength=len(values))
+    often = sorted(range(len(values)), key=lambda i: (-count[i], marks[values[i]]))[:MOST_CODES]
+    return Coding(categories=tuple(sorted((values[i] for i in often), key=marks.__getitem__)))
+
+
+def described(family: Partition, names: Sequence[str]) -> str:
+    """The trees in words: how many, how large, and the columns that they cut most, by the share of all cuts."""
+    cut = family.cuts.column[family.children > 0]
+    share = np.bincount(cut, minlength=len(names)) / max(len(cut), 1)
+    most = [f"{names[j]} {share[j]:.0%}" for j in np.argsort(-share, kind="stable")[:SHOWN_COLUMNS] if share[j] > 0]
+    return (
+        f"{len(family.roots)} trees of {family.n_leaves / max(len(family.roots), 1):.0f} leaves, at most "
+        f"{family.depth} cuts deep; cut most: {', '.join(most) or 'none'}"
+    )
