@@ -58,7 +58,7 @@ USUAL = {  # models of README's picture: name there, line and mark
     "suffit GenerativeClassifier": ("suffit GenerativeClassifier, nothing imputed", BLUE, "X"),
     "mean + logistic regression": ("logistic regression, means imputed", "#555555", "D"),
     "mean + random forest": ("random forest, means imputed", "#e8a33d", "s"),
-    "gradient boosting, missing values": ("gradient boosting, its own treatment of missing values", RED, "o"),
+    "XGBoost": ("XGBoost, its own treatment of missing values", RED, "o"),
 }
 
 
