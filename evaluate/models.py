@@ -158,6 +158,8 @@ KNOCK_OUT: dict[str, Factory] = {
     "mean, rare categories pooled + sklearn LDA": lambda: pooled(discriminant_analysis.LinearDiscriminantAnalysis()),
     "iterative + sklearn LDA": lambda: iterative(discriminant_analysis.LinearDiscriminantAnalysis()),
     "mean + logistic regression": MODELS["logistic regression"],
+    "mean + random forest": MODELS["random forest"],
+    "gradient boosting, missing values": lambda: missing(HistGradientBoostingClassifier(random_state=0)),
     "mean + GaussianNB, calibrated": MODELS["sklearn GaussianNB, calibrated"],
     **BOOSTERS,
 }

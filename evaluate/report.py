@@ -13,7 +13,7 @@ from . import text
 from .boosters import PACKAGES
 from .folds import LIMIT
 from .notes import BOOSTING, OURS, behind, calibration, compared, in_short
-from .pictures import draw_knock_out, draw_ranks
+from .pictures import draw_knock_out, draw_missing, draw_ranks
 from .summaries import METRICS, TIE, complete, lost, seconds, summary, too_slow
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -254,6 +254,7 @@ def write() -> None:
         draw_ranks(result, FIGURES / "evaluation-ranks.png")
     if knocked:
         draw_knock_out(knocked, FIGURES / "evaluation-knock-out.png")
+        draw_missing(knocked, FIGURES / "missing-values.png")
     PAGE.write_text(page(result, knocked, texts), encoding="utf-8")
     if result and README.exists():
         text = README.read_text(encoding="utf-8")

@@ -15,6 +15,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import suffit
+from pages import pages
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "suffit"
@@ -126,28 +127,13 @@ def test_public_docstrings_use_textbook_words():
             assert not (found := OURS.search(function.__doc__ or "")), f"{name}.{method}: {found}"
 
 
-PAGES = ["README.md", *(f"docs/{p.name}" for p in sorted((ROOT / "docs").glob("*.md")))]
+PAGES = ["README.md", *pages()]
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_pages_use_textbook_words(page: str):
     text = (ROOT / page).read_text(encoding="utf-8")
     assert not (found := OURS.search(text)), f"{page}: …{text[found.start() - 60 : found.end() + 40]}…"
-
-
-def anchors(page: Path) -> set[str]:
-    titles = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-") for title in titles}
-
-
-@pytest.mark.parametrize("page", ["CONTRIBUTING.md", *PAGES])
-def test_links_between_pages_lead_somewhere(page: str):
-    here = ROOT / page
-    for target in re.findall(r"\]\(((?!http)[^)]+)\)", here.read_text(encoding="utf-8")):
-        name, _, anchor = target.partition("#")
-        there = here.parent / name if name else here
-        assert there.exists(), f"{page}: {target}"
-        assert not anchor or anchor in anchors(there), f"{page}: {target}"
 
 
 def test_errors_about_cells_are_known_as_input_errors():

@@ -232,7 +232,37 @@ def regimes() -> None:
     save("two-regimes", figure, 80)
 
 
-PICTURES = (gaussians, two_gaussians, models, regimes, comparing, deciding, poisson_is_logistic, explaining, tuning)
+def tutorial() -> None:
+    """Densities of heights, and the worked example of six points, for docs/tutorial/2-gaussians.md."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(["short", "tall"], 200)
+    height = np.where(y == "tall", rng.normal(182, 6, 400), rng.normal(168, 6, 400))[:, None]
+    ax = figures.densities(suffit.GDA(tie=1).fit(height, y), height, row=150)
+    ax.set_xlabel("height, cm")
+    ax.figure.savefig(HERE / "heights.png", dpi=100, bbox_inches="tight")
+    C1 = [(0.3682, -2.0530), (0.1521, 0.0131), (-1.3033, -0.2105)]
+    C2 = [(0.9456, 2.6543), (1.3574, 1.0225), (0.4478, 1.0543)]
+    X, classes = np.array(C1 + C2), ["C1"] * 3 + ["C2"] * 3
+    ax = figures.boundary(suffit.GDA("spherical", tie=1).fit(X, classes), X, classes)
+    ax.set_xlabel("x1")
+    ax.set_ylabel("x2")
+    ax.set_aspect("equal")  # a circle is a circle
+    ax.figure.savefig(HERE / "worked-example.png", dpi=100, bbox_inches="tight")
+    plt.close("all")
+
+
+PICTURES = (
+    gaussians,
+    two_gaussians,
+    models,
+    regimes,
+    comparing,
+    deciding,
+    poisson_is_logistic,
+    explaining,
+    tuning,
+    tutorial,
+)
 
 
 if __name__ == "__main__":
