@@ -65,8 +65,8 @@ def _x_log_x(x: float, known: Floats) -> float:
     """x log x; ``known`` holds it for integers."""
     whole = np.int64(x)
     if whole == x and whole < len(known):
-        return known[whole]  # type: ignore[no-any-return]
-    return x * np.log(x) if x > 0.0 else 0.0  # type: ignore[no-any-return]
+        return float(known[whole])
+    return x * float(np.log(x)) if x > 0.0 else 0.0
 
 
 @helper
