@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..comparison.result import HEADS, Comparison
 from ..comparison.study import compare
 from ..data.errors import InputError
-from ..figures.style import _pyplot
+from ..figures.style import pyplot
 from ..files.atomic import write_whole
 from .console import show_json, show_table
 from .writing import check_folder
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def check_picture(path: str) -> None:
     """Refuse a picture that cannot be drawn or written, before the work is done."""
     check_folder(path)
-    _pyplot()  # says what to install
+    pyplot()  # says what to install
     from matplotlib.backend_bases import FigureCanvasBase
 
     kinds = FigureCanvasBase.get_supported_filetypes()

@@ -75,14 +75,14 @@ def grown(
     def work(start: int, stop: int) -> None:
         hist, floats = np.empty((MOST_CODES, K)), np.empty((6, max(K, MOST_CODES)))
         takes = np.empty(n, bool)
-        places = np.empty((3, most), np.int64)
+        begin, end, depth = np.empty((3, most), np.int64)
         column, left, child = np.empty(most, np.int32), np.empty(most, np.uint64), np.empty(most, np.int32)
         for t in range(start, stop):
             rows_of_tree(marks, t, SHARE, takes)
             some = np.flatnonzero(takes & (weights > 0))
             size = grow_tree(
                 columns, numbers, codes, weights, some, K, few[t % len(few)], LEAST, LEAST_GAIN, t,
-                hist, np.empty(p, np.int64), *places, np.empty(MOST_CODES, np.int64), floats, known,
+                hist, np.empty(p, np.int64), begin, end, depth, np.empty(MOST_CODES, np.int64), floats, known,
                 column, left, child,
             )  # fmt: skip
             trees[t] = column[:size].copy(), left[:size].copy(), child[:size].copy()
