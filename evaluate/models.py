@@ -1,4 +1,4 @@
-"""The models: suffit's own and scikit-learn's pipelines as they are commonly written.
+"""The models: suffit's own, scikit-learn's pipelines and boosters as they are commonly written.
 
 ``MODELS``, ``KNOCK_OUT``, ``TEXT`` and ``RAW_TEXT`` are name → factory; every model takes the raw frame of a table,
 those of ``TEXT`` counts of words, those of ``RAW_TEXT`` texts. To add one, add a line.
@@ -6,7 +6,7 @@ those of ``TEXT`` counts of words, those of ``RAW_TEXT`` texts. To add one, add 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Self
 
@@ -28,9 +28,10 @@ from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, OneHotE
 
 import suffit
 
+from .boosters import BOOSTERS, NOMINAL
+
 Array = NDArray[np.float64]
 NUMERIC = make_column_selector(dtype_include="number")
-NOMINAL = make_column_selector(dtype_exclude="number")
 NEAREST, FARTHEST = 10, 5.0  # columns that predict a column, bound on the standard score predicted: see iterative()
 
 
@@ -136,6 +137,7 @@ MODELS: dict[str, Factory] = {
     "logistic regression": lambda: dense(LogisticRegression(max_iter=1000)),
     "random forest": lambda: dense(RandomForestClassifier(100, random_state=0)),
     "gradient boosting": lambda: dense(HistGradientBoostingClassifier(random_state=0)),
+    **BOOSTERS,
     "suffit GaussianNB": lambda: dense(suffit.GaussianNB()),
     "suffit GaussianNB, calibrated": lambda: dense(suffit.GaussianNB(calibrate="temperature")),
     "suffit LDA": lambda: dense(suffit.LDA()),
@@ -156,7 +158,10 @@ KNOCK_OUT: dict[str, Factory] = {
     "mean, rare categories pooled + sklearn LDA": lambda: pooled(discriminant_analysis.LinearDiscriminantAnalysis()),
     "iterative + sklearn LDA": lambda: iterative(discriminant_analysis.LinearDiscriminantAnalysis()),
     "mean + logistic regression": MODELS["logistic regression"],
+    "mean + random forest": MODELS["random forest"],
+    "gradient boosting, missing values": lambda: missing(HistGradientBoostingClassifier(random_state=0)),
     "mean + GaussianNB, calibrated": MODELS["sklearn GaussianNB, calibrated"],
+    **BOOSTERS,
 }
 
 
@@ -199,6 +204,11 @@ RAW_TEXT: dict[str, Factory] = {  # for texts as they are: name → factory
     "CountVectorizer + sklearn MultinomialNB": lambda: raw_text(CountVectorizer(), naive_bayes.MultinomialNB()),
     "TF-IDF + logistic regression": lambda: raw_text(TfidfVectorizer(), LogisticRegression(max_iter=1000)),
 }
+
+
+def named(known: Iterable[str], words: Sequence[str]) -> list[str]:
+    """The models whose name holds one of the words; all of them where there is no word."""
+    return [name for name in known if not words or any(word.lower() in name.lower() for word in words)]
 
 
 def every() -> dict[str, Factory]:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from . import text
+from .boosters import PACKAGES
 from .folds import LIMIT
-from .notes import OURS, behind, calibration, compared, in_short
-from .pictures import draw_knock_out, draw_ranks
-from .summaries import METRICS, TIE, lost, seconds, summary, too_slow
+from .notes import BOOSTING, OURS, behind, calibration, compared, in_short
+from .pictures import draw_knock_out, draw_missing, draw_ranks
+from .summaries import METRICS, TIE, complete, lost, seconds, summary, too_slow
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "evaluation.md"
@@ -22,26 +22,6 @@ README = ROOT / "README.md"
 FIGURES = ROOT / "docs" / "figures"
 EXACT = ["suffit LDA, missing values", "suffit GDA tied, OAS, missing values"]
 IMPUTED = ["mean + sklearn LDA", "mean, rare categories pooled + sklearn LDA", "iterative + sklearn LDA"]
-
-
-def show(result: dict[str, Any], names: Sequence[str], chosen: Sequence[str], shares: Sequence[float]) -> None:
-    """The summary of what was run, on the terminal."""
-    from rich.console import Console
-    from rich.table import Table
-
-    ran = [row for row in result["rows"] if row["table"] in names and row["model"] in chosen]
-    for share in shares:
-        title = f"{len(names)} tables; mean of each metric" + (f"; {share:.0%} of the cells gone" if share else "")
-        out = Table(title=title, title_justify="left")
-        for name in ("model", *METRICS.values(), "rank, log-loss", "rank, accuracy", "fit", "predict", "failed"):
-            out.add_column(name, justify="left" if name == "model" else "right")
-        for model, row in summary(ran, share).iterrows():
-            out.add_row(
-                str(model), *(f"{row[metric]:.4f}" for metric in METRICS), f"{row['rank_loss']:.2f}",
-                f"{row['rank_accuracy']:.2f}", seconds(row["fit"]), seconds(row["predict"]),
-                f"{row['failed']:.0f}" if row["failed"] else "",
-            )  # fmt: skip
-        Console(width=150).print(out)
 
 
 def page(result: dict[str, Any] | None, knocked: dict[str, Any] | None, texts: dict[str, Any] | None = None) -> str:
@@ -66,13 +46,17 @@ def how(result: dict[str, Any], words: str = "") -> list[str]:
         for name, facts in result["tables"].items()
         if facts["rows"] < facts["rows_in_file"]
     ]
+    whole, some = ({row["model"] for row in rows} for rows in (complete(result["rows"]), result["rows"]))
+    boosters = "".join(f", {name} {versions[name]}" for name in PACKAGES if name in whole)
     lines = [
         f"Made by `{command}`: {len(result['tables'])} tables, {settings['repeats']} × stratified "
-        f"{settings['folds']}-fold, scikit-learn {versions['sklearn']}, Python {versions['python']}.",
+        f"{settings['folds']}-fold, scikit-learn {versions['sklearn']}{boosters}, Python {versions['python']}.",
     ]
     late = too_slow(result["rows"])
     if late:
         lines += [f"In no average, since a model took more than {LIMIT} s for a fold there: {', '.join(late)}."]
+    if some - whole:
+        lines += [f"In no average, since not run on every table: {', '.join(sorted(some - whole))}."]
     if cut:
         lines += [f"Of large tables, a stratified part: {', '.join(cut)}."]
     return lines
@@ -80,23 +64,25 @@ def how(result: dict[str, Any], words: str = "") -> list[str]:
 
 def plain(result: dict[str, Any]) -> list[str]:
     table = summary(result["rows"])
-    best = table["log_loss"].min(), table["accuracy"].max()
+    least, most = table["log_loss"].min(), table["accuracy"].max()
     lines = [
         *how(result),
         "",
         "Pipelines as they are commonly written: means and standard scores for numbers, the most frequent category and",
         "one-hot for the rest; CategoricalNB gets numbers in five equal bins. Models marked *missing values* impute",
-        "nothing: what is missing stays missing. A probability below 1e-15 counts as 1e-15; Brier is the sum of",
-        "squares over classes; ECE has 15 equal bins of the highest probability. Ranks: 1 is best, averaged over",
-        "tables. A win is a table on which no model is better. Times are processor seconds of one fold on one thread,",
-        "preparation included, on a machine that did other work too. A model that fails on a fold is scored there as",
-        "the class shares.",
+        "nothing: what is missing stays missing. LightGBM, XGBoost and CatBoost handle categories and missing values",
+        "themselves (pandas' `category`, `enable_categorical`, `cat_features` with a category of its own for missing",
+        "ones); *gradient boosting* is scikit-learn's, after that imputing and one-hot. A probability below 1e-15",
+        "counts as 1e-15; Brier is the sum of squares over classes; ECE has 15 equal bins of the highest probability.",
+        "Ranks: 1 is best, averaged over tables. A win is a table on which no model is better. Times are processor",
+        "seconds of one fold on one thread, preparation included, on a machine that did other work too. A model that",
+        "fails on a fold is scored there as the class shares.",
         "",
         "**These tables were in view while suffit was made.** The structures that GenerativeClassifier pools, its",
         "outlier rate, tails, bins, prior on powers and least shrinkage, and what suffit's LDA does with few rows",
         "with missing values were chosen while looking at runs of these same tables; hundreds of variants of it were",
         "compared. So the figures of suffit's models are optimistic: on tables not seen, expect a smaller lead.",
-        "scikit-learn's models were not tuned at all: they have their default settings, but for what their names say",
+        "The models of others were not tuned at all: they have their default settings, but for what their names say",
         "and `max_iter=1000` for logistic regression.",
         "",
         *in_short(table),
@@ -109,8 +95,8 @@ def plain(result: dict[str, Any]) -> list[str]:
     for model, row in table.iterrows():
         loss, right = f"{row['log_loss']:.3f}", f"{row['accuracy']:.2%}"
         lines.append(
-            f"| {model} | {bold(loss, row['log_loss'] == best[0])} | {row['median_loss']:.3f} | "
-            f"{bold(right, row['accuracy'] == best[1])} | {row['brier']:.3f} | {row['ece']:.3f} | "
+            f"| {model} | {bold(loss, row['log_loss'] == least)} | {row['median_loss']:.3f} | "
+            f"{bold(right, row['accuracy'] == most)} | {row['brier']:.3f} | {row['ece']:.3f} | "
             f"{row['rank_loss']:.1f} | {row['rank_accuracy']:.1f} | {row['wins_loss']:.0f} | "
             f"{row['wins_accuracy']:.0f} | {seconds(row['fit'])} | {seconds(row['predict'])} | "
             f"{row['failed']:.0f} |"
@@ -181,13 +167,13 @@ def with_missing(result: dict[str, Any]) -> list[str]:
         "",
         *how(result, f"--knock-out {given} "),
         "Cells are removed completely at random, from rows to learn from and rows to judge by alike, never the class;",
-        "a larger share takes the same cells and more. Models marked *missing values* impute nothing; *iterative*",
-        "predicts each column from the ten nearest ones (`IterativeImputer`), *mean* fills in means and most frequent",
-        "categories. In the picture on the right, what a model loses to missing values; models that fail are",
-        "not shown there. A few tables decide some means: titanic, with more columns than rows once one-hot, that of",
-        "*mean + sklearn LDA*; soybean, that of *rare categories pooled* with none knocked out; labor, with few",
-        "rows, that of *iterative*. See the medians as well. What is said above of tables",
-        "in view holds here too.",
+        "a larger share takes the same cells and more. Models marked *missing values* impute nothing, nor do LightGBM,",
+        "XGBoost and CatBoost; *iterative* predicts each column from the ten nearest ones (`IterativeImputer`), *mean*",
+        "fills in means and most frequent categories. In the picture on the right, what a model loses to missing",
+        "values; models that fail are not shown there. A few tables decide some means: titanic, with more columns than",
+        "rows once one-hot, that of *mean + sklearn LDA*; soybean, that of *rare categories pooled* with none knocked",
+        "out; labor, with few rows, that of *iterative*. See the medians as well. What is said above of tables in view",
+        "holds here too.",
         "",
         "![Log-loss against the share of cells gone](figures/evaluation-knock-out.png)",
         "",
@@ -210,7 +196,7 @@ def with_missing(result: dict[str, Any]) -> list[str]:
 
 def losses(result: dict[str, Any]) -> list[str]:
     """What the missing values cost each model against itself."""
-    frame = lost(result["rows"])
+    frame = lost(complete(result["rows"]))
     shares = list(frame)
     lines = [
         "",
@@ -268,6 +254,7 @@ def write() -> None:
         draw_ranks(result, FIGURES / "evaluation-ranks.png")
     if knocked:
         draw_knock_out(knocked, FIGURES / "evaluation-knock-out.png")
+        draw_missing(knocked, FIGURES / "missing-values.png")
     PAGE.write_text(page(result, knocked, texts), encoding="utf-8")
     if result and README.exists():
         text = README.read_text(encoding="utf-8")
@@ -276,11 +263,11 @@ def write() -> None:
         README.write_text(block.join(parts), encoding="utf-8")
 
 
-README_MODELS = (
+README_MODELS = (  # of boosting, the best alone
     OURS,
     "random forest",
+    *BOOSTING,
     "logistic regression",
-    "gradient boosting",
     f"{OURS}, naive, calibrated",
     "sklearn LDA, calibrated",
     "sklearn GaussianNB, calibrated",
@@ -291,8 +278,9 @@ def readme_table(result: dict[str, Any]) -> list[str]:
     """The few rows that README shows."""
     table = summary(result["rows"])
     lines = ["| | log-loss | accuracy | ECE | average rank by log-loss | time to fit |", "|---|" + "---:|" * 5]
+    best = table[table.index.isin(BOOSTING)].nsmallest(1, "log_loss").index
     for model in README_MODELS:
-        if model in table.index:
+        if model in table.index and (model not in BOOSTING or model in best):
             loss, right, ece, rank, fit = table.loc[model, ["log_loss", "accuracy", "ece", "rank_loss", "fit"]]
             lines.append(f"| {model} | {loss:.3f} | {right:.1%} | {ece:.3f} | {rank:.1f} | {1e3 * fit:.0f} ms |")
     return lines

@@ -8,12 +8,14 @@ import os
 import platform
 import time
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from . import friedman, fuzz, mail, models, same, tables, text
+from . import friedman, fuzz, mail, models, same, show, tables, text
+from .boosters import PACKAGES, why_no_model
 from .folds import FOLDS, run_fold, splits
 
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -94,7 +96,10 @@ def joined(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     kept = [row for row in old["rows"] if (row["table"], row["share"], row["model"]) not in again]
     order = {name: i for i, name in enumerate(models.every())}
     rows = sorted(kept + new["rows"], key=lambda row: (row["table"], row["share"], order.get(row["model"], 0)))
-    return {**new, "tables": dict(sorted((old["tables"] | new["tables"]).items())), "rows": rows}
+    return {
+        "settings": new["settings"], "versions": old["versions"] | new["versions"],
+        "tables": dict(sorted((old["tables"] | new["tables"]).items())), "rows": rows,
+    }  # fmt: skip
 
 
 def evaluate(arguments: argparse.Namespace) -> int:
@@ -108,10 +113,14 @@ def evaluate(arguments: argparse.Namespace) -> int:
     if unknown:
         raise SystemExit(f"no table {', '.join(unknown)} in {folder}; there are {', '.join(tables.names(folder))}")
     known = models.KNOCK_OUT if arguments.knock_out else models.MODELS
-    words = [word.lower() for word in arguments.models]
-    chosen = [name for name in known if not words or any(word in name.lower() for word in words)]
+    chosen = models.named(known, arguments.models)
     if not chosen:
         raise SystemExit(f"no model by that name; there are {', '.join(known)}")
+    for name in [name for name in chosen if why_no_model(name)]:
+        print(f"skipped: {why_no_model(name)}")
+        chosen.remove(name)
+    if not chosen:
+        return 0
     settings = {
         "repeats": arguments.repeats or (1 if arguments.quick else 2), "folds": FOLDS,
         "most": QUICK if arguments.quick else MOST,
@@ -123,7 +132,7 @@ def evaluate(arguments: argparse.Namespace) -> int:
     )
     start = time.perf_counter()
     path = results_file(arguments.quick, bool(arguments.knock_out))
-    result = {"settings": settings, "versions": versions(), "tables": {}, "rows": []}
+    result = {"settings": settings, "versions": versions(chosen), "tables": {}, "rows": []}
     if path.exists() and (arguments.tables or arguments.models or arguments.resume):
         result = joined(json.loads(path.read_text(encoding="utf-8")), result)
     wanted = missing(result, names, shares, chosen) if arguments.resume else names
@@ -131,11 +140,11 @@ def evaluate(arguments: argparse.Namespace) -> int:
     lacking = missing(result, tables.names(folder), shares, list(known))
     print(f"not yet run with all models: {', '.join(lacking)}" if lacking else "all tables are there with all models")
 
-    from . import report
-
-    report.show(result, names, chosen, shares)
+    show.show(result, names, chosen)
     print(f"{time.perf_counter() - start:.0f} s")
     if arguments.report:
+        from . import report
+
         report.write()
     return 0
 
@@ -179,14 +188,15 @@ def results_file(quick: bool, knock_out: bool) -> Path:
     return RESULTS / f"{'knock-out' if knock_out else 'tables'}{'-quick' if quick else ''}.json"
 
 
-def versions() -> dict[str, str]:
+def versions(chosen: Sequence[str] = ()) -> dict[str, str]:
     import sklearn
 
     import suffit
 
     cores = f"{len(os.sched_getaffinity(0))} cores" if hasattr(os, "sched_getaffinity") else f"{os.cpu_count()} cores"
+    boosters = {name: import_module(PACKAGES[name]).__version__ for name in chosen if name in PACKAGES}
     return {"python": platform.python_version(), "sklearn": sklearn.__version__, "suffit": suffit.__version__,
-            "machine": cores}  # fmt: skip
+            **boosters, "machine": cores}  # fmt: skip
 
 
 def proportion(text: str) -> float:
@@ -198,7 +208,7 @@ def proportion(text: str) -> float:
 
 def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="scripts/evaluate")
-    kinds = parser.add_subparsers(required=True, metavar="tables | text | mail | friedman | fuzz | same")
+    kinds = parser.add_subparsers(required=True, metavar="tables | show | text | mail | friedman | fuzz | same")
     kind = kinds.add_parser("tables", help="classification tables, repeated stratified 5-fold")
     kind.add_argument("--quick", action="store_true", help=f"one repeat on at most {QUICK:,} rows of each table")
     kind.add_argument("--tables", nargs="+", default=[], metavar="NAME", help="only these tables")
@@ -208,6 +218,12 @@ def main(words: Sequence[str] | None = None) -> int:
     kind.add_argument("--resume", action="store_true", help="only what the results do not have yet")
     kind.add_argument("--report", action="store_true", help="write docs/evaluation.md, of full runs where there are")
     kind.set_defaults(run=evaluate)
+    kind = kinds.add_parser("show", help="the summary of the results of tables: means, medians, average ranks")
+    kind.add_argument("file", nargs="?", type=Path, default=results_file(False, False), help="(tables.json)")
+    kind.add_argument("--tables", nargs="+", default=[], metavar="NAME", help="only these tables")
+    kind.add_argument("--models", nargs="+", default=[], metavar="WORD", help="only models whose name holds a word")
+    kind.add_argument("--common", action="store_true", help="only tables on which all these models were run")
+    kind.set_defaults(run=show.run)
     kind = kinds.add_parser("text", help="messages and mail as counts of words, repeated stratified 5-fold")
     kind.add_argument("--texts", nargs="+", default=[], metavar="NAME", choices=list(text.READERS), help="only these")
     kind.add_argument("--repeats", type=int, help="repeats of the five folds (2)")

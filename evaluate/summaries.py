@@ -15,11 +15,9 @@ def summary(rows: Iterable[dict[str, Any]], share: float = 0.0) -> pd.DataFrame:
     """One row for each model that was run on every table: means, average ranks, wins, failed tables; best first."""
     rows = list(rows)
     late = too_slow(rows)
-    frame = pd.DataFrame([row for row in rows if row["share"] == share and row["table"] not in late])
+    frame = pd.DataFrame(complete([row for row in rows if row["share"] == share and row["table"] not in late]))
     if frame.empty:
         return pd.DataFrame()
-    counts = frame.groupby("model")["table"].nunique()
-    frame = frame[frame["model"].isin(counts.index[counts == frame["table"].nunique()])]
     loss = frame.pivot(index="table", columns="model", values="log_loss").round(TIE)
     right = frame.pivot(index="table", columns="model", values="accuracy").round(TIE)
     out = frame.groupby("model")[[*METRICS, "fit", "predict"]].mean()
@@ -30,6 +28,16 @@ def summary(rows: Iterable[dict[str, Any]], share: float = 0.0) -> pd.DataFrame:
     out["wins_accuracy"] = right.eq(right.max(axis=1), axis=0).sum()
     out["failed"] = frame[frame["failed"] > 0].groupby("model")["table"].nunique().reindex(out.index, fill_value=0)
     return out.sort_values(["rank_loss", "log_loss"])
+
+
+def complete(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of models that were run on every table, whole and with every share of the cells gone."""
+    found: dict[str, set[tuple[str, float]]] = {}
+    rows = list(rows)
+    for row in rows:
+        found.setdefault(row["model"], set()).add((row["table"], row["share"]))
+    every = set().union(*found.values())
+    return [row for row in rows if found[row["model"]] == every]
 
 
 def too_slow(rows: Iterable[dict[str, Any]]) -> list[str]:

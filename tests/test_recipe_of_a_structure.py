@@ -38,8 +38,9 @@ def test_a_structure_is_tried_pooled_saved_and_merged(tmp_path: Path):
     assert recipe is not None
     module = copied_package(tmp_path) / "tables" / "structures.py"
     text = module.read_text(encoding="utf-8")
-    assert text.count("    return found\n\n\ndef _patterns") == 1
-    module.write_text(
-        text.replace("    return found\n\n\ndef _patterns", recipe[1] + "    return found\n\n\ndef _patterns")
-    )
+    before, head, rest = text.partition("def structures(")
+    body, end, after = rest.partition("    return found\n\n\n")
+    assert head
+    assert end
+    module.write_text("".join([before, head, body, recipe[1], end, after]))
     assert "naive, quartiles" in run(tmp_path, "-c", USES).strip().split("; ")

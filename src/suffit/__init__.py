@@ -68,6 +68,8 @@ _HOME = {
     "compare": "comparison.study",
     "Truth": "comparison.simulate",
     "simulate": "comparison.simulate",
+    "Report": "reports.report",
+    "report": "reports.report",
     "LogisticForm": "core.logistic",
     "set_threads": "kernels.runtime.threads",
     "warm_up": "warm",
@@ -121,6 +123,7 @@ __all__ = [
     "Poisson",
     "PoissonNB",
     "QuadraticDiscriminantAnalysis",
+    "Report",
     "SingularClassWarning",
     "Stats",
     "Summary",
@@ -139,6 +142,7 @@ __all__ = [
     "mean_cost",
     "normal_logpdf",
     "register",
+    "report",
     "set_threads",
     "simulate",
     "warm_up",
@@ -200,6 +204,7 @@ if TYPE_CHECKING:
     from .files.store import load
     from .kernels.runtime.threads import set_threads
     from .posterior.decide import Decisions, mean_cost
+    from .reports.report import Report, report
     from .warm import warm_up
 
     LDA = LinearDiscriminantAnalysis

@@ -169,6 +169,38 @@ def test_training_on_errors_learns_little(taught: Path, run: Run):
     assert b"learned 1 of 1" in run(f"{learn} error --ham", input=spam(998)).stdout
 
 
+@pytest.mark.parametrize("mode", ["error", "boundary"])
+def test_training_on_errors_begins_with_nothing_learned(home: Path, run: Run, mode: str):
+    """Each message is learned before the next is judged, so that few of many alike are needed."""
+    said = run(f"suffit mail learn --no-tune --mode {mode} --spam Maildir/.Junk --ham Maildir/cur Maildir/new").stdout
+    learned = [int(n) for n in re.findall(rb"learned (\d+) of 200 as", said)]
+    assert all(0 < n < 100 for n in learned), said
+    assert len(learned) == 2
+    found = json.loads(run("suffit mail evaluate --json --spam Maildir/.Junk --ham Maildir/cur Maildir/new").stdout)
+    assert all(labels.keys() <= {name, "unsure"} and labels[name] > 150 for name, labels in found["verdicts"].items())
+
+
+def test_learning_what_is_known_as_another_class_says_so(taught: Path, run: Run):
+    said = run("suffit mail learn --ham", input=spam(3)).stdout
+    assert b"(1 known already, 1 of them as another class: suffit mail correct --ham changes that)" in said
+    said = run("suffit mail learn --class newsletter Maildir/cur").stdout
+    assert b"(100 known already, 100 of them as another class: suffit mail correct --class newsletter" in said
+
+
+def test_counts_without_messages_are_nothing_to_tune_on(taught: Path, run: Run):
+    """Settings are chosen from messages that are kept, once there are some of each class."""
+    run("suffit mail export --counts > counts.txt")
+    run("suffit mail import --store other.sqlite counts.txt")
+    assert b"too few" in run("suffit mail tune --store other.sqlite", code=3).stderr
+    assert b"tuned" not in run("suffit mail learn --store other.sqlite --spam", input=spam(901)).stdout
+    assert b"spam\t" in run("suffit mail classify --store other.sqlite Maildir/.Junk").stdout
+    Path("more").mkdir()
+    for i in range(20):
+        (Path("more") / str(i)).write_bytes(ham(1_000 + i))
+    assert b"tuned" not in run("suffit mail learn --store other.sqlite --ham more").stdout
+    assert b"tuned on 221 messages" in run("suffit mail learn --store other.sqlite --spam Maildir/.Junk").stdout
+
+
 def test_tuning_makes_nothing_worse_and_moves_the_cutoff(taught: Path, run: Run):
     """Also where all spam is alike and all ham, so that nothing can be learned about how far to trust the words."""
     for command in ("tune", "tune --lost-ham 999", "tune --ham-loss 0.01"):

@@ -285,3 +285,93 @@ def test_models_are_compared_on_files(suffit):
     pytest.importorskip("matplotlib")
     suffit("compare train.csv --target income --quick -m LDA --folds 2 --picture compared.svg")
     assert Path("compared.svg").read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_report_writes_a_page_and_says_its_answer(suffit):
+    done = suffit("report income.suffit train.csv -o page.html --quick")
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert done.stdout.startswith("How good        It finds the right class for")
+    assert "report → page.html" in done.stderr
+    assert "How well income is predicted" in page
+    assert "Scores are leave-one-out: the model&#x27;s sums are those of these rows" in page
+    assert "suffit report income.suffit train.csv --target income --output page.html" in page
+    suffit("report income.suffit test.csv -o new.html --quick --quiet --title 'In June'")
+    assert "Scores are held-out" in Path("new.html").read_text(encoding="utf-8")
+    assert "<title>In June</title>" in Path("new.html").read_text(encoding="utf-8")
+
+
+def test_report_refuses_a_folder_that_is_not_there_and_rows_without_labels(suffit):
+    assert "nowhere" in suffit("report income.suffit train.csv -o nowhere/page.html", code=1).stderr
+    assert "the column of the labels is not clear" in suffit("report income.suffit new.csv", code=1).stderr
+    assert not Path("report.html").exists()
+
+
+@pytest.fixture
+def others(suffit):
+    """Models of other kinds: of a matrix's columns, of texts, and a rule of decisions around each kind."""
+    table = arrow_csv.read_csv("train.csv", convert_options=arrow_csv.ConvertOptions(strings_can_be_null=True))
+    y, numbers = np.array(table["income"].to_pylist()), table.select(["age", "hours"])
+    package.LDA().fit(numbers, y).save("lda.suffit")
+    package.TextNB().fit(["a b b", "c d"], ["u", "v"]).save("text.suffit")
+    package.Decision(package.LDA(), reject=0.1).fit(numbers, y).save("rule.suffit")
+    package.Decision(package.GenerativeClassifier()).fit(table.drop_columns(["income"]), y).save("mixed.suffit")
+    return suffit
+
+
+def test_models_of_other_kinds_are_shown_drawn_from_and_learn_by_name(others):
+    text = others("show lda.suffit").stdout
+    assert "LinearDiscriminantAnalysis, 300 rows" in text
+    assert "standard deviation" in text
+    assert list(read(others("sample lda.suffit -n 1").stdout)[0]) == ["age", "hours", "class"]
+    assert "TextNB, 2 rows" in others("show text.suffit").stdout
+    assert list(read(others("sample text.suffit -n 1").stdout)[0]) == ["text", "class"]
+    others("update lda.suffit more.csv -o updated.suffit")  # which has other columns, too
+    assert package.load("updated.suffit").class_count_.sum() == 380
+    others("fit more.csv -t income --like lda.suffit -o like.suffit")
+    others("merge lda.suffit like.suffit -o both.suffit")
+    X = arrow_csv.read_csv("test.csv").select(["age", "hours"])
+    both, updated = (package.load(f"{name}.suffit").predict_proba(X) for name in ("both", "updated"))
+    np.testing.assert_allclose(both, updated, atol=1e-10)
+
+
+def test_a_rule_of_decisions_predicts_decides_and_is_shown(others):
+    text = others("show rule.suffit").stdout
+    assert "Decision: reject=0.1" in text
+    assert "LinearDiscriminantAnalysis, 300 rows" in text
+    assert json.loads(others("show mixed.suffit --json").stdout)["kind"] == "GenerativeClassifier"
+    decided = read(others("decide rule.suffit test.csv").stdout)
+    assert {row["decision"] for row in decided} == {"", "high", "low"}
+    assert read(others("predict mixed.suffit new.csv").stdout)[0]["predicted"] in ("high", "low")
+    assert json.loads(others("evaluate mixed.suffit test.csv --json").stdout)["rows"] == 120
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["update rule.suffit more.csv", "forget rule.suffit more.csv", "merge rule.suffit rule.suffit -o c.suffit",
+     "fit more.csv -t income --like rule.suffit -o c.suffit", "sample rule.suffit", "explain rule.suffit new.csv"],
+)  # fmt: skip
+def test_what_a_rule_of_decisions_cannot_do_is_one_line(others, command):
+    assert "rule.suffit: a Decision, which predicts and decides, and has no sums" in others(command, code=1).stderr
+
+
+def test_options_of_decide_are_refused_where_the_model_has_a_rule(others):
+    said = others("decide rule.suffit new.csv --reject 0.2", code=1).stderr
+    assert "a rule of its own; decide without --cost" in said
+
+
+def test_one_model_alone_is_not_merged(suffit):
+    assert "one model alone, expected two or more" in suffit("merge income.suffit -o c.suffit", code=1).stderr
+
+
+def test_a_picture_that_cannot_be_drawn_is_refused_before_the_work(suffit, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr("suffit.cli.comparing.compared", lambda *_: pytest.fail("it has begun"))
+    said = suffit("compare train.csv -t income --quick -p compared.xyz", code=1).stderr
+    assert "compared.xyz: unknown kind of picture; use an ending such as .svg" in said
+    assert "no/folder" in suffit("compare train.csv -t income --quick -p no/folder/c.svg", code=1).stderr
+
+
+def test_the_demo_needs_a_folder_before_it_begins(suffit, monkeypatch):
+    Path("file").write_text("")
+    monkeypatch.setattr("suffit.cli.demo.penguins", lambda: pytest.fail("it has begun"))
+    assert "file/demo: " in suffit("demo -o file/demo", code=1).stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import threading
@@ -37,3 +38,13 @@ def test_a_read_only_file_stays_as_it_is(suffit):
     Path("out.csv").chmod(0o444)
     assert "out.csv: the file is read-only" in suffit("predict income.suffit new.csv -o out.csv", code=1).stderr
     assert Path("out.csv").read_text() == "as it was"
+
+
+def test_a_disk_that_is_full_is_said_with_the_name_of_the_file(suffit, monkeypatch):
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    said = suffit("predict income.suffit new.csv -o out.csv", code=1).stderr
+    assert "error: out.csv: the rows were not written: No space left on device" in said
+    assert not list(Path().glob("*out.csv*"))

@@ -8,12 +8,17 @@ import pytest
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import Perceptron
+from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 
 import suffit
+from suffit.comparison.crossings import crossing
+from suffit.comparison.matrix import TableMatrix
 from suffit.comparison.models import default_models
+from suffit.comparison.result import Curves
 from suffit.comparison.rows import growing
+from suffit.comparison.scores import scored
 
 QUICK = {"curves": False, "robustness": False}
 
@@ -201,3 +206,72 @@ def test_the_pictures_show_every_model():
     assert len(drawn) == 5
     assert [t.get_text() for t in drawn[1].get_legend().get_texts()] == ["LDA", "logistic regression"]
     assert all(ax.get_xlabel() for ax in drawn)
+
+
+def test_C1_folds_from_sums_are_those_of_refits_with_categories_and_missing_values():
+    X, y = mixed(200, missing=0.15)
+    found = suffit.compare(X, y, ["LDA", "QDA"], **QUICK)
+    matrix = TableMatrix(fill=False).fit_transform(X)
+    codes = (y == "well").astype(int)
+    for name in ("LDA", "QDA"):
+        model, P = default_models()[name][-1], np.zeros((len(y), 2))
+        for train, test in StratifiedKFold(5, shuffle=True, random_state=0).split(matrix, codes):
+            P[test] = clone(model).fit(matrix[train], codes[train]).predict_proba(matrix[test])
+        np.testing.assert_allclose(found.held[name].proba, P, atol=1e-6)
+
+
+def test_scores_are_those_of_scikit_learn_with_two_classes_and_with_more():
+    rng = np.random.default_rng(0)
+    for K in (2, 3):
+        y = np.arange(150) % K
+        P = rng.dirichlet(np.ones(K), 150) + 0.5 * np.eye(K)[y]
+        P /= P.sum(axis=1, keepdims=True)
+        found = scored(P, y.astype(np.int32))
+        assert found["accuracy"] == pytest.approx(accuracy_score(y, P.argmax(axis=1)))
+        assert found["log_loss"] == pytest.approx(log_loss(y, P))
+        area = roc_auc_score(y, P[:, 1]) if K == 2 else roc_auc_score(y, P, multi_class="ovr")
+        assert found["roc_auc"] == pytest.approx(area)
+        brier = ((P - np.eye(K)[y]) ** 2).sum(axis=1).mean()
+        assert found["brier"] == pytest.approx(brier)
+
+
+def test_curves_cross_where_one_model_is_clearly_ahead_at_either_end():
+    def curves(a: list[float], b: list[float]) -> Curves:
+        each = {name: np.array([mean, mean]) + np.array([[0.001], [-0.001]]) for name, mean in (("a", a), ("b", b))}
+        return Curves("rows learned", (10.0, 100.0, 1000.0, 10000.0), each, each)
+
+    met = crossing(curves([0.3, 0.25, 0.2, 0.19], [0.4, 0.35, 0.1, 0.09]), "a", "b")
+    assert (met.first, met.then) == ("a", "b")
+    assert met.rows == pytest.approx(10 ** (2 + 0.5))
+    assert met.error == pytest.approx(0.225)
+    met = crossing(curves([0.4, 0.2, 0.2, 0.1], [0.3, 0.2, 0.2, 0.2]), "a", "b")
+    assert (met.first, met.then) == ("b", "a")
+    assert met.rows == pytest.approx(100.0)  # equal from there on; a is ahead in the end
+    assert crossing(curves([0.3, 0.2, 0.2, 0.2], [0.4, 0.3, 0.3, 0.3]), "a", "b") is None
+    assert crossing(curves([0.3, 0.2, 0.2, 0.2], [0.4, 0.3, 0.2, 0.1995]), "a", "b") is None  # no clear end
+
+
+def test_every_curve_is_a_frame_and_a_picture():
+    figures = pytest.importorskip("suffit.figures")
+    X, y = mixed(120)
+    found = suffit.compare(X, y, ["LDA", "naive Bayes"])
+    for what in ("learning curves", "wrong labels", "outliers", "missing values"):
+        frame = found.to_frame(what)
+        assert set(frame["model"]) == {"LDA", "naive Bayes"}
+        assert {"error", "error ±", "log_loss", "log_loss ±"} <= set(frame.columns)
+    shares = found.to_frame("outliers")
+    at = shares[(shares["model"] == "LDA")]["error"].to_numpy()
+    np.testing.assert_array_equal(at, found.robustness["outliers"].mean("LDA"))
+    with pytest.raises(ValueError, match="there are 'scores', 'learning curves'"):
+        found.to_frame("labels")
+    assert [*figures.scores(found, "brier").get_yticklabels()][-1].get_text() in found.held
+    drawn = figures.learning_curves(found, "log_loss")
+    np.testing.assert_array_equal(drawn.lines[0].get_ydata(), found.curves.mean("LDA", "log_loss"))
+    for wrong in (lambda: figures.scores(found, "f1"), lambda: figures.robustness(found, "noise"),
+                  lambda: figures.learning_curves(found, "f1")):  # fmt: skip
+        with pytest.raises(suffit.InputError):
+            wrong()
+    bare = suffit.compare(X, y, ["LDA"], **QUICK)
+    with pytest.raises(suffit.InputError, match="curves=True"):
+        figures.learning_curves(bare)
+    assert "predict" in repr(bare).splitlines()[0]

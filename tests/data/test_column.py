@@ -18,7 +18,7 @@ from suffit.data.frame import read_frame
 from suffit.data.labels import Index
 from suffit.data.rows import Rows
 from suffit.families.counts.categorical import category_stats
-from suffit.tables import column_family as choosing
+from suffit.tables import column_scores
 from table_kinds import (
     FIXED,
     NAMES,
@@ -278,7 +278,7 @@ def test_ranges_of_columns(n):
         for missing in (0.0, 0.5):
             x = np.where(rng.random(n) < missing, np.nan, x)
             there = x[~np.isnan(x)]
-            low, high, whole = choosing.column_range(x)
+            low, high, whole = column_scores.column_range(x)
             assert whole == bool((there == np.rint(there)).all())
             np.testing.assert_array_equal([low, high], [there.min(), there.max()] if len(there) else [np.nan] * 2)
 

@@ -77,3 +77,82 @@ def test_files_without_rows_are_named(tmp_path: Path):
         (tmp_path / f"{i}.csv").write_text("x,y\n")
     with pytest.raises(suffit.InputError, match=r"0.csv … .*4.csv \(5 files\): there are no rows with a label"):
         fit_arrow(suffit.GaussianNB(), str(tmp_path / "*.csv"), "y")
+
+
+HALF = [f"{i % 7 if i < 60 else 'pq'[i % 2]},{i % 5},{'uv'[i % 2]}" for i in range(120)]
+SORTED = ["2"] * 30 + ["3"] * 30 + ["4"] * 30 + ["5more"] * 30
+
+
+@pytest.mark.parametrize("rows", [HALF, HALF[60:] + HALF[:60]], ids=["then words", "then numbers"])
+def test_a_column_that_changes_type_half_way_is_named_with_its_row(tmp_path: Path, rows: list[str]):
+    """Few numbers may be codes of categories, but not where they stop at one row and words begin."""
+    (tmp_path / "t.csv").write_text("a,b,y\n" + "\n".join(rows))
+    row = 61 if rows is HALF else 1
+    with pytest.raises(suffit.InputError, match=rf"t.csv, row {row} \(.*, column 'a': expected a number.*--text 'a'"):
+        fit_arrow(suffit.GenerativeClassifier(), tmp_path / "t.csv", "y")
+    assert fit_arrow(suffit.GenerativeClassifier(), read_files(tmp_path / "t.csv", text=["a"]), "y").classes_.size == 2
+
+
+@pytest.mark.parametrize("cells", [SORTED, ["2", "3", "5more", "4"] * 30])
+def test_categories_that_are_mostly_numbers_stay_categories_sorted_or_not(tmp_path: Path, cells: list[str]):
+    (tmp_path / "t.csv").write_text("doors,y\n" + "\n".join(f"{c},{'uv'[i % 2]}" for i, c in enumerate(cells)))
+    model = fit_arrow(suffit.GenerativeClassifier(), tmp_path / "t.csv", "y")
+    assert model.schema_.choices[0].kind == "categorical"
+
+
+@pytest.mark.parametrize("cell", ["1_000", "٣", "old"])
+def test_what_is_a_number_for_python_alone_is_a_word_among_numbers(tmp_path: Path, cell: str):
+    rows = [f"{cell if i == 200 else np.sin(i)},{'ab'[i % 2]}" for i in range(300)]
+    (tmp_path / "t.csv").write_text("x,y\n" + "\n".join(rows), encoding="utf-8")
+    with pytest.raises(suffit.InputError, match=f"t.csv, row 201 .*column 'x': expected a number.*found '{cell}'"):
+        fit_arrow(suffit.GenerativeClassifier(), tmp_path / "t.csv", "y")
+
+
+def test_a_first_row_without_end_is_said_to_have_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(text_files, "LOOK", 1 << 10)
+    monkeypatch.setattr(text_files, "LONGEST_ROW", 1 << 20)
+    (tmp_path / "t.csv").write_text("x,y\n" + "7" * (1 << 21) + ",a\n")
+    with pytest.raises(suffit.InputError, match=r"t.csv, row 1 \(line 2\): .* does not end within 1 MB"):
+        fit_arrow(suffit.GenerativeClassifier(), tmp_path / "t.csv", "y")
+
+
+def test_line_ends_of_old_are_said(tmp_path: Path):
+    (tmp_path / "t.csv").write_bytes(b"x,y\r1,a\r2,b\r")
+    with pytest.raises(suffit.InputError, match=r"t.csv, header: .*lines must end in LF or CRLF"):
+        read(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize(
+    ("odd", "match"),
+    [
+        ('{"a": "x", "y": "v"}', "line 31, column 'a': expected a number, as in the lines before, found 'x'"),
+        ('{"a": [3], "y": "v"}', r"line 31, column 'a': expected a number, as in the lines before, found \[3\]"),
+        ('{"a": ' + "[" * 50_000 + "]" * 50_000 + "}", "line 31: more than 64 values inside each other"),
+        ("[" * 50_000, "line 31: more than 64 values inside each other"),
+        ('{"a": ' * 50_000 + "1" + "}" * 50_000, "line 31: more than 64 values inside each other"),
+    ],
+    ids=["text", "list", "deep lists", "open lists", "deep objects"],
+)
+def test_what_is_wrong_with_a_line_of_json_is_said_with_its_line(tmp_path: Path, odd: str, match: str):
+    """Arrow's reader goes as deep as the values do, and ends the process there."""
+    (tmp_path / "t.jsonl").write_text('{"a": 1, "y": "u"}\n' * 30 + odd + '\n{"a": 3, "y": "v"}\n')
+    with pytest.raises(suffit.InputError, match=f"t.jsonl, {match}"):
+        read(tmp_path / "t.jsonl")
+
+
+def test_brackets_inside_text_have_no_depth(tmp_path: Path):
+    rows = [{"s": "[{" * 200 + '\\"', "y": 1}, {"s": "a", "y": 2}]
+    (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert read(tmp_path / "t.jsonl").to_pylist() == rows
+
+
+def test_values_inside_values_are_refused_by_the_name_of_their_column(tmp_path: Path):
+    (tmp_path / "t.jsonl").write_text('{"a": {"b": 1}, "y": "u"}\n{"a": {"b": 2}, "y": "v"}\n' * 20)
+    with pytest.raises(suffit.InputError, match=r"column 'a': a category must be a single value"):
+        fit_arrow(suffit.GenerativeClassifier(), tmp_path / "t.jsonl", "y")
+
+
+def test_a_table_of_labels_alone_is_said_to_be_one(tmp_path: Path):
+    (tmp_path / "t.csv").write_text("y\na\nb\n")
+    with pytest.raises(suffit.InputError, match=r"t.csv: no column beside 'y'; a fit needs at least one"):
+        fit_arrow(suffit.GenerativeClassifier(), tmp_path / "t.csv", "y")

@@ -10,7 +10,7 @@ import tarfile
 import numpy as np
 import pandas as pd
 import pytest
-from evaluate import folds, metrics, models, notes, report, run, summaries, tables, text
+from evaluate import boosters, folds, metrics, models, notes, report, run, summaries, tables, text
 
 
 @pytest.fixture
@@ -195,6 +195,7 @@ def test_a_class_that_was_not_learned_has_probability_nothing():
 @pytest.mark.parametrize("name", list(models.MODELS | models.KNOCK_OUT))
 def test_every_model_takes_a_mixed_frame(name, folder):
     """With strings, missing values, a category not seen in the fit and a column that is all missing."""
+    pytest.importorskip(boosters.PACKAGES.get(name, "sklearn"))
     table = tables.read(folder, "mixed")
     table.X["nothing"] = np.nan
     table.X.loc[59, "colour"] = "new"

@@ -75,10 +75,10 @@ def test_an_index_with_another_class_is_refused(tmp_path):
 
 
 def test_a_run_from_end_to_end(archive, tmp_path, capsys):
-    assert run.main(["mail", "--archive", str(archive), "--no-bogofilter", "--train", "everything", "errors"]) == 0
+    assert run.main(["mail", "--archive", str(archive), "--no-bogofilter", "--train", "everything", "error"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert any(line.startswith("| suffit | 0 of 20 | 0.00% |") for line in lines)
-    assert any(line.startswith("| suffit, train errors |") for line in lines)
+    assert any(line.startswith("| suffit, train error |") for line in lines)
     for i in range(30):
         (tmp_path / f"m{i}").write_bytes(message(i % 2 == 0, i))
     (tmp_path / "index").write_text("".join(f"{'spam' if i % 2 == 0 else 'ham'} m{i}\n" for i in range(30)))

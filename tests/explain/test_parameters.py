@@ -89,10 +89,48 @@ def test_a_mixed_table_with_missing_values_and_one_of_a_single_row():
     assert np.isfinite(suffit.GaussianNB().fit([[1.0]], ["a"]).parameters().to_frame()["a"].astype(float)).all()
 
 
-def test_it_is_printed_column_by_column_and_says_what_it_leaves():
+def test_the_shares_of_the_classes_come_first_and_then_block_by_block():
     shown = repr(suffit.GaussianNB().fit(X, Y).parameters()).splitlines()
-    assert shown[0].startswith("GaussianNB: class prior setosa 0.333")
-    assert [line.split("  ")[0] for line in shown[3:5]] == ["sepal length (cm)"] * 2
+    assert shown[:2] == ["GaussianNB", ""]
+    assert shown[2].split() == list(suffit.GaussianNB().fit(X, Y).classes_)
+    assert shown[3].split() == ["share", "of", "the", "class", "0.3333", "0.3333", "0.3333"]
+    assert shown[4:6] == ["", "gaussian"]
+    assert [line.split("  ")[0] for line in shown[6:8]] == ["sepal length (cm)"] * 2
+    pooled = suffit.GenerativeClassifier().fit(X, Y).parameters()
+    lines = repr(pooled).splitlines()
+    for block in pooled.blocks[:2]:
+        assert f"{block.family.replace('_', ' ')}, weight {block.weight:.2g}" in lines
+
+
+def test_what_all_classes_share_is_said_once():
+    shown = repr(suffit.LDA().fit(X, Y).parameters())
+    line = next(line for line in shown.splitlines() if "standard deviation, all classes" in line)
+    assert len(line.partition("all classes")[2].split()) == 1
+    assert "standard deviation, all classes" not in repr(suffit.QDA().fit(X, Y).parameters())
+
+
+def test_words_have_their_shares():
+    model = suffit.TextNB(alpha=0).fit(["buy now buy", "see you now"], ["spam", "ham"])
+    np.testing.assert_allclose(value(model, "buy", "probability"), [0.0, 2 / 3])
+    np.testing.assert_allclose(value(model, "now", "probability"), [1 / 3, 1 / 3])
+    table = pd.DataFrame({"note": ["buy now buy", "see you now"] * 30, "n": np.arange(60) % 7 + 0.5})
+    mixed = suffit.GenerativeClassifier({"note": suffit.Text()}, structure="naive").fit(table, ["spam", "ham"] * 30)
+    found = value(mixed, "note: buy", "probability")
+    assert found[1] > 0.5 > 0.1 > found[0]
+
+
+def test_heavy_tails_have_their_scales_and_degrees_of_freedom():
+    wide = X * [1.0, 1000.0, 1.0, 1.0]
+    family = suffit.MultivariateGaussian(freedom=4.0, tie=1.0)
+    model = suffit.GenerativeClassifier({tuple(wide): family}).fit(wide, Y)
+    assert value(model, "all together", "degrees of freedom").tolist() == [4.0] * 3
+    normal = suffit.LDA().fit(wide, Y)
+    name = X.columns[1]
+    ratio = value(model, name, "scale") / value(normal, name, "standard deviation")
+    np.testing.assert_allclose(ratio, 1.0, rtol=0.2)
+
+
+def test_a_long_table_says_what_it_leaves():
     rng = np.random.default_rng(0)
     long = repr(suffit.LDA().fit(rng.normal(size=(60, 30)), np.arange(60) % 12).parameters())
     assert "more lines and 4 more classes: to_frame() has all" in long

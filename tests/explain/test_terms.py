@@ -300,7 +300,7 @@ def test_waterfall_bars_sum_to_the_total():
     X, y = load_iris(return_X_y=True)
     explained = suffit.QDA().fit(X, y).explain(X)
     for n in (2, 12):
-        ax = explained.plot(100, n=n).axes[0]
+        ax = explained.plot(100, n=n)
         widths = [bar.get_width() for bar in ax.patches]
         assert len(widths) == (3 if n == 2 else 6)
         assert sum(widths) == pytest.approx(explained.total[100], abs=1e-10)

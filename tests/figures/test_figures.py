@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
 import suffit
+from suffit.comparison.matrix import TableMatrix
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -18,6 +23,7 @@ from suffit import figures  # noqa: E402
 
 IRIS = load_iris(as_frame=True)
 X, Y = IRIS.data.rename(columns=lambda c: c.removesuffix(" (cm)")), IRIS.target_names[IRIS.target]
+PICTURES = Path(__file__).parent / "pictures"
 MATRICES = [1.0, 0.6, 2.0, [1.0, 0.3], [[1, 0.3], [0.3, 0.5]], [[1, 0.5], [0.5, 1]], [[1, -0.5], [-0.5, 1]],
             [[1, 0.8], [0.8, 1]], [[1, -0.8], [-0.8, 1]], [[3, 0.8], [0.8, 1]]]  # fmt: skip
 
@@ -66,7 +72,7 @@ def test_G10_one_feature_has_both_densities_and_the_sigmoid_posterior(ax):
     np.testing.assert_allclose(drawn, np.exp(model.predict_joint_log_proba(ticks[:, None]))[:, 0], rtol=1e-9)
     right = next(a for a in ax.figure.axes if a is not ax)
     np.testing.assert_allclose(right.lines[1].get_ydata(), model.predict_proba(ticks[:, None])[:, 1], rtol=1e-9)
-    assert any("row 3" in t.get_text() for t in ax.texts)
+    assert any("row 3" in t.get_text() for t in right.texts)
 
 
 def test_columns_that_are_not_drawn_are_integrated_out(ax):
@@ -127,3 +133,136 @@ def test_what_cannot_be_drawn_is_refused_in_words(ax):
         figures.roc([0, 1, 2], [0.1, 0.2, 0.3], ax=ax)
     with pytest.raises(suffit.InputError, match="per row"):
         figures.confusion([0, 1], [0], ax=ax)
+
+
+# --- what an axes draws is returned, whatever is asked for
+
+
+LDA_MODEL, QDA_MODEL = suffit.LDA().fit(X, Y), suffit.QDA().fit(X, Y)
+PETALS = ["petal length", "petal width"]
+DRAWN = {
+    "boundary": lambda ax: figures.boundary(QDA_MODEL, X, Y, PETALS, ax=ax),
+    "class_ellipses": lambda ax: figures.class_ellipses(QDA_MODEL, PETALS, ax=ax),
+    "confusion": lambda ax: figures.confusion(Y, LDA_MODEL, X, ax=ax),
+    "covariances": lambda ax: figures.covariances(QDA_MODEL, ax=ax),
+    "densities": lambda ax: figures.densities(LDA_MODEL, X, "petal length", row=77, ax=ax),
+    "gaussian_contours": lambda ax: figures.gaussian_contours(cov=[[1, 0.8], [0.8, 1]], ax=ax),
+    "nomogram": lambda ax: figures.nomogram(LDA_MODEL, X, "versicolor", ax=ax),
+    "projection": lambda ax: figures.projection(LDA_MODEL, X, Y, ax=ax),
+    "reliability": lambda ax: figures.reliability(Y, {"LDA": LDA_MODEL, "QDA": QDA_MODEL}, X, ax=ax),
+    "roc": lambda ax: figures.roc(Y, QDA_MODEL, X, ax=ax),
+    "waterfall": lambda ax: figures.waterfall(LDA_MODEL.explain(X), 70, ax=ax),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_every_figure_draws_into_the_axes_given_labels_them_and_can_be_written(name, ax, tmp_path):
+    assert DRAWN[name](ax) is ax
+    assert ax.get_xlabel() or name == "covariances"
+    assert ax.get_ylabel() or ax.get_yticklabels()
+    for form in ("png", "svg"):
+        ax.figure.savefig(tmp_path / f"a.{form}")
+        assert (tmp_path / f"a.{form}").stat().st_size > 3000
+
+
+def shown_in(a) -> list:
+    """The texts of axes, but for ticks beyond their ends, which are not drawn."""
+    ends = zip((a.get_xticklabels(), a.get_yticklabels()), (a.get_xlim(), a.get_ylim()), (0, 1), strict=True)
+    ticks = [t for labels, (low, high), i in ends for t in labels
+             if min(low, high) <= t.get_position()[i] <= max(low, high)]  # fmt: skip
+    return [t for t in [*a.texts, a.title, a.xaxis.label, a.yaxis.label, *ticks] if t.get_text() and t.get_visible()]
+
+
+@pytest.mark.parametrize("name", sorted({*DRAWN} - {"gaussian_contours"}))
+def test_without_axes_nothing_is_clipped(name):
+    own = DRAWN[name](None)
+    own.figure.canvas.draw()
+    page = own.figure.bbox
+    for text in [text for a in own.figure.axes for text in shown_in(a)]:
+        box = text.get_window_extent()
+        assert box.x0 >= page.x0 - 2, text
+        assert box.x1 <= page.x1 + 2, text
+        assert box.y0 >= page.y0 - 2, text
+        assert box.y1 <= page.y1 + 2, text
+    plt.close(own.figure)
+
+
+def test_covariances_are_those_of_the_model_and_shared_ones_are_drawn_once(ax):
+    figures.covariances(QDA_MODEL, correlations=False, ax=ax)
+    assert len(ax.images) == 3
+    np.testing.assert_allclose(np.asarray(ax.images[1].get_array()), np.cov(X[Y == "versicolor"].T, ddof=0), rtol=1e-9)
+    drawn = figures.covariances(LDA_MODEL, PETALS)
+    assert len(drawn.images) == 1
+    S = suffit.LDA(store_covariance=True).fit(X, Y).covariance_[2:, 2:]
+    expected = S[0, 1] / np.sqrt(S[0, 0] * S[1, 1])
+    assert np.asarray(drawn.images[0].get_array())[0, 1] == pytest.approx(expected, rel=1e-9)
+
+
+def test_reliability_is_that_of_the_probabilities_in_whatever_form(ax):
+    two = Y != "setosa"
+    model = suffit.GaussianNB().fit(X[two], Y[two])
+    P = model.predict_proba(X[two])
+    for given in (P, P[:, 1]):
+        drawn = figures.reliability(Y[two], given)
+        found, asked = drawn.lines[1], figures.reliability(Y[two], model, X[two]).lines[1]
+        np.testing.assert_array_equal(found.get_xydata(), asked.get_xydata())
+    with pytest.raises(suffit.InputError, match="no rows; give X"):
+        figures.reliability(Y[two], model, ax=ax)
+    with pytest.raises(suffit.InputError, match="a column for each class"):
+        figures.reliability(Y, P, ax=ax)
+    with pytest.raises(suffit.InputError, match="none of the classes"):
+        figures.reliability(Y, model, X, ax=ax)
+    with pytest.raises(suffit.InputError, match="not calibrated"):
+        figures.calibration(model, ax=ax)
+    with pytest.raises(suffit.InputError, match="tuned no setting"):
+        figures.selection(model, ax=ax)
+
+
+def test_of_three_classes_each_has_a_curve_against_the_rest(ax):
+    figures.roc(Y, {"QDA": QDA_MODEL}, X, ax=ax)
+    assert [t.get_text().partition(":")[0] for t in ax.get_legend().get_texts()] == [
+        f"QDA, {label}" for label in QDA_MODEL.classes_
+    ]
+
+
+def test_a_model_of_another_library_with_categories_beside_the_pair(ax):
+    table, y = suffit.simulate("mixed").sample(120, random_state=0)
+    frame = pd.DataFrame(dict(table))
+    other = make_pipeline(TableMatrix(), LogisticRegression()).fit(frame, y)
+    assert figures.boundary(other, frame, y, ["length", "income"], ax=ax) is ax
+
+
+def test_one_class_against_all_others_is_exact_along_one_column_and_says_how_near_the_sum_comes():
+    drawn = figures.nomogram(LDA_MODEL, X, "versicolor")
+    title = drawn.get_title(loc="left")
+    assert title.startswith("versicolor against all others  (a sum approximates it, within 0.0")
+    names = [t.get_text() for t in drawn.get_yticklabels()]
+    assert names[-3:] == ["a typical row", "sum", "p(versicolor)"]
+    typical = X.quantile(0.5, interpolation="lower").to_frame().T
+    P = LDA_MODEL.predict_proba(typical)[0]
+    odds = np.log(P[1] / (1 - P[1]))
+    marks = [line.get_xdata()[0] for line in drawn.lines if line.get_marker() == "D"]
+    assert marks == [pytest.approx(odds, abs=1e-9)]
+    two = Y != "setosa"
+    pair = figures.nomogram(suffit.LDA().fit(X[two], Y[two]), X[two], "virginica")
+    assert pair.get_title(loc="left") == "virginica against versicolor"  # the rest is one class
+
+
+# --- pictures compared with those drawn before, with room for other versions of matplotlib
+
+
+@pytest.mark.parametrize("name", ["boundary", "densities", "covariances", "nomogram", "waterfall"])
+def test_pictures_look_as_they_did(name):
+    """Where there is ink, coarsely: 24 × 24 fields of each picture, whose darkness may differ by a little."""
+    figure, axes = plt.subplots(figsize=(5, 4), dpi=60)
+    DRAWN[name](axes)
+    figure.canvas.draw()
+    grey = np.asarray(figure.canvas.buffer_rgba())[..., :3].mean(axis=2) / 255
+    fields = grey[:240, :288].reshape(24, 10, 24, 12).mean(axis=(1, 3))
+    plt.close(figure)
+    path = PICTURES / f"{name}.csv"
+    if os.environ.get("SUFFIT_DRAW_AGAIN"):  # after a change of a picture that was looked at
+        np.savetxt(path, fields, fmt="%.3f", delimiter=",")
+    before = np.loadtxt(path, delimiter=",")
+    assert np.abs(fields - before).mean() < 0.02
+    assert np.corrcoef(fields.ravel(), before.ravel())[0, 1] > 0.9

@@ -252,7 +252,7 @@ print(*found, len(os.listdir(os.path.dirname(path))) - 1)
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that can be forked")
 def test_a_process_killed_while_it_saves_leaves_the_old_file_or_the_new_one(tmp_path: Path):
-    one, other, begun = map(int, run(KILLED, tmp_path / "model.suffit", 200)[0].split())
-    assert one + other == 200
-    assert min(one, other) > 10  # killed here and there,
-    assert begun > 10  # many times while a temporary file was there
+    one, other, begun = map(int, run(KILLED, tmp_path / "model.suffit", 100)[0].split())
+    assert one + other == 100
+    assert min(one, other) > 5  # killed here and there,
+    assert begun > 5  # many times while a temporary file was there

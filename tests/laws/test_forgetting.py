@@ -65,7 +65,7 @@ def test_rows_forgotten_one_by_one_to_the_last_and_learned_again_leave_a_fresh_f
         for done, i in enumerate(order[:-1], start=1):
             model.forget(X[i : i + 1], y[i : i + 1], sample_weight=w[i : i + 1])
             rest = order[done:]
-            if done % 5 == 0 or len(rest) < 3:
+            if done % 10 == 0 or len(rest) < 3:
                 fresh = fitted(case, X[rest], y[rest], w[rest])
                 if fresh is not None:
                     np.testing.assert_allclose(

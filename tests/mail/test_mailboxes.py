@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from suffit.mail import mailboxes
-from suffit.mail.mailboxes import messages_in, size_in
+from suffit.mail.mailboxes import messages_in
 
 A, B, C = (f"Subject: {name}\n\nbody of {name}\n".encode() for name in "abc")
 MBOX = b"From me Mon Nov 16 10:00:00 2026\n" + A + b"\nFrom me Mon Nov 16 10:00:01 2026\n" + B + b"\n"
@@ -69,7 +69,7 @@ def test_mh_folders_in_the_order_of_their_numbers(tmp_path: Path):
     assert raws(tmp_path) == [A, B, C]
 
 
-def test_a_tree_of_files_and_its_size(tmp_path: Path):
+def test_a_tree_of_files(tmp_path: Path):
     (tmp_path / "x" / "y").mkdir(parents=True)
     (tmp_path / "z").mkdir()
     (tmp_path / "x" / "y" / "a").write_bytes(A)
@@ -77,7 +77,23 @@ def test_a_tree_of_files_and_its_size(tmp_path: Path):
     (tmp_path / ".hidden").write_bytes(C)
     os.symlink(tmp_path, tmp_path / "z" / "loop")
     assert raws(tmp_path) == [A, A, B]
-    assert size_in(tmp_path) == (2, len(A) + len(MBOX))
+
+
+def test_only_the_indexes_of_mail_programs_are_passed_over(tmp_path: Path):
+    """And no message whose name begins as theirs do."""
+    indexes = (
+        "dovecot-uidlist",
+        "dovecot.index.log",
+        "maildirfolder",
+        "maildirsize",
+        "courierimapuiddb",
+        "subscriptions",
+    )
+    for name in (*indexes, "box.lock", "box.msf"):
+        (tmp_path / name).write_bytes(B)
+    for name in ("courier-invoice.eml", "dovecote.eml", "maildir-question.eml"):
+        (tmp_path / name).write_bytes(A)
+    assert raws(tmp_path) == [A, A, A]
 
 
 def test_what_cannot_be_read_is_an_error_or_a_problem(tmp_path: Path):

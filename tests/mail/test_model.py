@@ -193,3 +193,20 @@ def test_a_verdict_needs_the_standard_library_alone():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("n", [1, 3, 30])
+def test_the_interval_holds_the_probability(n: int):
+    """Also where a class has few messages, the others have many, and all that a message says is of that class."""
+    learned = Learned(("ham", "spam", "newsletter"))
+
+    def tokens(words: str) -> list[str]:
+        return [f"{tag}{words}{k}" for tag in ("received:", "subject:", "") for k in range(150)]
+
+    for i in range(300):
+        learned.learn([*tokens(learned.classes[i % 2]), f"own{i}"], learned.classes[i % 2])
+    for i in range(n):
+        learned.learn([*tokens("newsletter"), f"news{i}"], "newsletter")
+    for words in (*learned.classes, "other"):
+        found = verdict(tokens(words), learned.counts, learned.sums())
+        assert found.interval[0] <= found.probability <= found.interval[1], (words, found.interval, found.probability)

@@ -89,7 +89,7 @@ def test_learning_is_idempotent_by_digest(full: Store):
     before = text(full)
     assert not full.learn(message(7), "spam")
     assert not full.learn(message(7), "ham")  # it is known, in another class or not: that is for correct
-    assert [new for _, new in full.learn_all((message(i), "spam") for i in range(20))] == [0]
+    assert [found["new"] for found in full.learn_all((message(i), "spam") for i in range(20))] == [0]
     assert text(full) == before
 
 

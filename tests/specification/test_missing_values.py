@@ -265,9 +265,9 @@ def test_C4_laws_of_sums_hold_with_holes(case, seed):
     assert_same(sum(shards), whole, rtol)
 
     single = case.make()
-    for i in order:
+    for i in order[:30]:
         single.partial_fit(X[i : i + 1], y[i : i + 1])
-    assert_same(single, whole, rtol)
+    assert_same(single.partial_fit(X[order[30:]], y[order[30:]]), whole, rtol)
 
     weight = rng.integers(0, 4, len(y))
     weighted = case.make().fit(X, y, sample_weight=weight)

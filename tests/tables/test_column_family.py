@@ -18,7 +18,7 @@ from suffit import (
 from suffit import GenerativeClassifier as Generative
 from suffit.data.labels import Index
 from suffit.data.rows import Rows
-from suffit.tables import column_family as choosing
+from suffit.tables import column_scores
 from suffit.tables.schema import DROPPED
 from table_kinds import TABLE, N, Y, families_of, nan, reason_of
 
@@ -157,10 +157,10 @@ def test_what_families_explain_is_their_log_likelihood_less_the_price():
     price = 0.5 * np.log(rows.counts().sum()) * K
 
     def numbers(x):
-        low, high, whole = choosing.column_range(x)
-        return choosing.Numbers(x, rows, low, high, whole, low, high, whole)
+        low, high, whole = column_scores.column_range(x)
+        return column_scores.Numbers(x, rows, low, high, whole, low, high, whole)
 
-    few, lots, real = choosing.explained([numbers(x) for x in (wide, many, positive)])
+    few, lots, real = column_scores.explained([numbers(x) for x in (wide, many, positive)])
     assert (set(few.by), few.categories) == ({"gaussian", "categorical"}, len(np.unique(wide[~np.isnan(wide)])))
     assert (set(lots.by), lots.categories) == ({"gaussian", "poisson"}, 0)
     for x, found, add in ((wide, few, 1 / 12), (many, lots, 1 / 12), (positive, real, 0.0)):
@@ -177,12 +177,12 @@ def test_what_families_explain_is_their_log_likelihood_less_the_price():
     np.add.at(count, (rows.codes[here], place), rows.weights[here])
     shares = np.log((count + 1) / (count.sum(axis=1, keepdims=True) + len(categories)))
     assert few.by["categorical"] == pytest.approx((count * shares).sum() - price * (len(categories) - 1))
-    for name, family in (("log-normal", choosing.SHARED["log-normal"]), ("gamma", choosing.GAMMA)):
+    for name, family in (("log-normal", column_scores.SHARED["log-normal"]), ("gamma", column_scores.GAMMA)):
         there = np.flatnonzero(~np.isnan(positive))
         some, X = rows.some(there), positive[there][:, None]
         scorer = family.scorer(family.collect(X, some, ["x"]), ["x"])
         own = (scorer.scores(X) + scorer.log_base(X)[:, None])[np.arange(len(there)), some.codes]
         assert real.by[name] == pytest.approx(some.weights @ own - 2 * price, rel=1e-9)
-    scorer = choosing.POISSON.scorer(choosing.POISSON.collect(many[:, None], rows, ["x"]), ["x"])
+    scorer = column_scores.POISSON.scorer(column_scores.POISSON.collect(many[:, None], rows, ["x"]), ["x"])
     own = (scorer.scores(many[:, None]) + scorer.log_base(many[:, None])[:, None])[np.arange(n), rows.codes]
     assert lots.by["poisson"] == pytest.approx(rows.weights @ own - price, rel=1e-9)

@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
+import io
+import os
 from typing import TYPE_CHECKING
 
 from ..comparison.result import HEADS, Comparison
 from ..comparison.study import compare
 from ..data.errors import InputError
+from ..figures.style import pyplot
+from ..files.atomic import write_whole
 from .console import show_json, show_table
+from .writing import check_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..engines.sources import Files
+
+
+def check_picture(path: str) -> None:
+    """Refuse a picture that cannot be drawn or written, before the work is done."""
+    check_folder(path)
+    pyplot()  # says what to install
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    kinds = FigureCanvasBase.get_supported_filetypes()
+    if os.path.splitext(path)[1][1:].lower() not in kinds:
+        raise InputError(f"{path}: unknown kind of picture; use an ending such as .svg, .png or .pdf")
+
+
+def save_picture(found: Comparison, path: str) -> None:
+    """The picture as a file that is there whole, or not at all."""
+    drawn = io.BytesIO()
+    found.plot().savefig(drawn, format=os.path.splitext(path)[1][1:].lower())
+    write_whole(path, drawn.getvalue(), "the picture")
 
 
 def compared(
@@ -43,7 +66,7 @@ def show_comparison(found: Comparison, json: bool) -> None:
     if json:
         show_json(described(found))
         return
-    show_table(f"{found.n_rows:,} rows, held out in turn", ["model", *HEADS, "fit"], found.lines())
+    show_table(f"{found.n_rows:,} rows, held out in turn", ["model", *HEADS], found.lines())
     note = "\n* saw a table whose missing values had been filled" if found.filled else ""
     print(f"{note}\n{found.verdict}")
 

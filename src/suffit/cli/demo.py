@@ -7,6 +7,7 @@ The table is palmerpenguins (A. M. Horst, A. P. Hill, K. B. Gorman, 2020), which
 from __future__ import annotations
 
 import csv
+import os
 import time
 from importlib.resources import files
 from pathlib import Path
@@ -25,7 +26,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from ..data.column import as_objects
+from ..data.errors import InputError
 from ..estimators.tables import GenerativeClassifier
+from ..files.atomic import write_whole
 from ..posterior.calibrate import expected_calibration_error, log_loss
 from .picture import posterior_picture
 
@@ -161,6 +164,7 @@ def adding_up(model: GenerativeClassifier, columns: Columns, y: np.ndarray) -> l
 def main(folder: str, console: Console | None = None) -> None:
     """Print everything, and leave the table, the model and a picture in a folder."""
     console = console or Console(highlight=False)
+    _check_place(Path(folder))
     start = time.perf_counter()
     columns, y = penguins()
     empty = sum(value is None for values in columns.values() for value in values.tolist())
@@ -169,8 +173,8 @@ def main(folder: str, console: Console | None = None) -> None:
         f"{empty} cells are empty. Which species is a bird?\n"
     )
     console.print(comparison(columns, y))
-    console.print(f"{LOST:.0%} lost: with so many cells emptied at random. The first takes the table as it is;")
-    console.print("*: after filling missing values, scaling and one-hot coding.\n")
+    console.print(f"{LOST:.0%} lost: with so many cells emptied at random.")
+    console.print("*: after filling missing values, scaling and one-hot coding; the first needs none of these.\n")
     model = GenerativeClassifier().fit(columns, y)
     console.print("[bold]Why?[/bold] Bird 38, " + model.why(some(columns, slice(37, 38)), n=4))
     console.print("\n[bold]What to do about it.[/bold] " + decision(columns, y))
@@ -186,6 +190,13 @@ def main(folder: str, console: Console | None = None) -> None:
 def left_behind(model: GenerativeClassifier, columns: Columns, y: np.ndarray, folder: Path) -> None:
     """The table, the model and the picture, as files."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "penguins.csv").write_bytes((files("suffit.cli") / "penguins.csv").read_bytes())
+    write_whole(folder / "penguins.csv", (files("suffit.cli") / "penguins.csv").read_bytes(), "the table")
     model.save(folder / "penguins.suffit")
-    (folder / "penguins.svg").write_text(posterior_picture(model, columns, y), encoding="utf-8")
+    write_whole(folder / "penguins.svg", posterior_picture(model, columns, y).encode(), "the picture")
+
+
+def _check_place(folder: Path) -> None:
+    """Refuse a folder that cannot be made or written to, before the work is done."""
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise InputError(f"{folder}: {there} cannot be written to, or is no folder; choose another: --output")

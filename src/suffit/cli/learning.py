@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core.family import Family
 from ..data.errors import InputError
-from ..engines.arrow import check_columns, fit_arrow, labels_of, weights_of
+from ..engines.arrow import check_columns, fit_arrow, labels_of, learned_columns, weights_of
 from ..engines.sources import Files, placed
 from ..estimators.base import GenerativeEstimator
 from .console import Progress, show_json
@@ -58,4 +58,5 @@ def relearned(how: str, rows: RowsOfModel, target: str | None, weight: str | Non
         work = rows.model.partial_fit if how == "update" else rows.model.forget
         with placed(table):
             weights = None if weight is None else weights_of(table, weight)
-            work(table.drop_columns(out), labels_of(labels), sample_weight=weights)
+            X = learned_columns(rows.model, table.drop_columns(out))
+            work(X, labels_of(labels), sample_weight=weights)

@@ -13,7 +13,7 @@ import typer
 from .console import EXIT_CODES, INTERRUPTED, say, verb
 from .model_verbs import fit, forget, merge, show, update
 from .options import Debug, Quiet
-from .row_verbs import compare, decide, evaluate, explain, impute, predict, sample
+from .row_verbs import compare, decide, evaluate, explain, impute, predict, report, sample
 
 COLLECT_AFTER = 50_000  # objects more: imports make many and leave no garbage, and looking for it is a tenth of a start
 
@@ -82,7 +82,10 @@ def demo(
     run(folder)
 
 
-for work in (fit, predict, decide, impute, sample, evaluate, compare, explain, show, merge, update, forget, warm, demo):
+VERBS = (
+    fit, predict, decide, impute, sample, evaluate, compare, report, explain, show, merge, update, forget, warm, demo
+)  # fmt: skip
+for work in VERBS:
     app.command()(work)
 
 

@@ -25,7 +25,7 @@ from .options import (
     Text,
     Weight,
 )
-from .steps import changed, loaded, reading_of
+from .steps import changed, learner, loaded, reading_of
 
 if TYPE_CHECKING:
     from .reading import Reading
@@ -66,7 +66,7 @@ def fit(
     settings = {"structure": structure.value, "missing_target": missing_target.value}
     if calibrate is not None:
         settings["calibrate"] = calibrate.value
-    estimator = unfitted(columns or (), settings) if like is None else loaded(like)
+    estimator = unfitted(columns or (), settings) if like is None else learner(like)
     check_folder(output)
     with Progress("fit", quiet or json) as progress:
         model = fitted(reading.files(files), target, weight, estimator, progress)
@@ -82,15 +82,15 @@ def show(model: Model, json: AsJson = False, quiet: Quiet = False, debug: Debug 
     Example:
       suffit show income.suffit
     """
-    from .report import described, show_model
+    from .report import described, learner_of, show_model
 
     found = loaded(model)
-    show_json(described(found)) if json else show_model(found)
+    show_json(described(learner_of(found))) if json else show_model(found)
 
 
 @verb
 def merge(
-    models: Annotated[list[str], typer.Argument(metavar="MODELS...", help="Two or more model files.")],
+    models: Annotated[list[str], typer.Argument(metavar="MODELS", help="Two or more model files.")],
     output: Annotated[str, typer.Option("--output", "-o", help="The model of all their rows.")],
     json: AsJson = False,
     quiet: Quiet = False,
@@ -109,7 +109,9 @@ def merge(
     from .writing import check_folder
 
     check_folder(output)
-    first, *others = [loaded(path) for path in models]
+    if len(models) == 1:
+        raise InputError(f"{models[0]}: one model alone, expected two or more to merge")
+    first, *others = [learner(path) for path in models]
     try:
         merged = first.merge(*others)
     except InputError as error:
@@ -178,7 +180,7 @@ def _relearned(
     from .writing import check_folder
 
     check_folder(out or path)
-    model = loaded(path)
+    model = learner(path)
     with Progress(how, quiet or json) as progress:
         relearned(how, reading.for_model(model, files), target, weight, progress)
         model.save(out or path)

@@ -40,9 +40,7 @@ class Calibrate(StrEnum):
     isotonic = "isotonic"
 
 
-Files = Annotated[
-    list[str], typer.Argument(metavar="FILES...", help="CSV, TSV, Parquet, Arrow or JSON lines; globs; -")
-]
+Files = Annotated[list[str], typer.Argument(metavar="FILES", help="CSV, TSV, Parquet, Arrow or JSON lines; globs; -")]
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")]
 Target = Annotated[str | None, typer.Option("--target", "-t", help="The column of the labels.")]
 Weight = Annotated[str | None, typer.Option("--weight", help="The column of the weights of rows.")]

@@ -11,7 +11,8 @@ from ..data.errors import InputError
 from ..engines.arrow import check_columns, column_types, label_type
 from ..engines.sources import FILE, ROW, Files, Progress, counted, read_ahead, read_files
 from ..engines.table_files import TableFile
-from ..engines.text_files import MARKS, TextFile, Types, in_words, readable
+from ..engines.text_files import MARKS, TextFile, Types
+from ..engines.text_types import in_words, readable
 from ..estimators.base import GenerativeEstimator
 
 if TYPE_CHECKING:

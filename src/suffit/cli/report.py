@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from ..estimators.base import GenerativeEstimator
+from ..estimators.decision import Decision
 from ..estimators.tables import GenerativeClassifier
+from ..estimators.texts import TextNB
 from ..tables.structures import Selection
 from .console import Progress, show_table
 
@@ -34,7 +36,8 @@ def show_learned(model: GenerativeEstimator, path: str, progress: Progress) -> N
     """What a fit has learned, in a few lines."""
     found = described(model)
     rate = f"{progress.rows:,} rows in {progress.seconds:.1f} s ({progress.rate:,.0f} rows/s)"
-    print(f"{rate}; {len(found['classes'])} classes → {path}")
+    classes = len(found["classes"])
+    print(f"{rate}; {classes} class{'es' if classes != 1 else ''} → {path}")
     dropped = [c for c in found.get("columns", ()) if c["family"] == "dropped"]
     if dropped:
         print("dropped: " + "; ".join(f"{c['column']} ({c['reason']})" for c in dropped))
@@ -48,8 +51,17 @@ def _structure(pooled: dict[str, Any]) -> str:
     return f"{pooled['weight']:.2g} × {pooled['structure']}{settings}"
 
 
-def show_model(model: GenerativeEstimator) -> None:
+def learner_of(model: GenerativeEstimator | Decision) -> GenerativeEstimator:
+    """The model itself, or that which a rule of decisions is around."""
+    return cast(GenerativeEstimator, model._fitted) if isinstance(model, Decision) else model
+
+
+def show_model(model: GenerativeEstimator | Decision) -> None:
     """A model as tables."""
+    if isinstance(model, Decision):
+        rule = {name: value for name, value in model.get_params(deep=False).items() if name != "estimator"}
+        print("Decision: " + ", ".join(f"{name}={value!r}" for name, value in rule.items() if value is not None))
+    model = learner_of(model)
     found = described(model)
     print(f"{found['kind']}, {found['rows']:,.0f} rows")
     total = found["rows"] or 1.0
@@ -62,6 +74,8 @@ def show_model(model: GenerativeEstimator) -> None:
         pool = [[s["structure"], s["settings"], f"{s['weight']:.2g}"] for s in found["pool"]]
         show_table("Structures pooled", ["structure", "settings", "weight"], pool)
         print(f"outlier rate {found['outlier_rate']:.2g}; densities and draws: {found['density']}")
+    if not isinstance(model, GenerativeClassifier | TextNB):
+        print(model.parameters())
 
 
 def show_evaluation(found: dict[str, Any]) -> None:

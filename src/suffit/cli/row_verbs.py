@@ -25,7 +25,7 @@ from .options import (
     Text,
     To,
 )
-from .steps import kind_of_output, loaded, reading_of
+from .steps import kind_of_output, learner, loaded, reading_of
 
 if TYPE_CHECKING:
     from .reading import Reading
@@ -139,7 +139,7 @@ def sample(
     from .writing import output as writing
 
     with writing(output or "-", kind_of_output(to, json)) as write:
-        write(drawn(loaded(model), n, label, target, seed))
+        write(drawn(learner(model), n, label, target, seed))
 
 
 @verb
@@ -204,16 +204,53 @@ def compare(
     Example:
       suffit compare train.csv --target income --quick
     """
-    from .comparing import compared, show_comparison
-    from .writing import check_folder
+    from .comparing import check_picture, compared, save_picture, show_comparison
 
     if picture is not None:
-        check_folder(picture)
+        check_picture(picture)
     rows = reading_of(format, encoding, separator, missing, text).files(files)
     found = compared(rows, target, model or (), folds, repeats, quick, seed or 0, quiet or json)
     if picture is not None:
-        found.plot().savefig(picture)
+        save_picture(found, picture)
     show_comparison(found, json)
+
+
+@verb
+def report(
+    model: Model,
+    files: Files,
+    output: Annotated[str, typer.Option("--output", "-o", help="The page.")] = "report.html",
+    target: Target = None,
+    title: Annotated[str | None, typer.Option("--title", help="Its title.")] = None,
+    learned: Annotated[
+        bool | None, typer.Option("--learned/--new", help="Whether the model has learned these rows; else it is found.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="No other models beside it.")] = False,
+    seed: Seed = 0,
+    format: Format = None,
+    encoding: Encoding = None,
+    separator: Separator = None,
+    missing: Missing = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Make a page about a model: how good it is, where it fails, what matters, and why.
+
+    One HTML file that fetches nothing and runs nothing.  Rows that the model has learned are scored without themselves;
+    the rows must fit into memory.
+
+    \b
+    Example:
+      suffit report income.suffit train.csv -o report.html
+    """
+    from .reporting import reported
+    from .writing import check_folder
+
+    check_folder(output)
+    rows = reading_of(format, encoding, separator, missing).for_model(loaded(model), files)
+    print(reported(rows, (model, files), target, output, title, learned, not quick, seed or 0, quiet))
+    if not quiet:
+        say(f"report → {output}")
 
 
 @verb
@@ -238,7 +275,7 @@ def explain(
     """
     from .rowwise import explained
 
-    rows = reading_of(format, encoding, separator, missing).for_model(loaded(model), files)
+    rows = reading_of(format, encoding, separator, missing).for_model(learner(model), files)
     row = row or [1]
     found = explained(rows, row, n)
     if json:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from ..data.arrays import is_sparse
 from ..data.errors import InputError
+from ..data.inputs import TableLike
 from ..engines.arrow import beside, columns_of_model, posterior_columns
 from ..engines.sources import placed
 from ..estimators.base import GenerativeEstimator
+from ..estimators.decision import Decision
+from ..posterior.decide import Decisions
 from .reading import RowsOfModel
 
 if TYPE_CHECKING:
@@ -22,6 +26,7 @@ Costs: TypeAlias = dict[Hashable, dict[Hashable, float]]
 Work: TypeAlias = "Callable[[GenerativeEstimator, pa.Table, pa.Table, Keep], pa.Table]"
 
 DECISION, EXPECTED = "decision", "expected_cost"
+TEXT = "text"  # the column of drawn texts
 
 
 def predicted(model: GenerativeEstimator, table: pa.Table, typed: pa.Table, keep: Keep) -> pa.Table:
@@ -43,9 +48,18 @@ class Deciding:
 
         cost = costs(self.cost, model.classes_.tolist())
         with placed(typed):
-            decided = model.decide(columns_of_model(model, typed), cost, reject=self.reject, threshold=self.threshold)
+            rows = columns_of_model(model, typed)
+            if isinstance(model, Decision):
+                decided = self._by_its_rule(model, rows)
+            else:
+                decided = model.decide(rows, cost, reject=self.reject, threshold=self.threshold)
         columns = {DECISION: pa.array(decided.labels.tolist()), EXPECTED: pa.array(decided.expected_cost)}
         return beside(table, columns, keep)
+
+    def _by_its_rule(self, model: Decision, rows: pa.Table) -> Decisions:
+        if self.cost or self.reject is not None or self.threshold is not None:
+            raise InputError("a Decision has a rule of its own; decide without --cost, --reject, --threshold")
+        return model.decide(rows)
 
 
 def costs(given: Sequence[str], classes: Sequence[Hashable]) -> Costs | None:
@@ -141,8 +155,16 @@ def drawn(model: GenerativeEstimator, n: int, label: str | None, target: str, se
         raise InputError(f"--class {label}: no such class; the classes are {', '.join(by_text)}")
     X, y = model.sample(n, None if label is None else by_text[label], random_state=seed)
     if not isinstance(X, pa.Table):
-        matrix = isinstance(X, np.ndarray)
-        columns = {f"x{j}": values for j, values in enumerate(X.T)} if matrix else {name: X[name] for name in X}
+        columns = {TEXT: X} if isinstance(X, list) else _by_name(model, X)
         cells = {name: np.asarray(values).tolist() for name, values in columns.items()}
         X = pa.table({name: pa.array(values, from_pandas=True) for name, values in cells.items()})
     return beside(X, {target: pa.array(np.asarray(y).tolist())})
+
+
+def _by_name(model: GenerativeEstimator, X: TableLike) -> Mapping[str, object]:
+    """The columns of a table, or of a matrix by the names that the model was fitted with."""
+    if isinstance(X, dict):
+        return X
+    X = X.toarray() if is_sparse(X) else np.asarray(X)
+    names = getattr(model, "feature_names_in_", None)
+    return {f"x{j}" if names is None else str(names[j]): values for j, values in enumerate(X.T)}

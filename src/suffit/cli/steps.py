@@ -32,6 +32,19 @@ def loaded(path: str) -> Any:
     return load(path)
 
 
+def learner(path: str) -> GenerativeEstimator:
+    """The model of a file, where it is one of sums; a rule of decisions around a classifier has none."""
+    model: GenerativeEstimator = loaded(path)
+    if not hasattr(model, "class_count_"):
+        from ..data.errors import InputError
+
+        raise InputError(
+            f"{path}: a {type(model).__name__}, which predicts and decides, and has no sums of its own; save its "
+            "estimator_ as a model for this"
+        )
+    return model
+
+
 def kind_of_output(to: Kind | None, json: bool) -> str | None:
     """The kind of the output, where its name need not say it."""
     return to.value if to is not None else "jsonl" if json else None

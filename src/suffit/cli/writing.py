@@ -25,6 +25,18 @@ Write: TypeAlias = "Callable[[pa.Table], None]"
 @contextmanager
 def output(path: str, kind: str | None = None) -> Iterator[Write]:
     """A function that writes one table after the other; ``-`` is standard output."""
+    try:
+        with _opened(path, kind) as write:
+            yield write
+    except OSError as error:
+        if error.filename is not None or error.errno is None:
+            raise
+        where = "standard output" if path == "-" else path
+        raise OSError(error.errno, f"the rows were not written: {error.strerror}", where) from None
+
+
+@contextmanager
+def _opened(path: str, kind: str | None) -> Iterator[Write]:
     kind = kind or ("csv" if path == "-" else kind_of(path))
     if kind is None:
         raise InputError(f"{path}: unknown kind of file; use an ending such as .csv or .parquet, or --to csv")

@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data.arrays import Array, Cells
+from ..data.errors import InputError
 from ..data.frame import Template
+from ..data.printed import aligned, html_lines, html_table
+from .crossings import Crossing, crossing
 from .scores import SCORES
-from .verdict import verdict
+from .verdict import OURS, RIVAL, verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-HEADS = ("accuracy", "log-loss", "Brier score", "calibration error", "ROC AUC")
+HEADS = (*SCORES.values(), "fit", "predict")  # of the scores in print
 
 
 @dataclass(frozen=True)
@@ -51,14 +54,28 @@ class Curves:
     errors: Mapping[str, Array]  # (repeats, len(at)); NaN where a model could not be fitted
     losses: Mapping[str, Array]
 
-    def mean(self, name: str) -> Array:
-        """The mean error of a model.  # → (len(at),)"""
-        return np.asarray(np.mean(self.errors[name], axis=0))
+    def mean(self, name: str, score: str = "error") -> Array:
+        """The mean error (or log-loss) of a model.  # → (len(at),)"""
+        return np.asarray(np.mean(self._of(score)[name], axis=0))
 
-    def standard_error(self, name: str) -> Array:
+    def standard_error(self, name: str, score: str = "error") -> Array:
         """Of these means.  # → (len(at),)"""
-        e = self.errors[name]
+        e = self._of(score)[name]
         return np.asarray(np.std(e, axis=0, ddof=1) / len(e) ** 0.5)
+
+    def columns(self) -> dict[str, Cells]:
+        """A row for each model and place, by column."""
+        out: dict[str, Cells] = {
+            "model": np.repeat(np.array([*self.errors], dtype=object), len(self.at)),
+            self.what: np.tile(np.array(self.at), len(self.errors)),
+        }
+        for score in ("error", "log_loss"):
+            out[score] = np.concatenate([self.mean(name, score) for name in self.errors])
+            out[f"{score} ±"] = np.concatenate([self.standard_error(name, score) for name in self.errors])
+        return out
+
+    def _of(self, score: str) -> Mapping[str, Array]:
+        return self.errors if score == "error" else self.losses
 
 
 @dataclass(frozen=True)
@@ -82,6 +99,9 @@ class Comparison:
         The models that saw a table whose missing values had been filled.
     form : str
         The kind of table that data frames are made as.
+    crossings : tuple
+        Where the learning curves of generative models and of logistic regression change places: ``first`` is ahead up
+        to about ``rows``, ``then`` beyond.
     verdict : str
         What came out, in words.
 
@@ -111,6 +131,15 @@ class Comparison:
         """What came out, in words."""
         return verdict({n: (h.mean, h.standard_error) for n, h in self.held.items()}, self.curves, self.filled)
 
+    @cached_property
+    def crossings(self) -> tuple[Crossing, ...]:
+        """Where the learning curves of generative models and of logistic regression change places."""
+        curves = self.curves
+        if curves is None or RIVAL not in curves.errors:
+            return ()
+        met = [crossing(curves, name, RIVAL) for name in OURS if name in curves.errors]
+        return tuple(c for c in met if c is not None)
+
     @property
     def confusion(self) -> dict[str, Any]:
         """By model: rows of each class that were given each class, as a data frame."""
@@ -122,8 +151,14 @@ class Comparison:
             made[name] = self._table(columns)
         return made
 
-    def to_frame(self) -> Any:
+    def to_frame(self, what: str = "scores") -> Any:
         """Return a data frame: a row for each model, every score with its standard error, and the seconds.
+
+        Parameters
+        ----------
+        what : str
+            "scores"; or "learning curves", "wrong labels", "outliers" or "missing values": a row for each model and
+            place of its curve, with error, log-loss and their standard errors.
 
         Returns
         -------
@@ -131,6 +166,8 @@ class Comparison:
             Of the library the rows came from; for plain arrays pandas where it is installed, else a dict of arrays.
 
         """
+        if what != "scores":
+            return self._table(self._curves(what).columns())
         columns: dict[str, Cells] = {"model": np.array(list(self.held), dtype=object)}
         for score in SCORES:
             columns[score] = np.array([held.mean[score] for held in self.held.values()])
@@ -139,18 +176,24 @@ class Comparison:
             columns[f"{score} seconds"] = np.array([held.mean[score] for held in self.held.values()])
         return self._table(columns)
 
+    def _curves(self, what: str) -> Curves:
+        known = {**({} if self.curves is None else {"learning curves": self.curves}), **self.robustness}
+        if what not in known:
+            raise InputError(f"to_frame: what={what!r}; there are {', '.join(map(repr, ('scores', *known)))}")
+        return known[what]
+
     def _table(self, columns: Mapping[str, Cells]) -> Any:
         return Template(self.form, {}).make(columns)
 
     def plot(self) -> Figure:
-        """Return a figure: log-loss and error of every model, learning curves and robustness.
+        """Return a figure: log-loss of every model, learning curves and robustness, as ``suffit.figures`` draws each.
 
         Returns
         -------
         matplotlib figure
 
         """
-        from .pictures import overview
+        from ..figures.comparisons import overview
 
         return overview(self)
 
@@ -167,23 +210,14 @@ class Comparison:
         for name in order:
             mean, error = self.held[name].mean, self.held[name].standard_error
             cells = [f"{mean[s]:.3f} ± {error[s]:.3f}" for s in SCORES]
-            lines.append([name + ("*" if name in self.filled else ""), *cells, f"{1e3 * mean['fit']:.0f} ms"])
+            times = [f"{1e3 * mean[step]:,.0f} ms" for step in ("fit", "predict")]
+            lines.append([name + ("*" if name in self.filled else ""), *cells, *times])
         return lines
 
     def __repr__(self) -> str:
-        lines = [["", *HEADS, "fit"], *self.lines()]
-        widths = [max(len(line[j]) for line in lines) for j in range(len(lines[0]))]
-        table = [
-            [c.rjust(w) if j else c.ljust(w) for j, (c, w) in enumerate(zip(line, widths, strict=True))]
-            for line in lines
-        ]
         note = ["", "* saw a table whose missing values had been filled"] if self.filled else []
-        return "\n".join([*("  ".join(cells).rstrip() for cells in table), *note, "", self.verdict])
+        return "\n".join([*aligned(["", *HEADS], self.lines()), *note, "", self.verdict])
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        head = "".join(f"<th>{escape(h)}</th>" for h in ("", *HEADS, "fit"))
-        body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in line) + "</tr>" for line in self.lines())
-        note = "<p>* saw a table whose missing values had been filled</p>" if self.filled else ""
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}<p>{escape(self.verdict)}</p>"
+        note = ["* saw a table whose missing values had been filled"] if self.filled else []
+        return html_table(["", *HEADS], self.lines()) + html_lines(*note, *self.verdict.splitlines())

@@ -8,7 +8,14 @@ from sklearn.metrics import roc_auc_score
 from ..data.arrays import Array, Codes
 from ..posterior.calibrate import expected_calibration_error, log_loss
 
-SCORES = ("accuracy", "log_loss", "brier", "calibration_error", "roc_auc")
+SCORES = {  # and their names in print
+    "accuracy": "accuracy",
+    "log_loss": "log-loss",
+    "brier": "Brier score",
+    "calibration_error": "calibration error",
+    "roc_auc": "ROC AUC",
+}
+LESS_IS_BETTER = ("log_loss", "brier", "calibration_error")
 
 
 def scored(P: Array, codes: Codes) -> dict[str, float]:

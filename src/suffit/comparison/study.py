@@ -17,6 +17,7 @@ from ..data.inputs import LabelsLike, TableLike
 from ..data.rows import Rows
 from ..data.settings import integer
 from ..data.validate import read_labels
+from ..kernels.runtime.threads import one_blas_thread
 from .matrix import TableMatrix, has_missing
 from .models import adds_up, fills_missing, fitted, read_models
 from .progress import Steps, shown
@@ -101,7 +102,7 @@ def compare(
     check_classes(rows.codes, classes, folds)
     study = Study(Table(frame), rows.codes, classes, form_to_read(table_form(X)), random_state)
     steps = len(chosen) * (repeats + (CURVE_REPEATS if curves else 0) + (ROBUST_REPEATS * 3 if robustness else 0))
-    with shown(progress, steps) as step, _silent():
+    with shown(progress, steps) as step, _silent(), one_blas_thread():  # more of them wait for each other, mostly
         held = {name: study.held_out(model, folds, repeats, name, step) for name, model in chosen.items()}
         curve = study.learning_curves(chosen, step) if curves else None
         robust = study.robustness(chosen, step) if robustness else {}

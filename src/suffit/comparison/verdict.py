@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..data.arrays import Array
+from .crossings import crossing
 
 if TYPE_CHECKING:
     from .result import Curves
@@ -54,8 +55,6 @@ def _rows_needed(name: str, curves: Curves) -> list[str]:
     here = ~(np.isnan(ours) | np.isnan(theirs))
     if here.sum() < 2:
         return []
-    unsure = np.hypot(curves.standard_error(name), curves.standard_error(RIVAL))[here]
-    gap = (ours - theirs)[here]
     n, ours, theirs = n[here], _falling(ours[here]), _falling(theirs[here])
     middle = len(n) // 2
     needed = _reached(n, ours, float(theirs[middle]))
@@ -63,8 +62,11 @@ def _rows_needed(name: str, curves: Curves) -> list[str]:
         f"{name} needs about {needed:.0f} rows" if needed is not None else f"{name} needs more than {n[-1]:.0f} rows"
     )
     line = f"{first} for the error that {RIVAL} reaches with {n[middle]:.0f} ({theirs[middle]:.3f})"
-    crossing = _crossing(n, np.where(np.abs(gap) > unsure, gap, 0.0))
-    return [line + (f"; {crossing}." if crossing else ".")]
+    met = crossing(curves, name, RIVAL)
+    if met is None:
+        return [line + "."]
+    before, beyond = ("fewer", "more") if met.first == name else ("more", "fewer")
+    return [f"{line}; {before} errors up to about {met.rows:.0f} rows, {beyond} beyond."]
 
 
 def _falling(errors: Array) -> Array:
@@ -82,14 +84,3 @@ def _reached(n: Array, errors: Array, goal: float) -> float | None:
         return float(n[i])
     share = (errors[i - 1] - goal) / (errors[i - 1] - errors[i])
     return float(np.exp(np.log(n[i - 1]) + share * np.log(n[i] / n[i - 1])))
-
-
-def _crossing(n: Array, gap: Array) -> str:
-    """Where the sign of the difference changes for good, in words."""
-    if gap[0] < 0 < gap[-1]:
-        i = int(np.flatnonzero(gap <= 0)[-1])
-        return f"fewer errors up to about {n[i]:.0f} rows, more beyond"
-    if gap[-1] < 0 < gap[0]:
-        i = int(np.flatnonzero(gap >= 0)[-1])
-        return f"more errors up to about {n[i]:.0f} rows, fewer beyond"
-    return ""

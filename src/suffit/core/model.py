@@ -257,6 +257,8 @@ class Model:
 
     def _known(self, rows: Rows) -> Rows:
         """The same rows with codes into the classes of the model."""
+        if rows.classes is self.counts.axes[CLASS]:  # it is the model of these rows
+            return rows
         used = rows.classes.take(np.unique(rows.codes))
         unknown = [c for c in used.labels if c not in self.counts.axes[CLASS].position]
         if unknown:

@@ -14,11 +14,12 @@ from ..data.errors import CellError, InputError
 from ..data.inputs import LabelsLike
 from ..data.similar import nearest
 from ..estimators.base import GenerativeEstimator
+from ..estimators.decision import Decision
 from ..estimators.tables import GenerativeClassifier
 from .parts import collect, plan, recalibrated, sampled, total
 from .sample import RowSample
 from .sources import Batches, Files, Progress, RowSource, counted, opened, placed, read_ahead
-from .text_files import readable
+from .text_types import readable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -68,7 +69,11 @@ def fit_arrow(
     [40.0, 40.0]
     """
     batches = as_at_fit(estimator, opened(source), target)
-    check_columns(batches.names, [target, *([sample_weight] if sample_weight else [])])
+    own = [target, *([sample_weight] if sample_weight else [])]
+    check_columns(batches.names, own)
+    if not set(batches.names) - set(own):
+        where = f"{batches.name}: " if batches.name else ""
+        raise InputError(f"{where}no column beside {target!r}; a fit needs at least one")
     split = Split(target, sample_weight, getattr(estimator, "missing_target", "error") == "drop")
     sample = None
     if not estimator.__sklearn_is_fitted__():
@@ -89,7 +94,8 @@ def planned_from(estimator: E, sample: RowSample | None) -> E:
 
 def _collected(planned: E, split: Split, row: int, table: pa.Table) -> E:
     with placed(table, row):
-        return collect(planned, *split(table))
+        X, y, weight = split(table)
+        return collect(planned, learned_columns(planned, X), y, weight)
 
 
 def predict_arrow(
@@ -169,6 +175,11 @@ def columns_of_model(model: GenerativeEstimator, table: pa.Table) -> pa.Table:
     """The columns that the model was fitted on, as far as they are there."""
     known = [name for name in getattr(model, "feature_names_in_", ()) if name in table.column_names]
     return table.select(known) if known else table
+
+
+def learned_columns(model: GenerativeEstimator, table: pa.Table) -> pa.Table:
+    """The columns to learn: those named as the model's; a model of tables says itself which it does not know."""
+    return table if isinstance(model, GenerativeClassifier) else columns_of_model(model, table)
 
 
 def beside(table: pa.Table, columns: Mapping[str, pa.Array], keep: Sequence[str] | None = None) -> pa.Table:
@@ -275,8 +286,8 @@ def as_at_fit(model: GenerativeEstimator, source: Batches | Files, target: str |
     """A source whose files of text are read by the types of a fitted model, not by what they look like."""
     if not isinstance(source, Files) or not model.__sklearn_is_fitted__():
         return source
-    known, classes = column_types(model), model._fitted.known.classes
-    if target is not None and len(classes):
+    known = column_types(model)
+    if target is not None and len(model._fitted.known.classes):
         kind = label_type(model.classes_)
         known |= {} if kind is None else {target: kind}
     return replace(source, known=known)
@@ -286,6 +297,8 @@ def column_types(model: GenerativeEstimator) -> dict[str, pa.DataType]:
     """The Arrow types of a model's columns in files of text."""
     import pyarrow as pa
 
+    if isinstance(model, Decision):
+        model = model._fitted
     if not isinstance(model, GenerativeClassifier):
         return dict.fromkeys(getattr(model, "feature_names_in_", ()), pa.float64())
     of_kind = {NUMBER: pa.float64(), INTEGER: pa.float64(), BOOLEAN: pa.bool_()}

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from ..data.arrays import Array, Cells, is_sparse
 from ..data.column import BOOLEAN, EMPTY, INTEGER, NUMBER, ArrayColumn, Column, SeriesColumn, as_objects
+from ..data.errors import InputError
 from ..data.frame import is_frame, read_frame, table_form
 from ..data.inputs import LabelsLike, TableLike, WeightsLike
 from ..data.rows import Rows
@@ -146,7 +147,10 @@ def row_keys(X: TableLike) -> Keys:
     frame = read_frame(X)
     keys = np.zeros(frame.n_rows, np.uint64)
     for name, column in frame.columns.items():
-        keys += _mixed(_of_column(column) + _of_labels([name]))
+        try:
+            keys += _mixed(_of_column(column) + _of_labels([name]))
+        except TypeError as error:
+            raise InputError(f"column {name!r}: {error}; drop the column, or use one value per cell") from None
     return keys
 
 

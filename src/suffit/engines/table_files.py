@@ -11,7 +11,8 @@ import numpy as np
 
 from ..data.errors import InputError
 from .streams import ENDINGS, Input, found_files
-from .text_files import MARKS, TextFile, Types, agreed
+from .text_files import MARKS, TextFile, Types
+from .text_types import agreed
 
 if TYPE_CHECKING:
     import pyarrow as pa

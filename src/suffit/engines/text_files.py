@@ -7,12 +7,15 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import IO, TYPE_CHECKING, Any, TypeAlias
+from typing import IO, TYPE_CHECKING, TypeAlias
+
+import numpy as np
 
 from ..data.errors import InputError
 from ..data.frame import check_unique
 from ..data.similar import MOSTLY
 from .streams import Input
+from .text_types import agreed, changes, depth, in_words, readable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,6 +27,8 @@ LONGEST_ROW = 1 << 26  # bytes that a row may have: what is longer has a quote t
 LOOKS, LOOK = 32, 1 << 17  # places of a file that are looked at, and how many bytes at each
 MARKS = ("", "?", "#N/A", "#NA", "N/A", "NA", "NULL", "NaN", "n/a", "nan", "-nan", "null")  # of missing values
 SEPARATORS = ",;\t|"
+DEEPEST = 64  # values inside each other that a line of JSON may have
+JSON_KINDS = {bool: "true or false", int: "a number", float: "a number", str: "text", list: "a list", dict: "an object"}
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,10 @@ class TextFile:
         if not text.strip():
             raise InputError(f"{self.input.name}: the file is empty; expected a header line, then rows")
         separator = self.separator or max(SEPARATORS, key=text.count)
-        names = next(csv.reader([text], delimiter=separator))
+        try:
+            names = next(csv.reader([text], delimiter=separator))
+        except csv.Error:
+            raise InputError(f"{self._place(0)}: no line of CSV; lines must end in LF or CRLF") from None
         names = [name.strip() or f"(column {i})" for i, name in enumerate(names, 1)]
         try:
             check_unique(names)
@@ -76,6 +84,7 @@ class TextFile:
         if size <= LOOKS * LOOK * 2:
             yield from self._pieces(LOOKS * LOOK, most=LOOKS * LOOK)
             return
+        found = False
         with self.input.open() as stream:
             for i in range(LOOKS):
                 stream.seek(int(i * (size - LOOK) / (LOOKS - 1)))
@@ -83,7 +92,10 @@ class TextFile:
                 start = piece.find(b"\n") + 1
                 piece = piece[start : self._last_line_end(piece[start:]) + start]
                 if piece and self._whole_rows(piece):
+                    found = True
                     yield piece, -1
+        if not found:  # rows are longer than what is looked at
+            yield from self._pieces(LOOKS * LOOK, most=LOOKS * LOOK)
 
     def _whole_rows(self, piece: bytes) -> bool:
         """Whether lines from the middle of a file are rows: the first may lie inside quotes."""
@@ -105,14 +117,15 @@ class TextFile:
             yield self._parsed(piece, row, self.types)
 
     def check_no_numbers(self, name: str) -> None:
-        """Refuse a column of text that is numbers but for a few words, naming the first of these."""
+        """Refuse a column of text that is numbers but for a few words, or up to a row; the first word is named."""
         import pyarrow as pa
 
-        if self.json or name not in self.names:
+        if self.json or name not in self.names or not self._text_looked_at:
             return
-        words = {v for table in self._text_looked_at for v in table[name].unique().to_pylist() if v is not None}
-        numbers = sum(readable(word.strip(), pa.float64()) for word in words)
-        if numbers >= MOSTLY * len(words) and len(words) > numbers >= 2:
+        column = pa.concat_tables(self._text_looked_at)[name].drop_null().combine_chunks().dictionary_encode()
+        number = np.array([readable(word.strip(), pa.float64()) for word in column.dictionary.to_pylist()], bool)
+        few_words = len(number) > number.sum() >= max(2, MOSTLY * len(number))
+        if few_words or changes(column.indices.to_numpy(zero_copy_only=False), number):
             for piece, row in self._pieces(PIECE):
                 fault = self._first_fault(piece, row, {name: pa.float64()})
                 if fault is not None:
@@ -138,7 +151,7 @@ class TextFile:
                     piece, rest = rest[:cut], rest[cut:]
                     yield piece, row
                     row += piece.count(b"\n")
-                if most is not None and read >= most:
+                if most is not None and read >= most and row:
                     return
             if rest.strip():
                 yield rest, row
@@ -158,7 +171,7 @@ class TextFile:
         import pyarrow as pa
 
         try:
-            return self._of_json(piece, types) if self.json else self._of_csv(piece, types)
+            return self._of_json(piece, row, types) if self.json else self._of_csv(piece, types)
         except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
             raise self._fault(piece, row, types or {}, str(error)) from None
 
@@ -178,10 +191,20 @@ class TextFile:
             ),
         )
 
-    def _of_json(self, piece: bytes, types: Types | None) -> pa.Table:
+    def _check_depth(self, piece: bytes, row: int) -> None:
+        """Refuse values inside values inside values …, which Arrow reads until the stack ends."""
+        if piece.count(b"{") + piece.count(b"[") <= piece.count(b"\n") + DEEPEST:
+            return
+        for i, line in enumerate(piece.split(b"\n"), row + 1):
+            if line.count(b"{") + line.count(b"[") > DEEPEST and depth(line) > DEEPEST:
+                what = f"more than {DEEPEST} values inside each other; expected an object of single values on each line"
+                raise InputError(f"{self.input.name if row < 0 else self._place(i)}: {what}")
+
+    def _of_json(self, piece: bytes, row: int, types: Types | None) -> pa.Table:
         import pyarrow as pa
         from pyarrow import json as arrow_json
 
+        self._check_depth(piece, row)
         if types is None:
             return arrow_json.read_json(pa.BufferReader(piece))
         schema = pa.schema({name: types.get(name, pa.string()) for name in self.names})
@@ -222,6 +245,12 @@ class TextFile:
             return self._not_text(row + 1 + piece.count(b"\n", 0, error.start), piece[error.start])
         if self.json:
             return self._json_fault(text, row, types)
+        try:
+            return self._csv_fault(text, row, types)
+        except csv.Error as error:  # a cell that is very long, or a line end that is none
+            return InputError(f"{self.input.name}: no CSV after row {row}: {error}; mend the row")
+
+    def _csv_fault(self, text: str, row: int, types: Types) -> InputError | None:
         names, separator = self.header
         for i, cells in enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=separator), row + 1):
             if cells and len(cells) != len(names):
@@ -237,16 +266,23 @@ class TextFile:
     def _json_fault(self, text: str, row: int, types: Types) -> InputError | None:
         import json
 
+        before: dict[str, str] = {}
         for i, line in enumerate(text.split("\n"), row + 1):
             try:
                 cells = json.loads(line or "{}")
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 return InputError(f"{self._place(i)}: no JSON ({error}); expected one object on each line")
             if not isinstance(cells, dict):
                 return InputError(f"{self._place(i)}: expected an object, found {line[:20]!r}; one on each line")
             for name, cell in cells.items():
                 if name in types and cell is not None and not readable(cell, types[name]):
                     return self._other_type(i, name, cell, types[name])
+                kind = JSON_KINDS.get(type(cell), "")
+                if kind and kind != before.setdefault(name, kind):
+                    return InputError(
+                        f"{self._place(i)}, column {name!r}: expected {before[name]}, as in the lines before, found "
+                        f"{str(cell)[:40] if kind != 'text' else repr(cell)}; mend the cell"
+                    )
         return None
 
     def _other_type(self, row: int, name: str, cell: object, kind: pa.DataType) -> InputError:
@@ -269,48 +305,3 @@ def _first_line(stream: IO[bytes]) -> bytes:
     while line.count(b'"') % 2 and (more := stream.readline(1 << 22)):
         line += more
     return line
-
-
-def agreed(types: set[pa.DataType]) -> pa.DataType:
-    """The type that holds all values of a column: that of all places, numbers together, else text; null: none yet."""
-    import pyarrow as pa
-
-    known = {t for t in types if not pa.types.is_null(t)}
-    if len(known) <= 1:
-        return known.pop() if known else pa.null()
-    if all(pa.types.is_integer(t) or pa.types.is_floating(t) for t in known):
-        return pa.float64()
-    return pa.string()
-
-
-def readable(cell: Any, kind: pa.DataType) -> bool:
-    """Whether a cell of text, or of JSON, can be read as this type."""
-    import pyarrow as pa
-
-    try:
-        if pa.types.is_floating(kind):
-            float(cell)
-        elif pa.types.is_integer(kind):
-            int(cell)
-        elif pa.types.is_boolean(kind):
-            return str(cell).lower() in ("true", "false", "0", "1")
-        elif not pa.types.is_string(kind):
-            pa.array([cell]).cast(kind)
-        else:
-            return isinstance(cell, str)
-    except (ValueError, TypeError, pa.ArrowInvalid):
-        return False
-    return True
-
-
-def in_words(kind: pa.DataType) -> str:
-    """A type as people say it."""
-    import pyarrow as pa
-
-    if pa.types.is_integer(kind):
-        return "an integer"
-    if pa.types.is_floating(kind):
-        return "a number"
-    if pa.types.is_boolean(kind):
-        return "true or false"
-    return "text" if pa.types.is_string(kind) else f"a value of type {kind}"

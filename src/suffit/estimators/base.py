@@ -34,6 +34,7 @@ from ..data.arrays import Array, Cells, Matrix, shown
 from ..data.errors import InputError
 from ..data.frame import table_form
 from ..data.inputs import ClassesLike, LabelsLike, RandomState, TableLike, WeightsLike
+from ..data.printed import made_for
 from ..data.rows import Rows
 from ..data.settings import integer, number
 from ..data.validate import (
@@ -63,13 +64,13 @@ from .cross_validation import CrossValidation, cross_validated
 from .fitted import ClassPrior, Fitted, log_prior, next_state
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
     from sklearn.linear_model import LogisticRegression
 
     from ..families.tuning import Tuning
     from ..tables.structures import Selection
 
-CALIBRATION_ROWS = {"temperature": 5000, "isotonic": 5000}  # left out to fit a calibration on, where there are more
+CALIBRATION_ROWS = {"temperature": 5000, "isotonic": 5000}  # the most that a calibration is fitted on
 _QUICK_TYPES = (np.ndarray, sparse.csr_matrix, sparse.csr_array)
 
 C = TypeVar("C", bound=type)
@@ -116,7 +117,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         Returns
         -------
         self
-
         """
         with self._unchanged_on_error(anew=True):
             self._take_settings()
@@ -152,7 +152,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         Returns
         -------
         self
-
         """
         if classes is None and sample_weight is None and self._put_off(X, y):
             return self
@@ -236,7 +235,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         Returns
         -------
         self
-
         """
         with self._unchanged_on_error():
             old = self._fitted
@@ -268,7 +266,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         >>> model = GaussianNB().fit([[0.0], [1.0], [4.0], [5.0]], [0, 0, 1, 1])
         >>> model.decay(0.5).partial_fit([[6.0]], [1]).class_count_.tolist()
         [1.0, 2.0]
-
         """
         factor = number(factor, "decay: factor", 0.0, 1.0, above_low=True)
         old = self._fitted
@@ -290,7 +287,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         Returns
         -------
         estimator of the class of this one
-
         """
         merged, mine = copy.copy(self), self._fitted
         for other in others:
@@ -322,7 +318,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         Returns
         -------
         estimator of the class of this one
-
         """
         old = self._fitted
         new = copy.copy(self)
@@ -353,7 +348,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         >>> model = GaussianNB().fit([[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"])
         >>> model.adapt_prior([[0.2], [8.1], [8.5], [8.6]]).predict_proba([[np.nan]]).round(3)
         array([[0.25, 0.75]])
-
         """
         fitted = self._fitted
         self._needs_prior("adapt_prior")
@@ -390,7 +384,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         Returns
         -------
         self
-
         """
         data, _, rows = self._read(X, y, sample_weight, self._read_X_known)
         with self._unchanged_on_error():
@@ -419,7 +412,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-
         """
         X = self._read_X_known(X)
         fitted = self._fitted
@@ -436,7 +428,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
-
         """
         return self._fitted.posterior(self._read_X_known(X))
 
@@ -450,7 +441,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-
         """
         X = self._read_X_known(X)
         return log_prior(self._fitted.posterior(X)) if self._fitted.maps else self._solved.log_posterior(X)
@@ -465,7 +455,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-
         """
         return self._solved.log_joint(self._read_X_known(X))
 
@@ -479,7 +468,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-
         """
         X = self._read_X_known(X)
         return self._density_solution().log_density(X)
@@ -497,7 +485,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
             From 0 to 1; 1: less probable than any of the draws.
-
         """
         X = self._read_X_known(X)
         solution, rng = self._density_solution(), generator(random_state)
@@ -505,7 +492,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         blocks = self._drawn_blocks(solution, solution.sample(codes, rng))
         if not all(block.solution.scorer.comparable for block in blocks):
             raise InputError(
-                "novelty: the model says nothing of how long a document is, so that documents of different lengths "
+                "novelty: the model has no distribution of document lengths, so that documents of different lengths "
                 "have no densities to compare"
             )
         draws = Draws(codes, solution.log_prior, blocks)
@@ -526,7 +513,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         -------
         float
             −inf for a label that the model does not know.
-
         """
         data, _, rows = self._read(X, y, sample_weight, self._read_X_known)
         return self._density_solution().log_likelihood(data, rows)
@@ -543,7 +529,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         Returns
         -------
         float
-
         """
         return 2.0 * self.n_parameters_ - 2.0 * self.log_likelihood(X, y, sample_weight)
 
@@ -559,7 +544,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         Returns
         -------
         float
-
         """
         data, _, rows = self._read(X, y, sample_weight, self._read_X_known)
         likelihood = self._density_solution().log_likelihood(data, rows)
@@ -580,7 +564,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         -------
         X : ndarray of shape (n, n_features)
         y : ndarray of shape (n,)
-
         """
         solution = self._density_solution()
         if not isinstance(n, (int, np.integer)) or n < 1:
@@ -601,7 +584,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         callable
             Takes a float64 row of the right length (finite, or with NaN where the model takes missing values) at its
             word.
-
         """
         fitted = self._fitted
         return RowScorer(fitted.solution, fitted.classes, fitted.posterior if fitted.maps else None)
@@ -626,7 +608,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_classes)
             −∞ for a class of which a row is the only one.
-
         """
         return self._fitted.leave_one_out(*self._learned_rows(X, y, sample_weight), self._density_model()).log_joint()
 
@@ -644,14 +625,13 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-
         """
         rows, fitted = self._learned_rows(X, y, sample_weight), self._fitted
         left = fitted.leave_one_out(*rows, nearly=self._approximate_leave_one_out())
         return left.posterior() if fitted.calibration is None else fitted.calibration.loo_posterior(left)
 
     def _learned_rows(self, X: TableLike, y: LabelsLike | None, sample_weight: WeightsLike) -> tuple[Matrix, Rows]:
-        """Rows that are to be left out one by one."""
+        """Labelled rows whose leave-one-out scores are wanted."""
         self._check_rows_can_go()
         data, _, rows = self._read(X, y, sample_weight, self._read_X_known)
         return data, rows
@@ -684,7 +664,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         -------
         CrossValidation
             The probabilities of every row, and their accuracy, log-loss and calibration error.
-
         """
         from sklearn.model_selection import check_cv  # which takes long to import
 
@@ -712,7 +691,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         Returns
         -------
         Explanation
-
         """
         from ..explain.terms import explain_rows
 
@@ -735,7 +713,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         Returns
         -------
         str
-
         """
         if hasattr(X, "to_frame") and np.ndim(X) == 1:  # a row of a data frame
             X = X.to_frame().T
@@ -746,8 +723,14 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
             raise ValueError(f"why() takes one row, got {len(explanation.total)}; use explain(X).why(i)")
         return explanation.why(0, n)
 
-    def nomogram(self, X: TableLike | None = None, classes: ClassesLike = None, most: int = 12) -> Figure:
-        """Return a picture of what each column adds to the log-odds of two classes over its range (needs matplotlib).
+    def nomogram(
+        self,
+        X: TableLike | None = None,
+        classes: ClassesLike | Hashable = None,
+        most: int = 12,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw what each column adds to the log-odds of two classes over its range (needs matplotlib).
 
         Where what a column adds depends on others, these are at their typical values, and the picture says so.
 
@@ -755,32 +738,21 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features), optional
             The rows whose log-odds are looked at; by default rows drawn from the model.
-        classes : pair of labels, optional
-            By default the first two.
+        classes : pair of labels, or one label, optional
+            Two classes, by default the first two; or one class against all others.
         most : int, default 12
             The most columns, those that move the log-odds of the rows most.
+        ax : matplotlib axes, optional
+            Where to draw.
 
         Returns
         -------
-        matplotlib.figure.Figure
+        matplotlib axes
 
         """
-        from ..explain.nomogram import draws, picture
-        from ..explain.terms import explain_rows, pair_of
+        from ..figures.nomograms import nomogram
 
-        solution, labels = self._solved, self._model.classes
-        pair = labels[:2] if classes is None else classes
-        pair_of(pair, labels, "nomogram")
-        columns, owners = self._columns_of_model()
-        if not len(columns):
-            raise InputError("nomogram: the model has no columns; see schema_ for why they were dropped")
-        data = self._drawn_rows(draws(self.n_features_in_)) if X is None else self._read_X_known(X)
-
-        def explain(rows: Any) -> Explanation:
-            read = self._read_X_known(rows) if isinstance(rows, dict) else rows
-            return explain_rows(solution, read, pair, columns, owners, "dict")
-
-        return picture(explain, self._shown_rows(data), solution.scorer.additive, most)
+        return nomogram(self, X, classes, most, ax)
 
     def summary(
         self, X: TableLike | None = None, y: LabelsLike | None = None, sample_weight: WeightsLike = None
@@ -798,7 +770,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         Returns
         -------
         Summary
-
         """
         from .summary import described
 
@@ -816,7 +787,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         Returns
         -------
         suffit.Parameters
-
         """
         return Parameters(
             type(self).__name__, self._model.classes, self._fitted.prior, self._parameters(), self._table_form()
@@ -833,7 +803,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         -------
         LogisticForm
             Linear in the sufficient statistic T(x); own Gaussian variances or covariances add a quadratic term.
-
         """
         return self._solved.logistic_form()
 
@@ -850,7 +819,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         Returns
         -------
         LogisticRegression
-
         """
         from ..explain.linear import WAY_OUT, as_logistic_regression, in_table, linear_weights
 
@@ -912,7 +880,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         >>> cost = {"sick": {"well": 20}, "well": {"sick": 1}}
         >>> model.decide([[0.0], [2.0], [4.0]], cost, reject=0.5).labels.tolist()
         ['well', None, 'sick']
-
         """
         rule = Rule.read(self.classes_, cost, reject, threshold, novelty, reject_label)
         model = self
@@ -961,7 +928,6 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         >>> suffit.GaussianNB().fit([[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"]).save(path)
         >>> suffit.load(path).predict([[4.5]]).tolist()
         ['b']
-
         """
         from ..files.store import save
 
@@ -986,13 +952,15 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
 
     @property
     def calibration_(self) -> Calibration | None:
-        """The calibration of the probabilities, and what it does to rows left out; None where there is none."""
-        return self._fitted.calibration
+        """The calibration of the probabilities, and its effect on leave-one-out scores; None where there is none."""
+        found = self._fitted.calibration
+        return None if found is None else made_for(found, self._table_form())
 
     @property
     def selection_(self) -> Selection | Tuning | None:
         """What was tried to choose a setting, with its loss, and what was taken; None where all are set by hand."""
-        return getattr(self._model.family.solvable(self._model.sums), "tuning", None)
+        found = getattr(self._model.family.solvable(self._model.sums), "tuning", None)
+        return None if found is None else made_for(found, self._table_form())
 
     # --- the state, which changes as a whole or not at all
 
@@ -1159,7 +1127,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         return rows.with_positive_weight(most)
 
     def _approximate_leave_one_out(self) -> bool:
-        """Whether posteriors of rows left out are about those of a refit, where these would take long."""
+        """Whether leave-one-out posteriors are about those of a refit, where these would take long."""
         return False
 
     def _density_model(self) -> Model:

@@ -19,8 +19,8 @@ from ..data.arrays import Array, Cells
 from ..data.errors import InputError
 from ..data.frame import Template, form_to_read
 from ..data.labels import Index
+from ..data.printed import aligned, html_lines, html_table
 from ..data.warn import no_warnings
-from ..explain.summary import aligned
 from .base import GenerativeEstimator
 
 SHOWN = 20  # lines of the printed table
@@ -99,6 +99,17 @@ class Drift:
             shares = [[str(c), f"{a:.3f}", f"{b:.3f}"] for c, a, b in zip(self.classes, *self.prior, strict=True)]
             lines += ["", *aligned(["class", "share before", "share after"], shares)]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        order = np.argsort(-self._overall(), kind="stable")[:SHOWN].tolist()
+        head = ["column", "divergence", "by chance", *(f"in {c}" for c in self.classes), "in words"]
+        rows = [
+            [str(self.columns[j]), *(f"{v:.3g}" for v in (self._overall()[j], self.by_chance[:, j].mean())),
+             *(f"{v:.3g}" for v in self.divergence[:, j]), self._line(j).partition(": ")[2]]
+            for j in order
+        ]  # fmt: skip
+        more = len(self.columns) - len(rows)
+        return html_table(head, rows) + (html_lines(f"… and {more} more columns: to_frame() has all") if more else "")
 
     def _line(self, j: int) -> str:
         real = self.divergence[:, j] > BY_CHANCE * self.by_chance[:, j]

@@ -22,6 +22,7 @@ from ..data.column import BOOLEAN, INTEGER, NUMBER, ArrayColumn, as_objects
 from ..data.errors import InputError
 from ..data.frame import Frame, Template, read_frame, unmasked
 from ..data.inputs import ClassesLike, LabelsLike, RandomState, TableLike, WeightsLike
+from ..data.printed import made_for
 from ..data.rows import Rows
 from ..data.similar import IGNORED, SAMPLE_ROWS, UNKNOWN, some_rows, unknown_values
 from ..data.validate import Prior, class_codes, common_dtype, read_labels, read_weight
@@ -504,7 +505,7 @@ class GenerativeClassifier(GenerativeEstimator):
         """What became of every column: its kind, its family, and why."""
         blocks = cast(Product, self._model.family).blocks
         specs = tuple(replace(p, family=b.family) for p, b in zip(self._seen.specs, blocks, strict=True))
-        return replace(self._seen, specs=specs)
+        return made_for(replace(self._seen, specs=specs), self._table_form())
 
     @property
     def selection_(self) -> Selection | Tuning | None:
@@ -513,7 +514,7 @@ class GenerativeClassifier(GenerativeEstimator):
         Where both were, the structures, with the columns in ``selection_.columns``.
         """
         self._check_is_fitted()
-        return self._selection
+        return None if self._selection is None else made_for(self._selection, self._table_form())
 
     def predict_joint_log_proba(self, X: TableLike) -> Array:
         """Return log p(x, class) under the density, ``selection_.density``, as in ``score_samples``.

@@ -19,6 +19,7 @@ from ..data.errors import InputError
 from ..data.frame import table_form
 from ..data.inputs import ClassesLike, LabelsLike, RandomState, TableLike
 from ..data.validate import Prior
+from ..explain.parameters import BlockParameters
 from ..explain.terms import Explanation
 from ..families.counts.text import BERNOULLI, COMPLEMENT, MODELS, Text
 from ..families.counts.text_scores import TextScorer, as_texts
@@ -247,6 +248,9 @@ class TextNB(SmoothedNB):
         if never is None or not never.any():
             return weights.copy()
         return np.where(never.T > 0, -np.inf, np.where(never.T < 0, np.inf, weights))
+
+    def _parameters(self) -> list[BlockParameters]:
+        return [BlockParameters(self._model.family.key, 1.0, self._scorer().parameters(("",)))]
 
     def _columns_of_model(self) -> tuple[Sequence[str], None]:
         return self._scorer().names, None

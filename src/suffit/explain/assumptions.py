@@ -15,9 +15,9 @@ from ..data.column import EMPTY, INTEGER, NUMBER
 from ..data.errors import InputError
 from ..data.frame import Frame, read_frame
 from ..data.inputs import LabelsLike, TableLike
+from ..data.printed import html_table
 from ..data.rows import encode
 from ..data.validate import read_labels
-from .terms import html_table
 
 SIGNIFICANT = 0.05  # of the tests, after Holm's correction for their number
 SMALL = 50  # rows up to which Shapiro and Wilk's test is used

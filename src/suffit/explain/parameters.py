@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +12,7 @@ import numpy as np
 from ..core.family import ParameterValues
 from ..data.arrays import Array, Cells
 from ..data.frame import Template, form_to_read
-from .summary import aligned
-from .terms import html_table
+from ..data.printed import aligned, html_lines, html_table
 
 SHOWN = 40  # lines of the printed table
 MOST_CLASSES = 8  # columns of it
@@ -53,12 +52,15 @@ class Parameters:
     Examples
     --------
     >>> from suffit import GaussianNB
-    >>> GaussianNB().fit([[1.0], [3.0], [6.0], [8.0]], ["a", "a", "b", "b"]).parameters()
-    GaussianNB: class prior a 0.5, b 0.5
+    >>> GaussianNB().fit([[1.0], [3.0], [6.0], [9.0]], ["a", "a", "b", "b"]).parameters()
+    GaussianNB
     <BLANKLINE>
-    column  parameter           a  b
-    x0      mean                2  7
-    x0      standard deviation  1  1
+                                               a    b
+    share of the class                       0.5  0.5
+    <BLANKLINE>
+    gaussian
+    x0                  mean                   2  7.5
+    x0                  standard deviation     1  1.5
     """
 
     model: str
@@ -87,38 +89,51 @@ class Parameters:
         out |= {str(c): row for c, row in zip(self.classes, every, strict=True)}
         return Template(form_to_read(self.form), {}).make(out)
 
-    def _lines(self) -> Iterator[list[str]]:
-        """Column by column within a block."""
+    def _groups(self) -> Iterator[tuple[str, list[list[str]]]]:
+        """The lines of every block under its name, column by column where its parameters have the same columns."""
+        left = SHOWN
         for block in self.blocks:
-            weight = "" if block.weight == 1.0 else f" (weight {block.weight:.2g})"
-            same = all(len(found.columns) == len(block.found[0].columns) for found in block.found)
-            order = (
-                [(found, j) for j in range(len(block.found[0].columns)) for found in block.found]
-                if same
-                else [(found, j) for found in block.found for j in range(len(found.columns))]
-            )
-            for (name, columns, values), j in order:
-                shown = [f"{v:.4g}" for v in values[:MOST_CLASSES, j]]
-                yield [str(columns[j]), name + weight, *shown]
+            weight = "" if block.weight == 1.0 else f", weight {block.weight:.2g}"
+            lines = list(islice(self._lines(block), max(left, 0)))
+            left -= len(lines)
+            if lines:
+                yield f"{block.family.replace('_', ' ')}{weight}", lines
 
-    def _table(self) -> tuple[list[str], list[list[str]], str]:
-        head = ["column", "parameter", *map(str, self.classes[:MOST_CLASSES])]
+    def _lines(self, block: BlockParameters) -> Iterator[list[str]]:
+        same = all(len(found.columns) == len(block.found[0].columns) for found in block.found)
+        order = (
+            ((found, j) for j in range(len(block.found[0].columns)) for found in block.found)
+            if same
+            else ((found, j) for found in block.found for j in range(len(found.columns)))
+        )
+        for (name, columns, values), j in order:
+            each = [f"{v:.4g}" for v in values[:MOST_CLASSES, j]]
+            if len(self.classes) > 1 and (values[:, j] == values[0, j]).all():  # shared, said once
+                name, each = f"{name}, all classes", [each[0], *[""] * (len(each) - 1)]
+            yield [str(columns[j]), name, *each]
+
+    def _head(self) -> tuple[list[str], list[str]]:
+        """The head of the table, and the shares of the classes."""
+        shares = [f"{p:.4g}" for p in self.prior[:MOST_CLASSES]]
+        return ["", "", *map(str, self.classes[:MOST_CLASSES])], ["share of the class", "", *shares]
+
+    def _rest(self) -> list[str]:
+        """What is not shown, in words."""
         total = sum(len(found.columns) for block in self.blocks for found in block.found)
-        rows = [line for line, _ in zip(self._lines(), range(SHOWN), strict=False)]
         more = [f"{total - SHOWN} more lines"] if total > SHOWN else []
         more += [f"{len(self.classes) - MOST_CLASSES} more classes"] if len(self.classes) > MOST_CLASSES else []
-        return head, rows, f"… and {' and '.join(more)}: to_frame() has all" if more else ""
-
-    def _head(self) -> str:
-        each = [f"{c} {p:.3g}" for c, p in zip(self.classes, self.prior, strict=True)]
-        return f"{self.model}: class prior {', '.join(each[:MOST_CLASSES])}" + (
-            ", …" if len(each) > MOST_CLASSES else ""
-        )
+        return [f"… and {' and '.join(more)}: to_frame() has all"] if more else []
 
     def __repr__(self) -> str:
-        head, rows, more = self._table()
-        return "\n".join([self._head(), "", *aligned(head, rows, text=2), *([more] if more else [])])
+        head, shares = self._head()
+        groups = list(self._groups())
+        top, first, *lines = aligned(head, [shares, *(line for _, lines in groups for line in lines)], text=2)
+        out, rest = [self.model, "", top, first], iter(lines)
+        for name, group in groups:
+            out += ["", name, *islice(rest, len(group))]
+        return "\n".join([*out, *self._rest()])
 
     def _repr_html_(self) -> str:
-        head, rows, more = self._table()
-        return f"<p>{escape(self._head())}</p>{html_table(head, rows)}" + (f"<p>{escape(more)}</p>" if more else "")
+        head, shares = self._head()
+        tables = [html_lines(name) + html_table(["column", "parameter", *head[2:]], g) for name, g in self._groups()]
+        return "".join([html_lines(self.model), html_table(head, [shares]), *tables, *map(html_lines, self._rest())])

@@ -19,8 +19,8 @@ from ..core.family import Scorer
 from ..core.stats import Sums
 from ..data.arrays import Array, Cells
 from ..data.frame import Template, form_to_read
+from ..data.printed import aligned, html_table
 from ..kernels.runtime.threads import one_blas_thread
-from .terms import html_table
 
 SHOWN = 12  # columns of the printed page
 
@@ -178,14 +178,3 @@ class Summary:
         tables = html_table(first, self._class_rows()) + html_table(second, self._column_rows())
         pool = f"<br>{escape(self.pool)}" if self.pool else ""
         return f"<p>{self._what()}<br>{self._fit()}{pool}</p>{tables}"
-
-
-def aligned(head: Sequence[str], rows: Sequence[Sequence[str]], text: int = 1) -> list[str]:
-    """Lines of a table whose first ``text`` columns are words, and the others numbers."""
-    width = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
-    return [
-        "  ".join(
-            v.ljust(w) if i < text else v.rjust(w) for i, (v, w) in enumerate(zip(row, width, strict=True))
-        ).rstrip()
-        for row in (head, *rows)
-    ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -17,11 +16,12 @@ from ..core.solution import Solution
 from ..data.arrays import Array, Cells, Codes, Csr, Matrix, is_sparse, shown
 from ..data.frame import Frame, Template, form_to_read
 from ..data.inputs import ClassesLike
+from ..data.printed import html_table
 from ..data.rows import is_missing
 from ..kernels.runtime.threads import row_blocks
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 AT_ONCE = 1 << 20  # terms of so many cells are made together
 DRAWN_IN = 16  # times that a row too far out is drawn in, as predictions have it
@@ -206,7 +206,7 @@ class Explanation:
             Several lines, to be printed.
         """
         i = self._row(row)
-        a, b = str(self.labels[self.first[i]]), str(self.labels[self.second[i]])
+        a, b = self.pair(i)
         total = self.total[i]
         better, worse = (a, b) if total >= 0 else (b, a)
         which = f"{better} rather than {worse}" if abs(total) >= SAID else f"{a} or {b}"
@@ -231,7 +231,22 @@ class Explanation:
             causes.append("probabilities are calibrated (isotonic)")
         return [f"  {verb} {_odds(abs(total))}: {', and '.join(causes)}"]
 
-    def plot(self, row: int = 0, n: int = 12) -> Figure:
+    def pair(self, row: int = 0) -> tuple[str, str]:
+        """Return the two classes that one row is explained by, the one spoken for first.
+
+        Parameters
+        ----------
+        row : int, default 0
+            Which row.
+
+        Returns
+        -------
+        tuple of str
+        """
+        i = self._row(row)
+        return str(self.labels[self.first[i]]), str(self.labels[self.second[i]])
+
+    def plot(self, row: int = 0, n: int = 12, ax: Axes | None = None) -> Axes:
         """Draw a waterfall of one row: a bar for the prior and for each of the ``n`` largest terms (needs matplotlib).
 
         Parameters
@@ -240,17 +255,16 @@ class Explanation:
             Which row.
         n : int, default 12
             How many terms to show.
+        ax : matplotlib axes, optional
+            Where to draw.
 
         Returns
         -------
-        matplotlib.figure.Figure
-            The figure.
+        matplotlib axes
         """
-        from .plots import waterfall
+        from ..figures.terms import waterfall
 
-        i = self._row(row)
-        a, b = str(self.labels[self.first[i]]), str(self.labels[self.second[i]])
-        return waterfall(self.terms(row, n), a, b)
+        return waterfall(self, row, n, ax)
 
     def _before(self, i: int) -> float:
         """The log-odds of one row without outlier rate and calibration."""
@@ -326,13 +340,6 @@ class Explanation:
             labels = (self.labels[self.first[i]], self.labels[self.second[i]])
             rows.append([*map(str, labels), *(f"{v:+.2f}" for v in numbers)])
         return html_table(names, rows)
-
-
-def html_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A plain table for notebooks."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in names)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _odds(log_odds: float) -> str:

@@ -53,8 +53,9 @@ def sums_to_one(case: Case) -> None:
             counts = np.asarray(scorer.family.counted(read_texts(X), scorer.stats).sum(axis=0)).reshape(-1)
             _shares(case, np.exp(scorer.scores(read_texts(words))[:, c]), counts)
         elif isinstance(scorer, PartitionScorer):  # of the leaves of a tree
-            leaves, seen = scorer.family.leaves_of(0), next(scorer.family.placed(X))
-            _shares(case, np.exp(scorer.log_leaves[leaves, c]), np.bincount(seen, minlength=leaves[-1] + 1)[leaves])
+            leaves, seen = scorer.family.leaves_of(0), next(scorer.family.placed(scorer.family.read(X)))
+            drawn = np.bincount(seen, minlength=leaves[-1] + 1)[leaves]
+            _shares(case, np.exp(scorer.log_leaves[leaves, c]), drawn.astype(np.float64))
         else:
             _shares(case, np.exp(scorer.tables[0][c]), np.bincount(scorer.codes(X)[:, 0]).astype(np.float64))
 

@@ -22,6 +22,7 @@ from ..data.rows import Rows
 from ..data.warn import current_collector, no_warnings
 from ..kernels.runtime.threads import SMALL_MATRIX, one_blas_thread, row_blocks
 from .counts.partition import Partition
+from .gaussian.student_t import FREEDOM, PRODUCT_OF_SCALES
 
 ROWS_AT_ONCE = 1 << 16  # rows of a table that are made matrices together,
 CELLS_AT_ONCE = 1 << 21  # fewer of a wide one,
@@ -349,8 +350,9 @@ class ProductScorer(Scorer[RowsOfBlocks, BlockSums]):
         if not block.scales:
             return found
         s = np.array(block.scales)
-        products = np.outer(s, s)[np.triu_indices(len(s), 1)]
-        return [f._replace(values=f.values * (products if f.name == "covariance" else s)) for f in found]
+        pairs = np.outer(s, s)[np.triu_indices(len(s), 1)]
+        units = {"covariance": pairs, PRODUCT_OF_SCALES: pairs, FREEDOM: np.ones(1)}
+        return [f._replace(values=f.values * units.get(f.name, s)) for f in found]
 
     def check_cells(self, X: RowsOfBlocks, rows: NDArray[np.int64], columns: Sequence[str]) -> None:
         for (scorer, part), block in zip(self._each(X), self.blocks_of, strict=True):

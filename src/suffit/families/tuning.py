@@ -22,6 +22,7 @@ from ..core.pooling import bounded, pooled
 from ..core.stats import Stats
 from ..data.arrays import Array, Codes, NumberRows
 from ..data.errors import InputError
+from ..data.printed import MadeTable, html_table, to_table
 from ..data.rows import Rows
 from ..data.validate import check_setting
 
@@ -53,6 +54,28 @@ class Tuning:
     criterion: str
     tried: tuple[Trial, ...]
     taken: Trial
+
+    def to_frame(self) -> MadeTable:
+        """Return a data frame: a row for each setting tried, with its loss, and whether it was taken.
+
+        Returns
+        -------
+        data frame
+            Of the library the rows came from; for plain arrays pandas where it is installed, else a dict of arrays.
+        """
+        columns: dict[str, Sequence[object] | Array] = {
+            name: [t.settings[name] for t in self.tried] for name in self.taken.settings
+        }
+        columns[self.criterion] = np.array([t.loss for t in self.tried])
+        return to_table(self, {**columns, "taken": np.array([t is self.taken for t in self.tried])})
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [*(f"{v:.4g}" if isinstance(v, float) else str(v) for v in t.settings.values()), f"{t.loss:.5f}",
+             "*" if t is self.taken else ""]
+            for t in self.tried
+        ]  # fmt: skip
+        return html_table([*self.taken.settings, self.criterion, "taken"], rows)
 
     def __repr__(self) -> str:
         names = list(self.taken.settings)

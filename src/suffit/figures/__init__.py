@@ -11,17 +11,31 @@ Examples
 'x0'
 """
 
+from .classes import class_ellipses, covariances, projection
+from .comparisons import learning_curves, robustness, scores
 from .gaussian import gaussian_contours, gaussian_surface
-from .models import boundary, class_ellipses, densities, projection
-from .scores import confusion, roc
+from .models import boundary, densities
+from .nomograms import nomogram
+from .predictions import calibration, confusion, reliability, roc
+from .settings import selection
+from .terms import waterfall
 
 __all__ = [
     "boundary",
+    "calibration",
     "class_ellipses",
     "confusion",
+    "covariances",
     "densities",
     "gaussian_contours",
     "gaussian_surface",
+    "learning_curves",
+    "nomogram",
     "projection",
+    "reliability",
+    "robustness",
     "roc",
+    "scores",
+    "selection",
+    "waterfall",
 ]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..data.arrays import Array
 from ..data.errors import InputError
 from ..explain.density import normal_logpdf
-from .style import _pyplot, bare, own_axes
+from .style import bare, own_axes, pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +45,7 @@ def gaussian_surface(mean: ArrayLike = (0.0, 0.0), cov: ArrayLike = 1.0, ax: Any
     'density'
     """
     if ax is None:
-        ax = _pyplot().figure(figsize=(6, 4.6), layout="constrained").add_subplot(projection="3d")
+        ax = pyplot().figure(figsize=(6, 4.6), layout="constrained").add_subplot(projection="3d")
     x, y, density = _grid(mean, cov, span)
     ax.plot_surface(x, y, density, cmap="viridis", rstride=3, cstride=3, lw=0.1, edgecolor="#00000030")
     ax.contour(x, y, density, zdir="z", offset=0.0, cmap="viridis", linewidths=0.6)
@@ -86,7 +86,8 @@ def gaussian_contours(
     x, y, density = _grid(mean, cov, span)
     peak = np.exp(normal_logpdf([np.asarray(mean, dtype=float)], mean, cov))[0]
     levels = sorted(peak * (1 - s) for s in SHARES)  # in two dimensions a share s lies above peak·(1 − s)
-    drawn = ax.contour(x, y, density, levels=levels, cmap="viridis", linewidths=1.3)
+    darker = [str(grey) for grey in np.linspace(0.55, 0.0, len(levels))]  # towards the middle
+    drawn = ax.contour(x, y, density, levels=levels, colors=darker, linewidths=1.2)
     names = {level: f"{1 - level / peak:.0%}" for level in drawn.levels}
     ax.clabel(drawn, fmt=names, fontsize=7)
     ax.plot(*np.asarray(mean, dtype=float), "+", color="black", ms=8)

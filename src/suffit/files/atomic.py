@@ -11,7 +11,7 @@ from pathlib import Path
 LONGEST_NAME = 200  # bytes of a file name that its temporary one begins with
 
 
-def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
+def write_whole(path: str | os.PathLike[str], content: bytes, what: str = "the model") -> None:
     """Make ``content`` the content of a file: at every moment it has the old content, or all of the new.
 
     It is written to a temporary file in the same folder, brought to the disk, and renamed.  A symbolic link stays one.
@@ -31,7 +31,7 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
             raise
     except OSError as error:
         before = "; the file that was there is unchanged" if target.is_file() else ""
-        reason = f"the model was not saved: {error.strerror or error}{before}"
+        reason = f"{what} was not saved: {error.strerror or error}{before}"
         raise OSError(error.errno, reason, os.fspath(path)) from error
     _sync_folder(target.parent)
 

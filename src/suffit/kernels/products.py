@@ -82,11 +82,10 @@ def scatter_by_strips(
             first = ends[c]
 
 
-def both_sides(upper: Floats, out: Floats) -> None:
-    """Whole symmetric matrices, of as many columns as ``out`` has, from upper triangles with room to spare."""
-    p = out.shape[1]
+def both_sides(upper: Floats, p: int) -> Floats:
+    """Whole symmetric p × p matrices from upper triangles with room to spare."""
     some = upper[:, :p, :p]
-    out[:] = np.where(np.tri(p, k=-1, dtype=bool), some.swapaxes(1, 2), some)
+    return np.where(np.tri(p, k=-1, dtype=bool), some.swapaxes(1, 2), some)
 
 
 @fast_helper

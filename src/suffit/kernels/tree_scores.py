@@ -255,7 +255,7 @@ def _tree_scores_without(
         own, w = codes[i], weights[i]
         node, waiting, found, sure = np.int64(root), np.int64(0), np.int64(0), True
         for c in range(K):
-            one[c] = 0.0
+            one[c] = 1.0  # the product of p_c/q, one logarithm at the end; where a column is missing, of p_c
         while True:
             while child[node] > 0:
                 at = np.int64(child[node])
@@ -277,10 +277,10 @@ def _tree_scores_without(
                         n = max(n - gone, 0.0)
                     m = below[at + 1 - right, c]
                     if missing:
-                        above[waiting, c] = one[c] + np.log((m + alpha * (1.0 - q)) / (n + m + alpha))
-                        one[c] += np.log((n + alpha * q) / (n + m + alpha))
+                        above[waiting, c] = one[c] * ((m + alpha * (1.0 - q)) / (n + m + alpha))
+                        one[c] *= (n + alpha * q) / (n + m + alpha)
                     else:
-                        one[c] += np.log((n + alpha * q) / (n + m + alpha) / q)
+                        one[c] *= (n + alpha * q) / ((n + m + alpha) * q)
                 if missing:
                     stack[waiting] = at + 1
                     waiting += 1
@@ -291,7 +291,7 @@ def _tree_scores_without(
                 for c in range(K):
                     total[c] = 0.0
             for c in range(K):
-                total[c] += np.exp(one[c])
+                total[c] += one[c]
             found += 1
             if waiting == 0:
                 break
@@ -301,4 +301,4 @@ def _tree_scores_without(
                 one[c] = above[waiting, c]
         used[i] += 1.0
         for c in range(K):
-            out[i, c] += np.log(total[c]) if found > 0 else one[c]
+            out[i, c] += np.log(total[c] if found > 0 else one[c])

@@ -61,14 +61,18 @@ def _rows_of_tree(bits: Bits, tree: int, share: float, out: Flags) -> None:
 
 
 @helper
-def _x_log_x(x: float) -> float:
+def _x_log_x(x: float, known: Floats) -> float:
+    """x log x; ``known`` holds it for integers."""
+    whole = np.int64(x)
+    if whole == x and whole < len(known):
+        return float(known[whole])
     return x * float(np.log(x)) if x > 0.0 else 0.0
 
 
 @helper
 def _column_cut(
     hist: Floats, total: Floats, sizes: Floats, order: Places, share: Floats, here: Floats, there: Floats,
-    is_number: bool, least: float,
+    known: Floats, is_number: bool, least: float,
 ) -> tuple[float, np.uint64]:  # fmt: skip
     """The best cut of one column at a node, and the entropy that it takes away.
 
@@ -106,10 +110,10 @@ def _column_cut(
                 order[k + 1] = order[k]
                 k -= 1
             order[k + 1] = b
-    before, left_n, left_sum, right_sum = _x_log_x(n), 0.0, 0.0, 0.0
+    before, left_n, left_sum, right_sum = _x_log_x(n, known), 0.0, 0.0, 0.0
     for c in range(K):
         here[c], there[c] = 0.0, total[c]
-        right_sum += _x_log_x(total[c])
+        right_sum += _x_log_x(total[c], known)
     before -= right_sum
     bits = np.uint64(0)
     for i in range(used - 1):
@@ -119,16 +123,16 @@ def _column_cut(
         for c in range(K):
             w = hist[b, c]
             if w > 0.0:
-                left_sum -= _x_log_x(here[c])
-                right_sum -= _x_log_x(there[c])
+                left_sum -= _x_log_x(here[c], known)
+                right_sum -= _x_log_x(there[c], known)
                 here[c] += w
                 there[c] = max(there[c] - w, 0.0)
-                left_sum += _x_log_x(here[c])
-                right_sum += _x_log_x(there[c])
+                left_sum += _x_log_x(here[c], known)
+                right_sum += _x_log_x(there[c], known)
         right_n = n - left_n
         if left_n < least or right_n < least:
             continue
-        gain = before - (_x_log_x(left_n) - left_sum) - (_x_log_x(right_n) - right_sum)
+        gain = before - (_x_log_x(left_n, known) - left_sum) - (_x_log_x(right_n, known) - right_sum)
         if gain > best * (1.0 + SURELY_MORE):
             best, taken = gain, bits
             if is_number:  # codes that no row here has are on the side that is nearer, too
@@ -140,13 +144,13 @@ def grow_tree(
     X: Bytes, is_number: Flags, codes: Codes, weights: Floats, rows: Places, K: int, n_columns: int, least: float,
     least_gain: float, seed: int,
     hist: Floats, columns: Places, begin: Places, end: Places, depth: Places, room: Places, floats: Floats,
-    column: Codes, left: Bits, child: Codes,
+    known: Floats, column: Codes, left: Bits, child: Codes,
 ) -> int:  # fmt: skip
     """Cut the rows until every leaf is pure or cannot be cut; the number of nodes, no more than there is room for.
 
     X (p, n) has a column in each row; ``rows`` are the places of those that take part, and are put in another order.
     Each cut is the best of some columns, ``n_columns`` of them drawn at random, or more while none gains anything.
-    hist: (64, K); floats: (6, max(K, 64)).
+    hist: (64, K); floats: (6, max(K, 64)); known: n log n of integers.
     """
     if not X.shape[1] == len(codes) == len(weights):
         raise unlike(X.shape[1], codes, weights)
@@ -158,7 +162,7 @@ def grow_tree(
         raise unlike(MOST_CODES, hist, room, floats.T)
     return _grow_tree(
         X, is_number, codes, weights, rows, K, n_columns, least, least_gain, seed, hist, columns, begin, end, depth,
-        room, floats, column, left, child,
+        room, floats, known, column, left, child,
     )  # fmt: skip
 
 
@@ -167,7 +171,7 @@ def _grow_tree(
     X: Bytes, is_number: Flags, codes: Codes, weights: Floats, rows: Places, K: int, n_columns: int, least: float,
     least_gain: float, seed: int,
     hist: Floats, columns: Places, begin: Places, end: Places, depth: Places, room: Places, floats: Floats,
-    column: Codes, left: Bits, child: Codes,
+    known: Floats, column: Codes, left: Bits, child: Codes,
 ) -> int:  # fmt: skip
     """The same."""
     p, most = X.shape[0], len(column)
@@ -216,7 +220,7 @@ def _grow_tree(
                     hist[q, codes[r]] += w
                     sizes[q] += w
                     total[codes[r]] += w
-            gain, bits = _column_cut(hist, total, sizes, room, share, here, there, is_number[j], least)
+            gain, bits = _column_cut(hist, total, sizes, room, share, here, there, known, is_number[j], least)
             if gain > best * (1.0 + SURELY_MORE):
                 best, taken, at = gain, bits, j
         if at < 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable
+from itertools import repeat
 
 from .buckets import CHECK, LOAD, by_bucket, in_lines, in_rows, numbers, opened, sealed, written
 from .errors import DamagedStoreError
@@ -86,11 +86,11 @@ class Change:
         else:
             self.by[record.label].subtract(record.keys)
 
-    def _recount(self, rows: dict[bytes, bytes], keys: Iterable[bytes]) -> None:
+    def _recount(self, rows: dict[bytes, bytes], keys: list[bytes]) -> None:
         """Add what has changed to the counts of one bucket."""
         classes, tokens, texts = len(self.by), 0, self._texts
-        for key in keys:
-            counts = tuple([by.get(key, 0) for by in self.by])
+        added = zip(*[map(by.get, keys, repeat(0)) for by in self.by], strict=True)
+        for key, counts in zip(keys, added, strict=True):
             before = rows.get(key)
             if before is not None:
                 counts = tuple([n + by for n, by in zip(numbers(before, classes), counts, strict=True)])

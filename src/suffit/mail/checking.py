@@ -29,9 +29,8 @@ def check_all(connection: sqlite3.Connection, state: State) -> None:
     found = _counts(connection, state, again.state)
     for name in ("counts", "records", "messages", "totals", "vocabulary"):
         if getattr(again.state, name) != getattr(state, name):
-            raise DamagedStoreError(
-                f"{WRONG}{name}: {getattr(state, name)}, but there are {getattr(again.state, name)}"
-            )
+            expected = f"{getattr(state, name)}, but there are {getattr(again.state, name)}"
+            raise DamagedStoreError(f"{WRONG}{name}: {expected}")
     for label, counts in enumerate(again.by):
         if +counts != found[label]:
             raise DamagedStoreError(f"{WRONG}counts of {state.classes[label]} are not those of its messages")

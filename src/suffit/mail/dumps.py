@@ -156,6 +156,6 @@ def _from_bogofilter(lines: list[bytes]) -> Iterator[tuple[Record, list[str]]]:
             before = rows.get(key, (0, 0))
             rows[key] = before[0] + ham, before[1] + spam
     if not any(messages):
-        raise ValueError("there is no .MSG_COUNT: a dump of bogoutil -d has one")
+        raise ValueError("no .MSG_COUNT says of how many messages these counts are: a dump of bogoutil -d has one")
     counts = [(key, (min(n[0], messages[0]), min(n[1], messages[1]))) for key, n in rows.items()]
     yield _counts_alone([("ham", messages[0]), ("spam", messages[1])], counts)

@@ -32,12 +32,9 @@ def _store(path: str) -> list[tuple[bool, str, str]]:
     each = ", ".join(f"{n:,} {name}" for name, n in zip(sums.classes, sums.messages, strict=True))
     settings = f"tuned on {tuned:,} messages" if tuned else "the defaults, until more was learned"
     enough = min(sums.messages[:2]) > 0
+    size = f"{os.path.getsize(path) / 1e6:.1f} MB"
     return [
-        (
-            True,
-            "store",
-            f"{path}, {os.path.getsize(path) / 1e6:.1f} MB; every count and every message checked in {took:.1f} s",
-        ),
+        (True, "store", f"{path}, {size}; every count and every message checked in {took:.1f} s"),
         (enough, "learned", each + ("" if enough else "; it needs ham and spam: suffit mail learn")),
         (True, "settings", settings),
         (True, "corrections", _record_of(scored, sums.classes)),
@@ -69,10 +66,7 @@ def _daemon(path: str) -> tuple[bool, str, str]:
     start = time.perf_counter()
     answer = ask(where, b"ping", b"", 2.0)
     if answer is None:
-        return (
-            False,
-            "daemon",
-            f"{where} does not answer: messages are classified without it; start suffit mail serve again",
-        )
+        said = f"{where} does not answer: messages are classified without it; start suffit mail serve again"
+        return False, "daemon", said
     took = time.perf_counter() - start
     return True, "daemon", f"{answer.partition(b' ')[2].decode()}; answers in {took * 1e3:.1f} ms at {where}"

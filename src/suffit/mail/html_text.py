@@ -30,16 +30,8 @@ INLINE = frozenset(
     figure picture svg path
     """.split()  # noqa: SIM905
 )
-VOID = frozenset(
-    """
-    br img hr input meta link area base col embed param source wbr
-    """.split()  # noqa: SIM905
-)
-ENDS_ITSELF = frozenset(
-    """
-    p li td th tr dt dd option
-    """.split()  # noqa: SIM905
-)  # where another one begins
+VOID = frozenset("br img hr input meta link area base col embed param source wbr".split())  # noqa: SIM905
+ENDS_ITSELF = frozenset("p li td th tr dt dd option".split())  # noqa: SIM905  # where another one begins
 NO_TEXT = ("script", "style")
 COLOURS = {
     "white": 0xFFFFFF, "black": 0, "red": 0xFF0000, "blue": 0xFF, "green": 0x8000, "yellow": 0xFFFF00, "gray": 0x808080,

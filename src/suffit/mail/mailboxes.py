@@ -16,7 +16,9 @@ LONGEST_LINE = 2**16  # bytes read at once
 GZIP = b"\x1f\x8b"
 FROM_LINE = re.compile(rb"From [^\n]*\d:\d\d")  # as programs write it: a sentence that begins so has no time of day
 QUOTED_FROM = re.compile(rb"^>(>*+From )", re.M)
-NO_MESSAGES = re.compile(r"\.|dovecot|maildir|courier|subscriptions$|.*\.(?:lock|msf|index|cache)$")
+NO_MESSAGES = re.compile(
+    r"\.|dovecot[-.](?:acl|index|keywords|list|mailbox|sync|uid)|maildir(?:folder|size)$|courierimap|subscriptions$|.*\.(?:lock|msf|index|cache)$"
+)
 NUMBERS = re.compile(r"(\d+)")
 
 
@@ -46,23 +48,6 @@ def messages_in(path: str | Path, problems: list[str] | None = None) -> Iterator
             if problems is None:
                 raise
             problems.append(f"{file}: {error}")
-
-
-def size_in(path: str | Path) -> tuple[int, int]:
-    """Count the files that ``messages_in`` reads and their bytes on disk, for a progress bar.
-
-    Parameters
-    ----------
-    path : str or Path
-        A file or a folder.
-
-    Returns
-    -------
-    tuple of int
-        Files and bytes.
-    """
-    sizes = [file.stat().st_size for file in files_in(Path(path))]
-    return len(sizes), sum(sizes)
 
 
 def files_in(path: Path) -> Iterator[Path]:

@@ -11,7 +11,7 @@ from .charsets import decode_text
 from .header_tokens import add_file_name, add_headers, add_part_headers, subject_of
 from .headers import decode_words, split_header, value_of
 from .html_text import BREAKS, INLINE, Page, read_html
-from .mime import Part, Parts, Walk
+from .mime import EMBEDDED, Part, Parts, Walk
 from .transfer import decode_body, without_uuencoded
 from .urls import add_link
 from .words import Tokens, add_text, add_words
@@ -136,10 +136,7 @@ def is_text(part: Part) -> bool:
     if part.kind.startswith("text/") or "/" not in part.kind:
         return True
     name = part.parameters.get("name", "").lower()
-    return name.endswith((".txt", ".htm", ".html", ".shtml")) or part.kind in (
-        "message/delivery-status",
-        "message/rfc822",
-    )
+    return name.endswith((".txt", ".htm", ".html", ".shtml")) or part.kind in ("message/delivery-status", EMBEDDED)
 
 
 class Text(NamedTuple):

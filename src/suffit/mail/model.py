@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from .settings import PARTS, Settings
 
@@ -74,7 +75,8 @@ class Verdict:
     probability : float
         Of spam; of the most probable class where no class has that name.
     interval : tuple of float
-        From two standard errors of the log-odds below the probability to two above: how little has been learned.
+        From two standard errors of the log-odds below to two above, and as far as the probability, which is the mean
+        over all of them: how little has been learned.
     log_odds : float
         log p(compared[0]) / p(compared[1]).
     compared : tuple of str
@@ -96,7 +98,7 @@ class Verdict:
 
 
 def verdict(
-    tokens: Sequence[str], counts: Mapping[str, Sequence[int]], sums: Sums, settings: Settings | None = None
+    tokens: Sequence[str], counts: Mapping[str, Counts], sums: Sums, settings: Settings | None = None
 ) -> Verdict:
     """The verdict on a message.
 
@@ -115,7 +117,7 @@ def verdict(
     ----------
     tokens : sequence of str
         The distinct tokens of the message.
-    counts : mapping of str to sequence of int
+    counts : mapping of str to tuple of int
         n_c(t) of the tokens that are known, in the order of the classes; others may be absent or all 0.
     sums : Sums
         What has been learned.
@@ -138,7 +140,8 @@ def verdict(
     parts, absent = evidence_of(tokens, counts, sums, settings)
     scale = [(settings.tokens + sum([u for _, u, _ in part])) ** -settings.exponent for part in parts]
     factor = [b * f for b, f in zip(settings.weights, scale, strict=True)]
-    summed = [[sum([u * says[c] for _, u, says in part]) for c in range(len(sums.classes))] for part in parts]
+    none = [0.0] * len(sums.classes)
+    summed = [list(map(sum, zip(*[says for _, _, says in part], strict=True))) or none for part in parts]
     a = [a + b for a, b in zip(settings.intercepts_of(sums.classes, sums.messages), absent, strict=True)]
     scores = [a[c] + sum(f * row[c] for f, row in zip(factor, summed, strict=True)) for c in range(len(a))]
     one, other = compared_classes(sums.classes, scores)
@@ -146,21 +149,21 @@ def verdict(
     error = math.sqrt(settings.variance(features, sums.messages[one], sums.messages[other]))
     kappa = 1 / math.sqrt(1 + math.pi / 8 * error**2)
     terms = [
-        (token, kappa * f * u * (says[one] - says[other]))
-        for f, part in zip(factor, parts, strict=True)
-        for token, u, says in part
+        (token, f * (says[one] - says[other]))
+        for f, part in zip([kappa * f for f in factor], parts, strict=True)
+        for token, _, says in part
     ]
     terms.sort(key=lambda term: -abs(term[1]))
     intercept = kappa * (a[one] - a[other])
     log_odds = math.fsum([intercept, *[term for _, term in terms]])
     probabilities = dict(zip(sums.classes, softmax([kappa * score for score in scores]), strict=True))
     label = max(probabilities, key=probabilities.__getitem__)
-    center = log_odds / kappa
+    p, center = probabilities[sums.classes[one]], log_odds / kappa
     return Verdict(
         label if probabilities[label] >= settings.cutoff(label) else UNSURE,
         probabilities,
-        probabilities[sums.classes[one]],
-        (logistic(center - 2 * error), logistic(center + 2 * error)),
+        p,
+        (min(p, logistic(center - 2 * error)), max(p, logistic(center + 2 * error))),
         log_odds,
         (sums.classes[one], sums.classes[other]),
         intercept,
@@ -168,57 +171,66 @@ def verdict(
     )
 
 
-Evidence = list[tuple[str, float, Sequence[float]]]  # token, strength u(t), l_c(t) of each class
+Counts = tuple[int, ...]
+Evidence = tuple[float, tuple[float, ...]]  # of a token: its strength u(t), and u(t) l_c(t) of each class
+Part = list[tuple[str, float, tuple[float, ...]]]  # tokens with their evidence
 
 
 def evidence_of(
-    tokens: Sequence[str], counts: Mapping[str, Sequence[int]], sums: Sums, settings: Settings
-) -> tuple[list[Evidence], list[float]]:
+    tokens: Sequence[str], counts: Mapping[str, Counts], sums: Sums, settings: Settings
+) -> tuple[list[Part], list[float]]:
     """The tokens of each part that count, with their evidence; what the absence of all others says, by class."""
-    parts: list[Evidence] = [[] for _ in PARTS]
-    bernoulli = settings.event == "bernoulli"
+    parts: list[Part] = [[] for _ in PARTS]
+    event, find, of_sums = settings.event, PART_OF_TAG.get, (sums.messages, sums.totals, sums.vocabulary)
     if sums.vocabulary:
-        evidence = [(log_odds_of_presence if bernoulli else log_shares)(sums, alpha) for alpha in settings.alpha]
-        least, power, get, find = settings.threshold, settings.power, counts.get, PART_OF_TAG.get
-        for token in tokens:
-            n = get(token)
-            if n is not None:
-                colon = token.find(":")
-                part = BODY if colon < 0 else find(token[:colon], TRANSPORT)  # part_of(token)
-                spread, says = evidence[part](n)
-                if spread >= least and (n[0] or any(n)):
-                    parts[part].append((token, spread**power, says))
-    return parts, log_absence(sums, settings.alpha[BODY]) if bernoulli else [0.0] * len(sums.classes)
+        known = [by_counts(event, alpha, settings.threshold, settings.power, *of_sums) for alpha in settings.alpha]
+        for token, n in zip(tokens, map(counts.get, tokens), strict=True):
+            if n:
+                part = find(token[: token.find(":")], TRANSPORT) if ":" in token else BODY  # part_of(token)
+                if (found := known[part][n]) is not None:
+                    parts[part].append((token, *found))
+    return parts, log_absence(sums, settings.alpha[BODY]) if event == "bernoulli" else [0.0] * len(sums.classes)
 
 
-TokenEvidence = Callable[[Sequence[int]], tuple[float, Sequence[float]]]  # counts → spread, evidence by class
+class ByCounts(dict[Counts, Evidence | None]):
+    """The evidence of tokens by their counts, each worked out once; None where it does not count."""
+
+    def __init__(self, logs: Callable[[Counts], Sequence[float]], threshold: float, power: float) -> None:
+        self.logs, self.threshold, self.power = logs, threshold, power
+
+    def __missing__(self, n: Counts) -> Evidence | None:
+        says = self.logs(n)
+        spread = max(says) - min(says)
+        strength = spread**self.power
+        counts = spread >= self.threshold and any(n)
+        found = self[n] = (strength, tuple([strength * log for log in says])) if counts else None
+        return found
 
 
-def log_shares(sums: Sums, alpha: float) -> TokenEvidence:
+@lru_cache(maxsize=2 * len(PARTS))  # those of the messages before, while nothing is learned
+def by_counts(
+    event: str, alpha: float, threshold: float, power: float, messages: Counts, totals: Counts, vocabulary: int
+) -> ByCounts:
+    """The evidence of tokens under these sums and settings."""
+    bernoulli = event == "bernoulli"
+    logs = log_odds_of_presence(messages, alpha) if bernoulli else log_shares(totals, vocabulary, alpha)
+    return ByCounts(logs, threshold, power)
+
+
+def log_shares(totals: Counts, vocabulary: int, alpha: float) -> Callable[[Counts], Sequence[float]]:
     """log p(t | c) = log (n_c(t) + α) / (T_c + α V), less that of the first class: the multinomial model on sets."""
-    log, below = math.log, [math.log(t + alpha * sums.vocabulary) for t in sums.totals]
-    ratios = [b - below[0] for b in below]
-    ratio = ratios[-1]
+    log, below = math.log, [math.log(t + alpha * vocabulary) for t in totals]
 
-    def two(n: Sequence[int]) -> tuple[float, Sequence[float]]:
-        w = log((n[1] + alpha) / (n[0] + alpha)) - ratio
-        return abs(w), (0.0, w)
+    def shares(n: Counts) -> Sequence[float]:
+        first = log(n[0] + alpha) - below[0]
+        return [log(k + alpha) - b - first for k, b in zip(n, below, strict=True)]
 
-    def several(n: Sequence[int]) -> tuple[float, Sequence[float]]:
-        first = n[0] + alpha
-        return spread_of([log((k + alpha) / first) - r for k, r in zip(n, ratios, strict=True)])
-
-    return two if len(ratios) == 2 else several  # the usual two in a third of the time
+    return shares
 
 
-def log_odds_of_presence(sums: Sums, alpha: float) -> TokenEvidence:
+def log_odds_of_presence(messages: Counts, alpha: float) -> Callable[[Counts], Sequence[float]]:
     """log p / (1 − p) with p = (n_c(t) + α) / (N_c + 2α): what a token's presence says in the Bernoulli model."""
-    return lambda n: spread_of([math.log((k + alpha) / (m - k + alpha)) for k, m in zip(n, sums.messages, strict=True)])
-
-
-def spread_of(says: Sequence[float]) -> tuple[float, Sequence[float]]:
-    """max_c − min_c of what is said, and what is said."""
-    return max(says) - min(says), says
+    return lambda n: [math.log((k + alpha) / (m - k + alpha)) for k, m in zip(n, messages, strict=True)]
 
 
 def log_absence(sums: Sums, alpha: float) -> list[float]:

@@ -6,13 +6,13 @@ from collections import deque
 from collections.abc import Sequence
 
 from .learned import Learned
-from .model import Verdict, part_of, verdict
+from .model import Sums, Verdict, part_of, verdict
 from .settings import Settings
-from .tuning import tune
+from .tuning import FIRST, GROWTH, tune
 
-TRAIN = ("everything", "errors", "boundary")
+TRAIN = ("everything", "error", "boundary")
+ALWAYS = 10  # messages of a class that every mode learns
 BOUNDARY = 0.99  # "boundary" learns what is given less than this probability of its class
-FIRST, GROWTH = 20, 2  # messages after which settings are first tuned, and the factor to the next time
 SAMPLE = 2_000  # latest messages that settings are tuned on
 
 
@@ -23,7 +23,7 @@ class OnlineFilter:
     ----------
     classes : sequence of str, optional
         The names of the classes.
-    train : {"everything", "errors", "boundary"}, optional
+    train : {"everything", "error", "boundary"}, optional
         Which messages are learned: all, those whose verdict was not their class, or also those near the boundary.
     settings : Settings, optional
         To start from.
@@ -84,7 +84,8 @@ class OnlineFilter:
         found : Verdict, optional
             What `judge` said of it; where everything is learned it is not needed.
         """
-        learned = self.train == "everything" or wanted(self.train, label, found or self.judge(tokens))
+        sums = self.learned.sums()
+        learned = self.train == "everything" or wanted(self.train, label, found or self.judge(tokens), sums)
         self._latest.append((label, tuple(tokens), learned))
         self._told += 1
         if learned:
@@ -106,11 +107,13 @@ class OnlineFilter:
         self.settings = tune(sample[0], counts, parts, self.learned.sums(), self.settings, sample[1])
 
 
-def wanted(train: str, label: str, found: Verdict) -> bool:
-    """Whether a message of this class is learned after this verdict.
+def wanted(train: str, label: str, found: Verdict, sums: Sums) -> bool:
+    """Whether a message of this class is learned after this verdict: the first ones of a class always are.
 
-    >>> from suffit.mail.model import Sums
-    >>> wanted("errors", "spam", verdict([], {}, Sums(("ham", "spam"), (0, 0), (0, 0), 0)))
+    >>> sums = Sums(("ham", "spam"), (40, 40), (0, 0), 0)
+    >>> wanted("error", "spam", verdict([], {}, sums), sums)
     True
     """
-    return found.label != label if train == "errors" else found.probabilities[label] < BOUNDARY
+    if dict(zip(sums.classes, sums.messages, strict=True)).get(label, 0) < ALWAYS:
+        return True
+    return found.label != label if train == "error" else found.probabilities.get(label, 0.0) < BOUNDARY

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
-from .buckets import CHECK, key_of, numbers, written
+from .buckets import CHECK, keys_of, numbers, written
 from .errors import DamagedStoreError
 
 DUMP = -1  # in place of a class: counts that came without messages, as a table of lines like those of a bucket
@@ -62,11 +62,7 @@ def digest_bytes(digest: str) -> bytes:
 
 def packed_tokens(tokens: Iterable[str]) -> bytes:
     """Distinct tokens in order, compressed: what a record keeps."""
-    distinct = sorted(set(tokens))
-    text = "\n".join(distinct)
-    if "\\" in text or "\t" in text or text.count("\n") != max(len(distinct) - 1, 0):
-        return packed_keys(sorted(map(key_of, distinct)))
-    return zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
+    return packed_keys(sorted(keys_of(set(tokens))))
 
 
 def packed_keys(keys: Iterable[bytes]) -> bytes:

@@ -10,17 +10,15 @@ from .model import part_of
 from .records import DUMP
 from .settings import Settings
 from .store import Store
+from .tuning import FIRST, GROWTH, LEAST, leave_one_out, tune
 
 MOST = 2_000  # messages that are looked at: evenly spread over all that were learned
 
 
-FIRST = 20  # messages that are worth tuning on; then whenever there are twice as many
-
-
 def is_due(store: Store) -> bool:
     """Whether so much was learned since the settings were tuned that they should be again."""
-    messages = store.sums().messages
-    return min(messages) > 0 and sum(messages) >= max(FIRST, 2 * store.settings().tuned_on)
+    messages = store.messages()
+    return min(messages) >= LEAST and sum(messages) >= max(FIRST, GROWTH * store.settings().tuned_on)
 
 
 class Sample:
@@ -29,7 +27,7 @@ class Sample:
     def __init__(self, store: Store) -> None:
         self.sums = store.sums()
         ids: dict[bytes, int] = {}
-        step = max(1, -(-sum(self.sums.messages) // MOST))
+        step = max(1, -(-sum(store.messages()) // MOST))
         self.messages = [
             (record.label, [ids.setdefault(key, len(ids)) for key in record.keys])
             for i, record in enumerate(store.learned())
@@ -43,8 +41,6 @@ class Sample:
 
     def log_odds(self, settings: Settings) -> list[float]:
         """Of spam, of each message as if it had never been learned."""
-        from .tuning import leave_one_out
-
         return [float(z) for z in leave_one_out(self.messages, self.counts, self.parts, self.sums, settings)]
 
     def loss(self, settings: Settings) -> float:
@@ -76,12 +72,11 @@ def tuned(store: Store, lost_ham: float | None = None, ham_loss: float | None = 
         With ``tuned_on`` 0 where there are too few messages.
     """
     from .cutoffs import cutoff_by_cost, cutoff_by_loss
-    from .tuning import tune
 
     sample, before = Sample(store), store.settings()
     found = tune(sample.messages, sample.counts, sample.parts, sample.sums, before)
-    if found.tuned_on and sample.loss(before) < sample.loss(found):
-        found = replace(before, tuned_on=found.tuned_on)
+    if found is not before:
+        found = replace(before if sample.loss(before) < sample.loss(found) else found, tuned_on=sum(store.messages()))
     if lost_ham is not None:
         found = replace(found, cutoffs={**found.cutoffs, "spam": cutoff_by_cost(lost_ham)})
     elif ham_loss is not None:

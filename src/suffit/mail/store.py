@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Protocol
 from urllib.parse import quote
 
-from .buckets import START, by_bucket, found_in, in_lines, in_rows, key_of, numbers, opened, sealed
+from .buckets import START, by_bucket, found_in, in_lines, in_rows, keys_of, numbers, opened, sealed
 from .changes import RECORD, Change
 from .checking import check_all
 from .errors import StoreError, in_words
@@ -150,16 +150,22 @@ class Store:
         with self.changing() as change:
             return change.add(_record(message, change.label(name), score))
 
-    def learn_all(self, messages: Iterable[tuple[Learnable, str]]) -> Iterator[tuple[int, int]]:
-        """Learn many messages, and say after each transaction how many it had and how many of them were new.
+    def learn_all(self, messages: Iterable[tuple[Learnable, str]]) -> Iterator[dict[str, int]]:
+        """Learn many messages, and say after each transaction what it had, by what came of it.
+
+        That is how many messages were read, how many of them were new or known already, and how many known as another
+        class than the one they came with.
 
         There are up to 10,000 in a transaction: whoever is interrupted has learned all or none of these.
         """
         coming = ((_record(message, 0, None), name) for message, name in messages)
         while batch := list(islice(coming, TOGETHER)):
             with self.changing() as change:
-                new = sum(change.add(relabelled(record, [change.label(name)])) for record, name in batch)
-            yield len(batch), new
+                labelled = [relabelled(record, [change.label(name)]) for record, name in batch]
+                known = [record for record in labelled if not change.add(record)]
+                before = [change.find(record.digest) for record in known]
+                other = sum(old is not None and old.label != new.label for old, new in zip(before, known, strict=True))
+            yield {"read": len(batch), "new": len(batch) - len(known), "known": len(known), "other class": other}
 
     def unlearn(self, digest: str) -> str | None:
         """Forget a message exactly, and return the class that it had; None where it was never learned."""
@@ -187,6 +193,12 @@ class Store:
             rows = self._connection.execute(f"SELECT {RECORD} FROM messages {where} ORDER BY time, id", values)
             for row in rows:
                 yield Record.read(row)
+
+    def messages(self) -> tuple[int, ...]:
+        """How many messages of each class are kept themselves: those that came as mere counts are not among them."""
+        with self._reading() as state:
+            found = dict(self._connection.execute("SELECT class, COUNT(*) FROM messages GROUP BY class"))
+            return tuple(found.get(label, 0) for label in range(len(state.classes)))
 
     def rows(self) -> Iterator[tuple[bytes, tuple[int, ...]]]:
         """The key and the counts of every token, in no order."""
@@ -265,14 +277,16 @@ class Store:
         asked, remembered = list(tokens), self._remembered
         if len(remembered) > REMEMBERED:
             remembered.clear()
-        new = [token for token in asked if token not in remembered]
-        if new:
-            self._remember(new, state)
-        return {token: found for token in asked if (found := remembered[token])}
+        found = list(map(remembered.get, asked))
+        if None in found:
+            self._remember([token for token, counts in zip(asked, found, strict=True) if counts is None], state)
+            found = list(map(remembered.get, asked))
+        return {token: counts for token, counts in zip(asked, found, strict=True) if counts}
 
     def _remember(self, tokens: list[str], state: State) -> None:
         """Look tokens up; what was never learned has no counts at all."""
-        keys, classes, known = {key_of(token): token for token in tokens}, len(state.classes), self._numbers
+        keys = dict(zip(keys_of(tokens), tokens, strict=True))
+        classes, known = len(state.classes), self._numbers
         places = by_bucket(keys, state.buckets)
         bodies = self._buckets(places)
         for which, here in places.items():

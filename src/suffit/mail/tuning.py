@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-LEAST = 4  # messages of each class below which the defaults stay
+FIRST, GROWTH = 20, 2  # messages after which settings are first tuned, and the factor to the next time
+LEAST = 4  # messages of each class, learned and looked at, below which the defaults stay
 ALPHAS = (0.003, 0.01, 0.03, 0.1, 0.3)
 PRICE = 0.5  # nats of log-loss that a step away from the default α has to gain
 SPREAD = 0.4  # prior standard deviation of the weights about the defaults
@@ -76,12 +77,16 @@ def tune(
     Returns
     -------
     Settings
-        The tuned settings; the ones to start from where a class has fewer than LEAST messages.
+        The tuned settings; the ones to start from where a class has fewer than LEAST messages, in the sums or among
+        those given.
     """
     import numpy as np
 
     settings = settings or Settings()
     if len(sums.messages) < 2 or min(sums.messages) < LEAST or not sums.vocabulary:
+        return settings
+    messages, others = list(messages), list(others)
+    if min(np.bincount([c for c, _ in [*messages, *others]], minlength=len(sums.classes))) < LEAST:
         return settings
     sample = sample_of(messages, counts, parts, sums, others)
     by_alpha = {alpha: features_of(sample, alpha, settings) for alpha in ALPHAS}  # (n, K, parts)
@@ -95,8 +100,8 @@ def tune(
     best = tried(Settings().alpha)
     for part in range(len(PARTS)):  # one part after the other
         alpha = best[1].alpha
-        others = [(*alpha[:part], a, *alpha[part + 1 :]) for a in ALPHAS if a != alpha[part]]
-        best = min([best, *map(tried, others)], key=lambda found: found[0])
+        next_ones = [(*alpha[:part], a, *alpha[part + 1 :]) for a in ALPHAS if a != alpha[part]]
+        best = min([best, *map(tried, next_ones)], key=lambda found: found[0])
     return replace(best[1], tuned_on=sum(sums.messages))
 
 

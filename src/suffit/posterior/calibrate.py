@@ -28,6 +28,7 @@ from ..core.pooling import Pool, Pooled, bounded
 from ..core.solution import Solution
 from ..data.arrays import Array, Codes, Matrix, RowIndex
 from ..data.errors import InputError
+from ..data.printed import MadeTable, html_lines, to_table
 
 SMALLEST = 1e-15  # a probability below this is scored as this: at most 34.5 nats for a row
 SILENT = 1e-14  # a posterior this near to the prior is the prior, but for rounding
@@ -234,6 +235,24 @@ class Calibration:
         P = P * np.where(np.isneginf(log_prior), 0.0, ratio)
         total = P.sum(axis=1, keepdims=True)
         return np.asarray(np.divide(P, total, out=np.exp(log_prior) * np.ones_like(P), where=total > 0))
+
+    def to_frame(self) -> MadeTable:
+        """Return a data frame of the bins of confidence: how sure, how often right, and the rows, before and after.
+
+        Returns
+        -------
+        data frame
+            Of the library the rows came from; for plain arrays pandas where it is installed, else a dict of arrays.
+        """
+        both = {"before": self.before, self.method: self.after}
+        return to_table(self, {
+            "calibration": [name for name, shown in both.items() for _ in shown.weight],
+            **{part: np.concatenate([getattr(shown, part) for shown in both.values()])
+               for part in ("confidence", "accuracy", "weight")},
+        })  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        return html_lines(*repr(self).splitlines())
 
     def __repr__(self) -> str:
         how = "a monotone map for each class"

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
-from typing import Any, NamedTuple, TypeAlias, cast
+from functools import cached_property
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.family import CONTINUOUS, POSITIVE, Family, family_named
-from ..data.arrays import Array, freeze
+from ..core.family import CONTINUOUS, Family, family_named
+from ..data.arrays import Array
 from ..data.column import BOOLEAN, CATEGORICAL, DATE, EMPTY, INTEGER, MIXED, NESTED, READABLE, Column, unreadable
 from ..data.errors import InputError, check_finite
 from ..data.frame import Frame
@@ -22,30 +22,27 @@ from ..data.warn import DataWarning, warn_once
 from ..families import Bernoulli, Binned, Categorical, Gaussian, Text
 from ..families.columns import IndependentColumns
 from ..families.counts.partition import Partition
-from ..families.elementwise.shape import Elementwise
 from ..families.gaussian.diagonal import PRIOR_ROWS
-from .candidates import (
+from .column_family_loo import BIC, CRITERIA, LOO, compared
+from .column_scores import (
     AS_BINARY,
     AS_CATEGORIES,
-    GAMMA,
+    FEW_CATEGORIES,
     GAUSSIAN,
-    POISSON,
     SHARED,
+    Explained,
+    Numbers,
     candidates,
+    column_range,
+    explained,
     in_steps,
-    log_likelihoods,
 )
-from .column_family_loo import BIC, CRITERIA, LOO, compared
-from .column_values import categories_explain, column_moments, column_range
 from .free_text import AS_TEXT, words_of_texts
 from .schema import DROPPED, BlockSpec, Choice, Schema, shown
 
 SAMPLE_ROWS = 20_000  # rows that the choice of families rests on, where there are more
 MOST_NUMBERS = 1 << 22  # of several columns that are looked at together
-WIDE = 1_000  # integers further apart than this are sorted, to see how many different ones there are
 FIRST_ROWS = 64  # of a column, that mostly tell
-FEW_CATEGORIES = 30  # integers of no more distinct values than this may be categories
-LARGEST_COUNT = 1_000  # integers up to this may be counts of events
 EXACT = 2.0**53  # integers from here on may be alike as float64
 OWN_VALUE = 0.5  # a column of categories with more distinct values than this share of its rows names the rows
 FEWEST_TEXTS = 5  # different ones that a column of free text has
@@ -246,31 +243,6 @@ def _dropped(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """A column of numbers that several families could have, in the rows that are looked at."""
-
-    x: Array
-    rows: Rows
-    low: float  # of all rows
-    high: float
-    whole: bool
-    least: float  # of these rows
-    most: float
-    units: bool  # whether these are whole
-    step: float = 1.0  # what integers were divided by: the greatest common divisor of their differences
-
-    @property
-    def counts(self) -> bool:
-        """Whether they may be counts of events."""
-        return self.whole and self.low >= 0 and self.high <= LARGEST_COUNT and self.low == math.floor(self.low)
-
-    @property
-    def sort(self) -> str:
-        """What families say they may be chosen for."""
-        return INTEGER if self.whole else POSITIVE if self.low > 0 else CONTINUOUS
-
-
-@dataclass(frozen=True)
 class ColumnSample:
     """A table, and the few rows of it that are looked at.
 
@@ -443,92 +415,3 @@ def _for_numbers(column: Numbers, explained: Explained, may: Mapping[str, Family
         sort = "positive" if column.low > 0 else "continuous"
         return may[best], f"{sort}: {best} beats Gaussian by {gain:.0f} nats ({CRITERIA[criterion]})"
     return GAUSSIAN, f"continuous (no alternative better by {SURELY:g} nats, {CRITERIA[criterion]})"
-
-
-class Explained(NamedTuple):
-    """How well families explain a column: by name; and how many categories it has, where it may have some."""
-
-    by: dict[str, float]
-    categories: int = 0
-
-    def and_more(self, column: Numbers, families: Mapping[str, Family]) -> Explained:
-        """With families that have no sums in common with others."""
-        price = 0.5 * float(np.log(max(column.rows.counts().sum(), 1.0)))
-        return self._replace(by=self.by | log_likelihoods(families, column.x, column.rows, price))
-
-
-@np.errstate(all="ignore")  # a class without values: NaN, where another family has them too
-def explained(columns: Sequence[Numbers]) -> list[Explained]:
-    """Log-likelihood of columns of the same rows given the classes, less ½·log(rows) for every parameter (BIC).
-
-    Of integers, that of the unit interval about each: for a Gaussian, by Sheppard's rule.
-    """
-    rows = columns[0].rows
-    price = 0.5 * float(np.log(max(rows.counts().sum(), 1.0))) * len(rows.classes)
-    X = np.array([column.x for column in columns])  # (p, n)
-    positive = np.flatnonzero([not column.whole and column.low > 0 for column in columns])
-    counts = np.flatnonzero([column.counts for column in columns])
-    p, units = len(columns), np.array([column.units for column in columns])
-    if len(positive):
-        X = np.concatenate([X, np.log(X[positive])])
-    X = freeze(X)
-    middle, n, z, zz = column_moments(X, *rows.part(0, len(rows)), len(rows.classes))
-    sums = Sums(n, z + n * middle, z, zz)  # of x, and of log x for positive numbers
-    value = _normal(sums, np.concatenate([units, units[positive]])) - 2 * price
-    out = [Explained({"gaussian": v}) for v in value[:p].tolist()]
-    if len(positive):
-        n, logs = sums.n[:, p:], sums.t[:, p:]
-        t = np.stack([sums.t[:, positive], logs], axis=-1)
-        gamma = _natural(GAMMA, n, t) - 2 * price
-        for j, a, b in zip(positive, (value[p:] - logs.sum(axis=0)).tolist(), gamma.tolist(), strict=True):
-            out[j].by.update({"log-normal": a, "gamma": b})
-    if len(counts):
-        poisson = _natural(POISSON, sums.n[:, counts], sums.t[:, counts, None])
-        poisson = poisson - log_factorials(X, counts, rows) - price
-        for j, a in zip(counts, poisson.tolist(), strict=True):
-            out[j].by["poisson"] = a
-    part, K = rows.part(0, len(rows)), len(rows.classes)
-    for i, column in enumerate(columns):
-        if column.whole:
-            categories, a = categories_explain(X[i], column.least, column.most, *part, K, WIDE, FEW_CATEGORIES)
-            if categories:
-                out[i].by["categorical"] = a - price * (categories - 1)
-                out[i] = out[i]._replace(categories=categories)
-    return out
-
-
-class Sums(NamedTuple):
-    """Of every class and column: rows, Σx, and Σz and Σz², z = x less the column's mean.  # (K, p)"""
-
-    n: Array
-    t: Array
-    z: Array
-    zz: Array
-
-
-def _normal(sums: Sums, units: NDArray[np.bool_]) -> Array:
-    """−½ Σ (x − μ)²/σ² + log 2πσ²; of unit intervals, the variance and 1/12.  # → (p,)"""
-    n, _, z, zz = sums
-    m, variances, _, _ = GAUSSIAN.solved_moments(n, z, zz, np.zeros(n.shape))
-    v = variances + units / 12
-    return np.asarray(-0.5 * ((zz + m * (n * m - 2 * z)) / v + n * np.log(2 * np.pi * v)).sum(axis=0))
-
-
-def _natural(family: Elementwise, n: Array, t: Array) -> Array:
-    """t·θ − n·A, without log h(x).  # (K, p), (K, p, order) → (p,)"""
-    natural = family.natural(n, t)
-    return np.asarray((t * natural.theta).sum(axis=(0, 2)) - (n * natural.A).sum(axis=0))
-
-
-@cache
-def _factorials() -> Array:
-    return freeze(-POISSON.log_base(np.arange(LARGEST_COUNT + 1.0)))
-
-
-def log_factorials(X: Array, places: NDArray[np.int64], rows: Rows) -> Array:
-    """Σ log x! of the columns of counts at these places.  # (p, n)"""
-    weights, out = rows.part(0, len(rows))[1], np.empty(len(places))
-    for k, x in enumerate(X[places]):
-        there = x == x
-        out[k] = (weights[there] * _factorials()[x[there].astype(np.int64)]).sum()
-    return out

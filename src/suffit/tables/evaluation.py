@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.family import Family
 from ..core.leave_one_out import LooScores
@@ -161,7 +162,7 @@ class Held:
             for name in names
         )
         spec = BlockSpec(Partition(), tuple(names), "places", codings)
-        X = cast(Array, spec.matrix(self.frame))
+        X = cast(NDArray[np.uint8], spec.matrix(self.frame))
         order, rows, self._marks = in_order(X, self.keyed.keys, self.rows)
         is_number = [name in edges for name in names]
         family = grown(X[order], [c.width for c in codings], is_number, rows, self._marks[order])

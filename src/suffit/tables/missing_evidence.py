@@ -20,7 +20,8 @@ def telling_columns(frame: Frame, names: Sequence[str], rows: Rows) -> list[str]
     K, found = len(rows.classes), []
     absent = {name: gone for name in names if (gone := frame.columns[name].missing()).any() and not gone.all()}
     for name, gone in absent.items():
-        count = np.stack([np.bincount(codes, weights * (gone == side), K) for side in (False, True)], axis=1)
+        sides = [np.bincount(codes, weights * (gone == side), K).astype(np.float64) for side in (False, True)]
+        count = np.stack(sides, axis=1)
         gain = _gains(count)
         mean = float((count * gain).sum() / count.sum())
         error = math.sqrt(float((count * (gain - mean) ** 2).sum())) / float(count.sum())

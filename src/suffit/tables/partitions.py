@@ -18,9 +18,10 @@ from ..kernels.runtime.threads import every
 from .schema import Coding
 
 MOST_CODES = 64  # of a column
-MOST_TREES, FEWEST_TREES = 96, 48
-TREE_ROWS = 200_000  # rows of all trees together, between these
+MOST_TREES, FEWEST_TREES = 128, 48
+TREE_ROWS = 256_000  # rows of all trees together, between these
 SHARE = 0.7  # of the rows take part in choosing the cuts of a tree
+COLUMNS = (1, 2, 3)  # times √p columns are looked at for a cut, in one tree after the other
 SHOWN_COLUMNS = 4  # of those that trees cut
 LEAST = 1.0  # rows of a leaf
 LEAST_GAIN = 1e-6
@@ -65,21 +66,24 @@ def grown(
     codes, weights = rows.part(0, n)
     columns, numbers = freeze(X.T), freeze(np.array(is_number))
     n_trees = int(np.clip(TREE_ROWS // max(n, 1), FEWEST_TREES, MOST_TREES))
-    few = [max(1, round(size)) for size in (np.sqrt(p), (p + 2) / 3, (2 * p + 1) / 3)]  # columns looked at for a cut
+    few = [min(p, max(1, round(times * np.sqrt(p)))) for times in COLUMNS]
+    counts = np.arange(n + 1.0)
+    known = freeze(counts * np.log(np.maximum(counts, 1.0)))
     most = min(2 * n + 1, max(3, MOST_CELLS // (K * n_trees)))
     trees: list[tuple[NDArray, NDArray, NDArray]] = [None] * n_trees  # type: ignore[list-item]
 
     def work(start: int, stop: int) -> None:
         hist, floats = np.empty((MOST_CODES, K)), np.empty((6, max(K, MOST_CODES)))
         takes = np.empty(n, bool)
-        places = np.empty((3, most), np.int64)
+        begin, end, depth = np.empty((3, most), np.int64)
         column, left, child = np.empty(most, np.int32), np.empty(most, np.uint64), np.empty(most, np.int32)
         for t in range(start, stop):
             rows_of_tree(marks, t, SHARE, takes)
             some = np.flatnonzero(takes & (weights > 0))
             size = grow_tree(
-                columns, numbers, codes, weights, some, K, few[t % 3], LEAST, LEAST_GAIN, t,
-                hist, np.empty(p, np.int64), *places, np.empty(MOST_CODES, np.int64), floats, column, left, child,
+                columns, numbers, codes, weights, some, K, few[t % len(few)], LEAST, LEAST_GAIN, t,
+                hist, np.empty(p, np.int64), begin, end, depth, np.empty(MOST_CODES, np.int64), floats, known,
+                column, left, child,
             )  # fmt: skip
             trees[t] = column[:size].copy(), left[:size].copy(), child[:size].copy()
 

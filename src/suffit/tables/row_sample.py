@@ -18,25 +18,29 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.arrays import Array, freeze
+from ..data.arrays import Array, Codes, freeze
 from ..data.column import BOOLEAN, EMPTY, INTEGER, NUMBER
 from ..data.frame import Frame
 from ..data.rows import Rows
 from ..families.counts.binned import SortedColumns
-from .row_keys import add_categories, add_ranks, marks_of_columns
+from ..kernels.scrambled import B40, GOLDEN, UNIT, scrambled
 
 Places = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 
 LEAST_OF_CLASS = 100  # rows of a class that a sample holds, where there are as many and not too many classes
 MOST_KEYED = 20_000  # rows of a table whose keys are found
-SALT = np.uint64(0)  # another one draws other rows
 BY_CHANCE = 20.0  # times as many pairs of equal rows as chance makes are copies
 SAME = 1e-9  # of the range of a column: numbers no further apart are the same but for rounding
+
+MISSING, OF_CLASS, NO_SALT = np.uint64(0x632BE59BD9B4E019), np.uint64(0xD1B54A32D192ED03), np.uint64(0)
+TURNS = 3  # of telling categories apart: by their counts, by the rows they are in, by what is then known of these
+FINE = 64 * float(np.pi)  # steps in which masses are told apart: no share of whole counts is near the edge of one
 
 
 @dataclass(frozen=True)
@@ -65,21 +69,90 @@ def keyed(frame: Frame, names: Iterable[str], rows: Rows) -> Keyed:
     for j, name in enumerate(numbers):
         x[:, j] = frame.columns[name].numbers()
     columns = SortedColumns.of(x)
-    add_ranks(columns.x, columns.order, rows.part(0, n)[1], SALT, keys)
+    weights = rows.part(0, n)[1]
+    ranked = [_ranks(x, order) for x, order in zip(columns.x, columns.order, strict=True)]
+    add_ranks(ranked, weights, keys)
     categories = [frame.columns[name].categories() for name in other]
     coded = np.empty((len(other), n), np.int32)
     for j, (_, codes) in enumerate(categories):
         coded[j] = codes
     sizes = np.array([len(values) for values, _ in categories], np.int64)
     hashed = np.zeros((len(other), int(sizes.max(initial=0))), np.uint64)
-    add_categories(coded, sizes, rows.codes, len(rows.classes), rows.part(0, n)[1], SALT, keys, hashed)
-    marks = marks_of_columns(columns.x, columns.order, coded, hashed, keys)
+    add_categories(coded, sizes, rows.codes, len(rows.classes), weights, keys, hashed)
+    marks = marks_of_columns(ranked, coded, hashed, keys)
     of_categories = {
         name: dict(zip(values, each.tolist(), strict=False))
         for name, (values, _), each in zip(other, categories, hashed, strict=True)
     }
     of_columns = dict(zip([*numbers, *other], marks, strict=True))
     return Keyed(keys, numbers, columns, coded, dict.fromkeys(kinds, 0) | of_columns, of_categories)
+
+
+class Ranked(NamedTuple):
+    """Ranks from 1 among the distinct values of a column, the places of the rows that have them, and of the others."""
+
+    ranks: Keys
+    at: Places
+    missing: Places
+
+
+def _ranks(column: Array, order: Places) -> Ranked:
+    """``order`` holds the places of a column from the least value to the greatest, NaN last."""
+    values = column[order]
+    n = len(values) - int(np.isnan(values).sum())
+    new = np.ones(n, bool)
+    new[1:] = values[1:n] != values[: n - 1]
+    return Ranked(np.cumsum(new, dtype=np.uint64), order[:n], order[n:])
+
+
+def add_ranks(ranked: Iterable[Ranked], weights: Array, keys: Keys) -> None:
+    """keys[i] += the scrambled rank of row i in every column.
+
+    Columns are told apart by how often each rank is there, so that a row whose columns exchange their ranks has another
+    key.
+    """
+    total = float(weights.sum()) or 1.0
+    for ranks, at, missing in ranked:
+        mass = (weights[at] * (scrambled(ranks * GOLDEN) >> B40)).sum(keepdims=True)
+        keys[at] += scrambled(_hashed(mass, total) + ranks * GOLDEN)
+        keys[missing] += MISSING
+
+
+def add_categories(
+    categories: Codes, sizes: Places, codes: Codes, K: int, weights: Array, keys: Keys, hashes: Keys
+) -> None:
+    """The keys of rows from their ranks (what ``keys`` holds before), their categories and their class.
+
+    Categories have no order: what tells one from another is how often it is there, with which ranks and classes, and
+    beside which other categories.  hashes[j, v] is what tells category v of column j, a row of ``categories``.
+    """
+    ranks, total = keys.copy(), float(weights.sum()) or 1.0
+    for turn in range(TURNS):
+        mass = weights * ((keys >> B40) if turn else UNIT)  # in the first turn all rows count alike
+        of_class = _hashed(np.bincount(codes, mass, K), total, OF_CLASS)
+        new: Keys = ranks + of_class[codes]
+        for each, size, hashed in zip(categories, sizes.tolist(), hashes, strict=True):
+            there = each >= 0
+            hashed[:size] = _hashed(np.bincount(each[there], mass[there], size), total)
+            new += np.append(hashed[:size], MISSING)[each]  # the last one for −1
+        keys[:] = scrambled(new)
+
+
+def marks_of_columns(ranked: Iterable[Ranked], categories: Codes, hashes: Keys, keys: Keys) -> list[int]:
+    """What tells columns apart, those of numbers first: the sum over the rows of their keys with the value there."""
+    marks = [int(scrambled(keys[at] + ranks * GOLDEN).sum()) for ranks, at, _ in ranked]
+    for each, hashed in zip(categories, hashes, strict=True):
+        there = each >= 0
+        marks.append(int(scrambled(keys[there] + hashed[each[there]]).sum()))
+    return marks
+
+
+def _hashed(mass: NDArray[Any], total: float, salt: np.uint64 = NO_SALT) -> Keys:
+    """A hash for each mass; those of whole weights are exact, others are told apart in steps that rounding is below."""
+    return scrambled(salt + (mass / total * FINE + 0.5).astype(np.uint64) * GOLDEN)
+
+
+# --- samples and folds
 
 
 def folds_of(keys: Keys, rows: Rows, folds: int) -> Places:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from html import escape
 from itertools import pairwise
 from typing import cast
 
@@ -17,6 +16,7 @@ from ..data.arrays import Array, Coded, Matrix, RowIndex, RowsOfBlocks, freeze
 from ..data.column import BOOLEAN, CATEGORICAL, EMPTY, INTEGER, NUMBER, ArrayColumn
 from ..data.errors import InputError, check_finite
 from ..data.frame import Frame
+from ..data.printed import MadeTable, html_table, to_table
 from ..data.warn import MissingValuesWarning, warn_once
 from ..families.columns import IndependentColumns
 from ..families.counts.binned import bin_names
@@ -256,6 +256,9 @@ class TableRows(RowsOfBlocks):
         return self._made[i]
 
 
+HEADS = ("column", "kind", "family", "reason")  # of what became of a column
+
+
 @dataclass(frozen=True)
 class Schema:
     """The blocks of a table, and what became of each column.
@@ -345,17 +348,22 @@ class Schema:
         return tuple(choice for choice in self.choices if choice.family == DROPPED)
 
     def __repr__(self) -> str:
-        rows = [("column", "kind", "family", "reason"), *((c.column, c.kind, c.family, c.reason) for c in self.choices)]
+        rows = [HEADS, *((c.column, c.kind, c.family, c.reason) for c in self.choices)]
         width = [max(len(row[i]) for row in rows) for i in range(3)]
         return "\n".join(f"{a:<{width[0]}}  {b:<{width[1]}}  {c:<{width[2]}}  {d}" for a, b, c, d in rows)
 
+    def to_frame(self) -> MadeTable:
+        """Return the same table as a data frame.
+
+        Returns
+        -------
+        data frame
+            Of the library the rows came from; for plain arrays pandas where it is installed, else a dict of arrays.
+        """
+        return to_table(self, {head: [getattr(c, head) for c in self.choices] for head in HEADS})
+
     def _repr_html_(self) -> str:
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{escape(v)}</td>" for v in (c.column, c.kind, c.family, c.reason)) + "</tr>"
-            for c in self.choices
-        )
-        head = "<tr><th>column</th><th>kind</th><th>family</th><th>reason</th></tr>"
-        return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+        return html_table(HEADS, [[getattr(c, head) for head in HEADS] for c in self.choices])
 
 
 def shown(family: Family) -> str:

@@ -27,6 +27,7 @@ from ..core.stats import Stats
 from ..data.arrays import Array, Codes
 from ..data.column import CATEGORICAL, INTEGER, NUMBER
 from ..data.frame import Frame
+from ..data.printed import MadeTable, html_lines, html_table, to_table
 from ..data.rows import Rows
 from ..data.warn import no_warnings
 from ..families import Bernoulli, Binned, Categorical, MultivariateGaussian
@@ -92,20 +93,52 @@ class Selection:
     columns: Tuning | None = None
     trees: str = ""
 
-    def __repr__(self) -> str:
-        rows = [f"{'structure':<24}{'settings':<44}{'log-loss':>9}{'weight':>8}"]
+    def _marked(self) -> list[tuple[Tried, bool]]:
+        """What was tried, and whether it is in the pool."""
         taken = {(name, settings) for name, settings, _ in self.pool}
-        for t in self.tried:
-            mark = " *" if (t.name, t.settings) in taken else ""
-            rows.append(f"{t.name:<24}{t.settings:<44}{t.loss:9.4f}{t.power:8.2g}{mark}")
+        return [(t, (t.name, t.settings) in taken) for t in self.tried]
+
+    def to_frame(self) -> MadeTable:
+        """Return a data frame: a row for each structure tried, its settings, loss and weight, and whether it was taken.
+
+        Returns
+        -------
+        data frame
+            Of the library the rows came from; for plain arrays pandas where it is installed, else a dict of arrays.
+        """
+        each = self._marked()
+        weights = {(name, settings): weight for name, settings, weight in self.pool}
+        return to_table(self, {
+            "structure": [t.name for t, _ in each],
+            "settings": [t.settings for t, _ in each],
+            "log-loss": np.array([t.loss for t, _ in each]),
+            "taken": np.array([taken for _, taken in each]),
+            "weight in the pool": np.array([weights.get((t.name, t.settings), 0.0) for t, _ in each]),
+        })  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        before = "" if self.columns is None else self.columns._repr_html_()
+        rows = [
+            [t.name, t.settings, f"{t.loss:.4f}", f"{t.power:.2g}", "*" if taken else ""] for t, taken in self._marked()
+        ]
+        table = html_table(["structure", "settings", "log-loss", "weight", "in the pool"], rows)
+        return before + table + html_lines(*self._in_words())
+
+    def _in_words(self) -> list[str]:
         weights = ", ".join(f"{name} {power:.2g}" for name, _, power in self.pool) or "none (class shares only)"
-        before = [] if self.columns is None else [repr(self.columns), ""]
-        return "\n".join([
-            *before, *rows,
+        return [
             f"pool: {weights}; outlier rate {self.outlier_rate:.2g}; leave-one-out log-loss {self.loo_loss:.4f}",
             f"expected on new rows: {self.loss:.4f}; densities and draws: {self.density}",
             *([f"partitions: {self.trees}"] if self.trees else []),
-        ])  # fmt: skip
+        ]
+
+    def __repr__(self) -> str:
+        rows = [f"{'structure':<24}{'settings':<44}{'log-loss':>9}{'weight':>8}"]
+        for t, taken in self._marked():
+            mark = " *" if taken else ""
+            rows.append(f"{t.name:<24}{t.settings:<44}{t.loss:9.4f}{t.power:8.2g}{mark}")
+        before = [] if self.columns is None else [repr(self.columns), ""]
+        return "\n".join([*before, *rows, *self._in_words()])
 
 
 @dataclass(frozen=True)

@@ -34,14 +34,17 @@ def in_common(mine: Schema, theirs: Schema, a: BlockSums, b: BlockSums) -> tuple
     """Both under the structures of the first; None where the second has not all of their blocks, or not in its sums."""
     if set(mine.used) != set(theirs.used) or _missing(mine) != _missing(theirs):
         return None
-    found = {_kind(spec): (spec, part) for spec, part in zip(theirs.specs, b.parts, strict=True)}
+    found: dict[tuple[object, ...], list[tuple[BlockSpec, Stats]]] = {}
+    for spec, part in zip(theirs.specs, b.parts, strict=True):
+        found.setdefault(_kind(spec), []).append((spec, part))
     seen = _categories(mine, a), _categories(theirs, b)
     pairs: list[tuple[BlockSpec, Stats]] = []
     others: list[tuple[BlockSpec, Stats]] = []
     for spec, part in zip(mine.specs, a.parts, strict=True):
         if _kind(spec) not in found:
             return None
-        other, more = found[_kind(spec)]
+        alike = found[_kind(spec)]  # several where structures cut the same columns into other bins
+        other, more = next((one for one in alike if one[0].family.statistic == spec.family.statistic), alike[0])
         both = _together(spec, other)
         x, y = _under(both, spec, part, seen[0]), _under(both, other, more, seen[1])
         if x is None or y is None:

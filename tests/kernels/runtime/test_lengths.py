@@ -25,7 +25,7 @@ PLACED, BITS, TAKES = np.zeros((n, p), np.uint8), np.zeros(n, np.uint64), np.zer
 CUTS = np.array([0, -1, -1], np.int32), np.zeros(3, np.uint64), np.array([1, 0, 0], np.int32)
 NODES, COMMON, STACK, WAYS = np.zeros((3, K)), np.zeros(3), np.zeros(ROOM, np.int64), np.zeros(ROOM)
 GROWING = [np.zeros((64, K)), np.zeros(p, np.int64), *np.zeros((3, 3), np.int64), np.zeros(64, np.int64)]
-GROWN = [np.zeros((6, 64)), np.zeros(3, np.int32), np.zeros(3, np.uint64), np.zeros(3, np.int32)]
+GROWN = [np.zeros((6, 64)), np.zeros(1), np.zeros(3, np.int32), np.zeros(3, np.uint64), np.zeros(3, np.int32)]
 
 
 def cut(i):
@@ -73,7 +73,7 @@ def short(a):
         lambda: growing(weights=short(WEIGHTS)),
         lambda: growing(numbers=np.ones(p - 1, bool)),
         *(lambda i=i: growing(room=short_one(GROWING, i)) for i in range(6)),
-        *(lambda i=i: growing(nodes=short_one(GROWN, i)) for i in (1, 2, 3)),
+        *(lambda i=i: growing(nodes=short_one(GROWN, i)) for i in (2, 3, 4)),
         lambda: growing(nodes=[np.zeros((6, 63)), *GROWN[1:]]),
         *(lambda i=i: place_rows(PLACED, 0, *cut(i), CODES.copy()) for i in range(3)),
         lambda: place_rows(PLACED, 0, *CUTS, short(CODES)),

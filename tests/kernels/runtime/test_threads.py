@@ -98,8 +98,7 @@ print("inside", inside)
 """
 
 
-@pytest.mark.parametrize("make", ["GaussianNB", "QDA"])
-@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+@pytest.mark.parametrize(("make", "method"), [("GaussianNB", "partial_fit"), ("QDA", "fit")])
 def test_an_interrupt_leaves_the_old_model_or_the_new_one(make, method):
     """In a process of its own: a signal that comes late must not stop the test run."""
     done = subprocess.run([sys.executable, "-c", INTERRUPTS, make, method], capture_output=True, text=True, timeout=300)
@@ -159,7 +158,7 @@ INTERRUPTED = """
     expected = model.fit(X, y).predict_proba(X[:50])
     before, interrupted = blas(), 0
     signal.signal(signal.SIGALRM, interrupt)
-    for _ in range(400):
+    for _ in range(250):
         try:
             signal.setitimer(signal.ITIMER_REAL, rng.uniform(2e-6, {longest}))
             model.fit(X, y).predict_proba(X)
@@ -179,7 +178,7 @@ INTERRUPTED = """
 def test_no_interrupt_leaves_threads_that_hang_or_blas_slower(model, longest):
     done = run(INTERRUPTED.format(model=model, longest=longest))
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) > 20
+    assert int(done.stdout) > 12
 
 
 @pytest.mark.parametrize("make", [suffit.GaussianNB, lambda: suffit.NaiveBayes("lognormal"), suffit.LDA])

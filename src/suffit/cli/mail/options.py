@@ -9,6 +9,7 @@ from typing import NoReturn
 
 from ...mail.errors import StoreError
 from ...mail.filter import DEADLINE
+from ...mail.online import TRAIN
 from ...mail.places import store_path
 
 WRONG, INTERRUPTED, CLOSED = 3, 130, 141  # exit codes; 0 is done
@@ -89,19 +90,13 @@ def _own(verb: str, to: argparse.ArgumentParser) -> None:
         to.add_argument("-p", "--passthrough", action="store_true", help="write the message, with one header more")
         to.add_argument("-e", "--embed", action="store_true", help="with -p: exit 0 whatever the verdict")
         to.add_argument("-v", "--verbose", action="store_true", help="without -p: print the header")
-        to.add_argument(
-            "--on-error",
-            choices=("pass", "defer"),
-            default="pass",
-            help="with -p: pass the message (0) or defer it (75)",
-        )
+        said = "with -p: pass the message (0, the default) or defer it (75)"
+        to.add_argument("--on-error", choices=("pass", "defer"), default="pass", help=said)
         to.add_argument("--deadline", type=float, default=DEADLINE, metavar="S", help=f"seconds (default {DEADLINE:g})")
         to.add_argument("--no-daemon", action="store_true", help="do not ask the daemon")
     elif verb == "learn":
-        modes = ("everything", "error", "boundary")
-        to.add_argument(
-            "--mode", choices=modes, default=modes[0], help="learn only what is misjudged, or also what is unsure"
-        )
+        said = "learn all of it, what is not called by its class, or also what is near to that (default everything)"
+        to.add_argument("--mode", choices=TRAIN, default=TRAIN[0], help=said)
         to.add_argument("--no-tune", action="store_true", help="keep the settings, however much was learned")
     elif verb == "tune":
         to.add_argument("--lost-ham", type=float, metavar="N", help="a lost ham is as bad as N spams in the inbox")

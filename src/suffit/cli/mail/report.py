@@ -41,12 +41,8 @@ class Progress:
             if self._shown and (now := time.perf_counter()) > next_time:
                 next_time = now + EVERY
                 rate = self.n / max(now - self.start, 1e-9)
-                print(
-                    f"\r\x1b[K{self.what}: {self.n:,} messages, {rate:,.0f} a second",
-                    end="",
-                    file=sys.stderr,
-                    flush=True,
-                )
+                said = f"\r\x1b[K{self.what}: {self.n:,} messages, {rate:,.0f} a second"
+                print(said, end="", file=sys.stderr, flush=True)
             yield each
 
     @property
@@ -60,6 +56,15 @@ def said(store: Store) -> str:
     sums = store.sums()
     each = ", ".join(f"{n:,} {name}" for name, n in zip(sums.classes, sums.messages, strict=True))
     return f"{store.path}: {each}; {sums.vocabulary:,} different tokens"
+
+
+def learned_line(name: str, found: Mapping[str, int], seconds: float) -> str:
+    """What came of learning messages as this class."""
+    known = f" ({found['known']:,} known already)" if found.get("known") else ""
+    if other := found.get("other class"):
+        option = f"--{name}" if name in ("spam", "ham") else f"--class {name}"
+        known = known[:-1] + f", {other:,} of them as another class: suffit mail correct {option} changes that)"
+    return f"learned {found['new']:,} of {found['read']:,} as {name}{known} in {seconds:.1f} s"
 
 
 def examined(

@@ -7,19 +7,21 @@ import os
 import sys
 import time
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import chain
+from itertools import chain, repeat, zip_longest
 
 from ...mail.dumps import exported, imported
 from ...mail.evaluation import Tally, left_out
 from ...mail.examination import examined as examination
 from ...mail.judging import judged, verdict_of
 from ...mail.mailboxes import messages_in
-from ...mail.message import Message, read_message
+from ...mail.message import read_message
+from ...mail.online import TRAIN, wanted
 from ...mail.retuning import is_due, tuned
 from ...mail.server import Server
 from ...mail.store import Store
-from .report import Progress, examined, explanation, said, table_of, tallied
+from .report import Progress, examined, explanation, learned_line, said, table_of, tallied
 
 DAY = 86_400.0
 
@@ -41,15 +43,15 @@ def classify(asked: Namespace) -> int:
 def learn(asked: Namespace) -> int:
     """Learn folders with many messages in a transaction, one message with its own."""
     with Store.open(asked.store, write=True) as store:
-        for name, paths in _classes(asked):
-            with Progress(f"learn {name}", asked.quiet, paths) as progress:
-                read = (read_message(raw) for _, raw in progress(_mail(paths)))
-                new = seen = 0
-                for n, fresh in store.learn_all((message, name) for message in _wanted(read, store, name, asked.mode)):
-                    seen, new = seen + n, new + fresh
+        classes = _classes(asked)
+        for together in [[each] for each in classes] if asked.mode == TRAIN[0] else [classes]:
+            tally: dict[str, Counter[str]] = {name: Counter() for name, _ in together}
+            paths = [path for _, given in together for path in given]
+            with Progress("learn " + " and ".join(tally), asked.quiet, paths) as progress:
+                for name, found in _learned(store, together, asked.mode, progress):
+                    tally[name].update(found)
             if not asked.quiet:
-                known = f" ({seen - new:,} known already)" if seen > new else ""
-                print(f"learned {new:,} of {progress.n:,} as {name}{known} in {progress.seconds:.1f} s")
+                print(*(learned_line(name, found, progress.seconds) for name, found in tally.items()), sep="\n")
         if not asked.quiet:
             print(said(store))
         if not asked.no_tune and is_due(store):
@@ -57,15 +59,23 @@ def learn(asked: Namespace) -> int:
     return 0
 
 
-def _wanted(messages: Iterator[Message], store: Store, name: str, mode: str) -> Iterator[Message]:
-    """Those that a mode of training learns."""
-    if mode == "everything":
-        yield from messages
-        return
-    for message in messages:
-        label = verdict_of(store, message.tokens).label
-        if label != name and (mode == "boundary" or label != "unsure"):
-            yield message
+def _learned(
+    store: Store, classes: list[tuple[str, list[str]]], mode: str, progress: Progress
+) -> Iterator[tuple[str, dict[str, int]]]:
+    """Learn what the mode of training learns; a class, and how many messages of it were read, new, or known, so far.
+
+    Where it depends on verdicts, each message is learned before the next is judged, and classes come in turns.
+    """
+    if mode == TRAIN[0]:
+        ((name, paths),) = classes
+        read = ((read_message(raw), name) for _, raw in progress(_mail(paths)))
+        return (yield from zip(repeat(name), store.learn_all(read), strict=False))
+    turns = zip_longest(*(zip(repeat(name), _mail(paths), strict=False) for name, paths in classes))
+    for name, (_, raw) in progress(each for turn in turns for each in turn if each is not None):
+        message = read_message(raw)
+        found = verdict_of(store, message.tokens)
+        new = wanted(mode, name, found, store.sums()) and store.learn(message, name, found.log_odds)
+        yield name, {"read": 1, "new": int(new)}
 
 
 def correct(asked: Namespace) -> int:
@@ -84,12 +94,11 @@ def correct(asked: Namespace) -> int:
 
 def unlearn(asked: Namespace) -> int:
     """Forget messages, by what they are or by their digest."""
-    read = ((where, read_message(raw).digest) for where, raw in _mail(asked.paths) if asked.paths or not asked.digest)
+    mail = _mail(asked.paths) if asked.paths or not asked.digest else ()
+    read = ((where, read_message(raw).digest) for where, raw in mail)
     missing = 0
     with Store.open(asked.store, write=True) as store:
-        for where, digest in chain(
-            ((digest, digest) for digest in asked.digest), read if asked.paths or not asked.digest else ()
-        ):
+        for where, digest in chain(zip(asked.digest, asked.digest, strict=True), read):
             before = store.unlearn(digest)
             missing += before is None
             if not asked.quiet:
@@ -221,7 +230,7 @@ def _classes(asked: Namespace) -> list[tuple[str, list[str]]]:
 def _mail(paths: list[str]) -> Iterator[tuple[str, bytes]]:
     """The messages of files and folders, or the one on standard input."""
     problems: list[str] = []
-    for path in paths:
+    for path in paths or ["-"]:
         if path == "-":
             yield "-", sys.stdin.buffer.read()
         elif not os.path.exists(path):
@@ -231,8 +240,6 @@ def _mail(paths: list[str]) -> Iterator[tuple[str, bytes]]:
             for problem in problems:
                 print(f"suffit: note: not read: {problem}", file=sys.stderr)
             problems.clear()
-    if not paths:
-        yield "-", sys.stdin.buffer.read()
 
 
 DO: dict[str, Callable[[Namespace], int]] = {

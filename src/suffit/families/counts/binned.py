@@ -215,9 +215,9 @@ class Binned(SmoothedFamily[Categories]):
         sizes = [len(e) + 1 for e in edges]
         places = Places(edges)
 
-        def codes(start: int, stop: int) -> NDArray[np.int32]:
-            x = block(X, start, stop)
-            check_finite(x, columns, start)
+        def codes(rows: slice) -> NDArray[np.int32]:
+            x = block(X, rows.start, rows.stop)
+            check_finite(x, columns, rows.start)
             return places.of(x)
 
         return category_stats(rows, [range(size) for size in sizes], count_categories(codes, sizes, rows))

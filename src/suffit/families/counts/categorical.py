@@ -96,7 +96,7 @@ class Categorical(SmoothedFamily[Categories]):
     def collect(self, X: Categories, rows: Rows, columns: Sequence[str]) -> Stats:
         """Rows of every class at every category of every column."""
         if isinstance(X, Coded):
-            count = count_categories(_part_of(X.codes), [len(v) for v in X.categories], rows)
+            count = count_categories(X.codes.__getitem__, [len(v) for v in X.categories], rows)
             return category_stats(rows, X.categories, count)
         assert isinstance(X, np.ndarray)
         if X.size and are_int64(X):
@@ -108,7 +108,7 @@ class Categorical(SmoothedFamily[Categories]):
         for j in range(X.shape[1]):  # one column at a time: codes of all would double the memory
             values, codes = column_codes(X[:, j])
             found.append(values)
-            counts.append(count_categories(_part_of(codes[:, None]), [len(values)], rows))
+            counts.append(count_categories(codes[:, None].__getitem__, [len(values)], rows))
         return category_stats(rows, found, np.concatenate(counts, axis=1))
 
     def surely_valid(self, X: Categories) -> bool:
@@ -271,14 +271,10 @@ def _nothing_seen(total: Array, alpha: float, categories: NDArray[np.int64]) -> 
     return np.asarray(value), zero.astype(np.float64)
 
 
-Part = Callable[[int, int], NDArray[np.int32]]  # the codes of the rows [start, stop), one column of them per column
+CodesOf = Callable[[slice], NDArray[np.int32]]  # the codes of some rows, one column of them per column
 
 
-def _part_of(codes: NDArray[np.int32]) -> Part:
-    return lambda start, stop: codes[start:stop]
-
-
-def count_categories(codes: Part, sizes: Sequence[int], rows: Rows) -> Array:
+def count_categories(codes: CodesOf, sizes: Sequence[int], rows: Rows) -> Array:
     """Rows of every class at every category, the categories of all columns side by side.  # → (K, ΣL)"""
     from ...kernels.categories import category_counts
 
@@ -287,7 +283,7 @@ def count_categories(codes: Part, sizes: Sequence[int], rows: Rows) -> Array:
 
     def work(start: int, stop: int) -> Array:
         part = np.zeros_like(total)
-        category_counts(freeze(codes(start, stop)), offsets, *rows.part(start, stop), part)
+        category_counts(freeze(codes(slice(start, stop))), offsets, *rows.part(start, stop), part)
         return part
 
     for part in in_order(work, row_blocks(len(rows), len(sizes))):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ...core.family import Between, Scorer, Terms
+from ...core.family import Between, ParameterValues, Scorer, Terms
 from ...core.logistic import Impossible, LogisticForm
 from ...core.stats import Stats
 from ...data.arrays import Array, Codes, Csr, freeze
@@ -153,6 +153,11 @@ class TextScorer(Scorer[Texts, Stats]):
         smoothed = (count + self.alpha) * self.family.used(self.stats)
         total = n + 2 * self.alpha if self.family.once else smoothed.sum(axis=1, keepdims=True)
         return np.divide(smoothed, total, out=np.zeros_like(smoothed), where=total > 0)
+
+    def parameters(self, columns: Sequence[str]) -> list[ParameterValues]:
+        """The share of every word, named after its column of the table where that has a name."""
+        before = f"{columns[0]}: " if columns[0] else ""
+        return [ParameterValues("probability", [f"{before}{word}" for word in self.names], self.phi)]
 
     @property
     def length(self) -> Array:

@@ -118,6 +118,8 @@ class JointMoments(Family[NumberRows, Stats]):
 
         Rows with missing values go to the sums of their pattern.
         """
+        from ...kernels.products import both_sides
+
         rows_of = csr(X) if is_sparse(X) else X
         origin = freeze(origin_of(rows_of, rows))
         total: Sums | None = None
@@ -139,7 +141,7 @@ class JointMoments(Family[NumberRows, Stats]):
         axes = {CLASS: rows.classes, FEATURE: Index.range(X.shape[1]), PATTERN: Index(())}
         sums = self._zeros(*origin.shape)
         if total is not None:
-            sums |= {**total, "xx": _both_sides(total["xx"], sums["xx"].shape)}
+            sums |= {**total, "xx": both_sides(total["xx"], X.shape[1]).reshape(sums["xx"].shape)}
         whole = Stats(self._layout(), axes, sums, origin)
         gaps = np.concatenate(with_missing) if with_missing else np.zeros(0, np.int64)
         return whole + self._parts(rows_of, rows, gaps, whole, columns) if len(gaps) else whole
@@ -259,15 +261,6 @@ class JointMoments(Family[NumberRows, Stats]):
         if len(after.axes[PATTERN]):
             short |= short_of_rows(before["part_n"], after["part_n"]).any(axis=1)
         return np.repeat(short[:, None], p, axis=1)
-
-
-def _both_sides(upper: Array, shape: tuple[int, ...]) -> Array:
-    """Whole symmetric matrices, of this shape, from upper triangles with room to spare."""
-    from ...kernels.products import both_sides
-
-    out = np.empty((len(upper), *shape[-2:]))
-    both_sides(upper, out)
-    return out.reshape(shape)
 
 
 def _add_fourth(x: Array, codes: Codes, weights: Array, origin: Array, out: Sums) -> None:

@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 from scipy.special import gammaln
 
-from ...core.family import Between, Scorer, Terms
+from ...core.family import Between, ParameterValues, Scorer, Terms
 from ...core.logistic import LogisticForm
 from ...core.stats import Stats
 from ...data.arrays import Array, Codes, NumberRows, block
@@ -36,6 +36,9 @@ def _bent(squares: Array, peak: Array, used: Array, freedom: float) -> Array:
     """The same from d², the normal log-density at the mean and how many columns say something."""
     p = used[:, None]
     return log_density(squares, -2 * peak - p * LOG_2PI, p, freedom)
+
+
+PRODUCT_OF_SCALES, FREEDOM = "product of scales", "degrees of freedom"  # parameters of a t density
 
 
 class HeavyScorer(Scorer[NumberRows, Stats]):
@@ -126,6 +129,13 @@ class HeavyScorer(Scorer[NumberRows, Stats]):
     @property
     def centres(self) -> Array:
         return self.normal.means
+
+    def parameters(self, columns: Sequence[str]) -> list[ParameterValues]:
+        """Means, the square roots and the products of the scale matrix, and ν, the same for all columns together."""
+        scale = {"standard deviation": "scale", "covariance": PRODUCT_OF_SCALES}
+        found = [p._replace(name=scale.get(p.name, p.name)) for p in self.normal.parameters(columns)]
+        freedom = np.full((self.n_classes, 1), self.freedom)
+        return [*found, ParameterValues(FREEDOM, ("all together",), freedom)]
 
     def filled(self, X: NumberRows, posterior: Array) -> Array:
         """By the same regression as the normal."""

@@ -114,8 +114,7 @@ def sums_of_pairs(
     wide = -(-p // SIDE) * SIDE
     rows, sums, products = np.zeros(K), np.zeros((K, p)), np.zeros((1 if pooled else K, wide, wide))
     add_scatter(Z, codes, weights, freeze(np.zeros((K, p))), rows, sums, products)
-    xx = np.empty((len(products), p, p))
-    both_sides(products, xx)
+    xx = both_sides(products, p)
     out = {"n": rows, "pair_n": np.zeros((K, p, p)), "pair_x": np.zeros((K, p, p)), "pair_xx": xx[0] if pooled else xx}
     for c in range(K):
         here = np.flatnonzero(kinds // len(o) == c)
