@@ -187,6 +187,7 @@ def models() -> None:
     save("covariances", figures.covariances(qda), 80)
     save("densities", figures.densities(lda, X, "petal length", row=77), 80)
     save("projection", figures.projection(lda, X, y), 80)
+    save("tree", figures.tree(suffit.GenerativeClassifier(structure="partitions").fit(X, y), depth=2), 80)
     save("confusion", figures.confusion(y, naive, X), 80)
     save("roc", figures.roc(y == "virginica", {"LDA": lda.predict_proba(X)[:, 2], "sepals": sepals(X, y)}), 80)
     digits, of = load_digits(return_X_y=True, as_frame=True)

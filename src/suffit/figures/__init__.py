@@ -19,6 +19,7 @@ from .nomograms import nomogram
 from .predictions import calibration, confusion, reliability, roc
 from .settings import selection
 from .terms import waterfall
+from .trees import tree
 
 __all__ = [
     "boundary",
@@ -37,5 +38,6 @@ __all__ = [
     "roc",
     "scores",
     "selection",
+    "tree",
     "waterfall",
 ]
