@@ -53,6 +53,7 @@ MODELS: dict[str, tuple[Any, Any, Any]] = {
     "own covariances": (suffit.GDA(), missing_some(X), Y),
     "few rows": (suffit.GDA(tie=1.0, shrinkage=0.1), np.random.default_rng(0).normal(size=(12, 64)), np.arange(12) % 2),
     "table": (suffit.GenerativeClassifier(), *table()),
+    "trees": (suffit.GenerativeClassifier(structure="partitions"), *table()),
     "coded table": (suffit.GenerativeClassifier(missing="informative", calibrate="temperature"), *table()),
     "rule": (suffit.Decision(suffit.PoissonNB(), cost=1 - np.eye(3), reject=0.4), X, Y),
 }

@@ -115,6 +115,7 @@ def _fits() -> Iterator[tuple[str, Any, Any, Any]]:
     table |= {"count": counts[:, 0], "time": np.exp(X[:, 0]), "flag": rng.random(ROWS) < 0.5}
     table["word"] = rng.choice(np.array(["red", "green", "blue"]), ROWS)
     yield "GenerativeClassifier", suffit.GenerativeClassifier(), table, np.array(["a", "b", "c"])[y]
+    yield "GenerativeClassifier", suffit.GenerativeClassifier(structure="partitions"), gaps, y
     if find_spec("pyarrow"):  # words as Arrow has them, which the command line reads
         arrow = import_module("pyarrow").table({name: table[name] for name in ("x0", "word", "count")})
         yield "GenerativeClassifier", suffit.GenerativeClassifier(), arrow, np.array(["a", "b", "c"])[y]

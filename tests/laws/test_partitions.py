@@ -34,6 +34,7 @@ SCHEMA = pa.schema(
 )
 SETTINGS = {
     "pool": {},
+    "partitions": {"structure": "partitions"},
     "densities": {"structure": "densities"},
     "naive": {"structure": "naive"},
     "informative": {"structure": "naive", "missing": "informative", "unknown": "novel"},
@@ -134,10 +135,11 @@ ALONE = [3] * (N - 3) + [0, 1, 1]  # the rare class in parts of its own, beside 
 @settings(max_examples=12)
 @given(which=st.sampled_from(sorted(SETTINGS)), places=PLACES, chosen=st.booleans())
 @example(which="pool", places=ALONE, chosen=False)
+@example(which="partitions", places=ALONE, chosen=False)
 @example(which="naive", places=list(range(N)), chosen=False)
 def test_any_partitioning_gives_the_model_of_the_table_in_memory(engine, which, places, chosen):
     """Whether it chooses families and structures itself, or takes those of a fitted model."""
-    if engine == "duckdb" and which == "pool":  # which has trees, if they help
+    if engine == "duckdb" and which in ("pool", "partitions"):  # trees have no SQL
         which = "densities"
     places = np.asarray(places)
     parts = [table().filter(pa.array(places == i)) for i in range(places.max() + 1)]

@@ -70,7 +70,7 @@ def grown(
     counts = np.arange(n + 1.0)
     known = freeze(counts * np.log(np.maximum(counts, 1.0)))
     most = min(2 * n + 1, max(3, MOST_CELLS // (K * n_trees)))
-    trees: list[tuple[NDArray, NDArray, NDArray]] = [None] * n_trees  # type: ignore[list-item]
+    found: dict[int, tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.int32]]] = {}
 
     def work(start: int, stop: int) -> None:
         hist, floats = np.empty((MOST_CODES, K)), np.empty((6, max(K, MOST_CODES)))
@@ -85,9 +85,10 @@ def grown(
                 hist, np.empty(p, np.int64), begin, end, depth, np.empty(MOST_CODES, np.int64), floats, known,
                 column, left, child,
             )  # fmt: skip
-            trees[t] = column[:size].copy(), left[:size].copy(), child[:size].copy()
+            found[t] = column[:size].copy(), left[:size].copy(), child[:size].copy()
 
     every(work, [(t, t + 1) for t in range(n_trees)])
+    trees = [found[t] for t in range(n_trees)]
     roots = np.cumsum([0, *(len(c) for c, _, _ in trees)])
     child = np.concatenate([np.where(c > 0, c + a, 0) for (_, _, c), a in zip(trees, roots, strict=False)])
     return Partition(
