@@ -7,9 +7,9 @@ import pytest
 import suffit
 
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
+import matplotlib.pyplot as plt
 
-from suffit import figures  # noqa: E402
+from suffit import figures
 
 N = 400
 
