@@ -20,6 +20,7 @@ from .errors import InputError
 from .write import native_column
 
 WORDS = "for texts use TextNB(), which takes them as they are"
+WORDS_OR_TABLE = f"{WORDS}, and for a table of words beside numbers GenerativeClassifier()"
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import StrOptions
 from ..core.family import Family, family_named
 from ..core.stats import Stats
 from ..data.arrays import Array
-from ..data.frame import WORDS
+from ..data.frame import WORDS_OR_TABLE
 from ..data.labels import Index
 from ..data.rows import Rows
 from ..data.validate import Prior
@@ -222,7 +222,7 @@ class BernoulliNB(SmoothedNB):
         **SmoothedNB._parameter_constraints,
         "binarize": [None, NON_NEGATIVE],
     }
-    _text_way_out = WORDS
+    _text_way_out = WORDS_OR_TABLE
 
     def __init__(
         self,

@@ -15,7 +15,7 @@ from ..core.family import Family
 from ..core.solution import Solution
 from ..data.arrays import Array, Cells, Csr, Matrix, is_sparse
 from ..data.errors import InputError
-from ..data.frame import WORDS
+from ..data.frame import WORDS_OR_TABLE
 from ..data.inputs import LabelsLike, RandomState, TableLike, WeightsLike
 from ..data.rows import Rows
 from ..data.validate import Prior
@@ -94,7 +94,7 @@ class MultinomialNB(SmoothedNB):
         "input": [StrOptions({"counts", "sequences"})],
     }
     input: str
-    _text_way_out = WORDS
+    _text_way_out = WORDS_OR_TABLE
 
     def __init__(
         self,

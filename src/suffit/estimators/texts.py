@@ -115,10 +115,11 @@ class TextNB(SmoothedNB):
     >>> model.predict(["claim the money"]).tolist()
     ['spam']
     >>> print(model.why("free lunch money", n=3))
-    spam rather than ham: 2.1 to 1 (log-odds +0.76 for spam)
-         +1.55  free = 1 favours spam
-         -1.45  lunch = 1 favours ham
-         +1.04  2 others together
+    spam rather than ham: 2.4 to 1 (log-odds +0.87 for spam)
+         -1.69  lunch = 1 favours ham
+         +1.53  free = 1 favours spam
+         +1.02  money = 1 favours spam
+         +0.00  prior favours neither
     """
 
     _parameter_constraints: ClassVar[dict[str, object]] = {

@@ -392,7 +392,7 @@ def explain_rows(
     terms = [_terms(solution, X[s:e], first[s:e], second[s:e], owners, len(columns)) for s, e in blocks]
     beside_zeros = is_sparse(terms[0][0])
     parts: Array | Csr
-    if beside_zeros:
+    if beside_zeros or is_sparse(X):
         parts = cast(Csr, sparse.vstack([sparse.csr_array(t[0]) for t in terms], format="csr"))
     else:
         parts = np.concatenate([cast(Array, t[0]) for t in terms])
