@@ -59,6 +59,10 @@ def of_levels(name):
     return "ategorical" in name
 
 
+def of_tables(name):
+    return "partition" in name
+
+
 def of_words(name):
     return "ultinomial" in name or "Complement" in name
 

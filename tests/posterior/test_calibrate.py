@@ -226,16 +226,16 @@ def test_calibration_survives_batches_merges_and_priors(method: str) -> None:
             P = kept.mapped(plain.with_prior(old).predict_proba(X)) * plain.class_prior_ / old
             expected = P / P.sum(axis=1, keepdims=True)
         np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-9)
-    before = grown.calibration_
+    before = grown._fitted.calibration
     grown.recalibrate(X, y)
     anew = suffit.GaussianNB(calibrate=method).fit(X, y)
     assert grown.calibration_.rows == 1200
-    assert grown.calibration_ is not before
+    assert grown._fitted.calibration is not before
     np.testing.assert_allclose(grown.predict_proba(X), anew.predict_proba(X), atol=1e-9)
     other = one.with_prior([0.2, 0.3, 0.5])
-    assert other.calibration_ is one.calibration_
-    kept = grown.calibration_
-    assert grown.forget(X[600:], y[600:]).calibration_ is kept
+    assert other._fitted.calibration is one._fitted.calibration
+    kept = grown._fitted.calibration
+    assert grown.forget(X[600:], y[600:])._fitted.calibration is kept
 
 
 def _tempered(model: Any, X: np.ndarray, power: float) -> np.ndarray:

@@ -329,7 +329,8 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
 
         The rows of each class must look as they did in training; how many there are of each may differ.  Solves
         max_q Σ w log Σ_c q_c p(x | c) by steps that never lower it (EM, or Newton's where better).  A class whose prior
-        is 0 keeps it; rows without evidence change nothing.
+        is 0 keeps it; rows without evidence change nothing.  Where the model has an outlier rate ε, a row is one at
+        that rate whatever its class: (1 − ε) p(x | c) and ε of the mean of all classes take the place of p(x | c).
 
         Parameters
         ----------

@@ -72,12 +72,9 @@ class Coding:
             return
         values = freeze(1 / np.asarray(self.scales) if self.scales else np.ones(self.width))
         if self.edges:
-            x = _numbers(frame, column)
-            if np.isinf(x).any():
-                check_finite(x[:, None], [column])
-            at, missing = np.searchsorted(self.edges, x, side="right"), np.isnan(x)
+            at, missing = self._bins(frame, column)
             at[missing] = 0
-            out[np.arange(len(x)), at] = values[at]
+            out[np.arange(len(at)), at] = values[at]
             out[missing] = np.nan
         else:
             categories, codes = _categories(frame, column)
@@ -94,10 +91,17 @@ class Coding:
             categories, codes = _categories(frame, column)
             place = {v: i for i, v in enumerate(self.categories)}
             return np.array([*(place.get(v, NO_PLACE) for v in categories), NO_PLACE], np.uint8)[codes]
-        x = _numbers(frame, column)
-        out = np.searchsorted(self.edges, x, side="right").astype(np.uint8)
-        out[np.isnan(x)] = NO_PLACE
+        at, missing = self._bins(frame, column)
+        out = at.astype(np.uint8)
+        out[missing] = NO_PLACE
         return out
+
+    def _bins(self, frame: Frame, column: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """The bin of every value, and which are missing; infinity is in no bin."""
+        x = _numbers(frame, column)
+        if np.isinf(x).any():
+            check_finite(x[:, None], [column])
+        return np.searchsorted(self.edges, x, side="right"), np.isnan(x)
 
     def _scaled(self, x: Array) -> Array:
         if not self.scales:
