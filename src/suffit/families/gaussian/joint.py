@@ -401,7 +401,7 @@ class MultivariateGaussian(JointMoments):
         plain = not isinstance(self.shrinkage, str) and self.target == "identity" and not (self.unbiased or self.ridge)
         if "pair_n" in stats.sums and plain and self.pool is None:
             x = block(X, 0, X.shape[0]).astype(np.float64)
-            of_rows = self.loo_with_missing(stats, np.float64)(x, *rows.part(0, len(rows)))
+            of_rows = self.loo_with_missing(stats)(x, *rows.part(0, len(rows)))
             return LooScores(of_rows.log_density(self.tie, self.shrinkage, self.freedom))
         return self.leave_one_out(X, rows, stats, columns)
 
@@ -504,9 +504,7 @@ class MultivariateGaussian(JointMoments):
         prior = self._prior_rows, self._prior_rows * sum(self.prior)
         return Scatter(means, own, S, sums, np.asarray(stats.origin), varying(total, self.ridge), *prior)
 
-    def loo_with_missing(
-        self, stats: Stats, precision: type[np.floating] = np.float32
-    ) -> Callable[[Array, Codes, Array], LooWithMissing]:
+    def loo_with_missing(self, stats: Stats) -> Callable[[Array, Codes, Array], LooWithMissing]:
         """About what leaving out each row, some of which have missing values, does to densities, whatever tie and
         shrinkage.
 
@@ -524,9 +522,7 @@ class MultivariateGaussian(JointMoments):
         whole = Whole(
             done["n"], cells, weight[square], means[:, keep], own[square], shared[square], kept_sums, self._prior_rows
         )
-        return lambda x, codes, weights: LooWithMissing(
-            whole, np.ascontiguousarray(x[:, keep]), codes, weights, precision
-        )
+        return lambda x, codes, weights: LooWithMissing(whole, np.ascontiguousarray(x[:, keep]), codes, weights)
 
     def scatters(self, stats: Stats) -> tuple[Array, Array, Array]:
         """Means (K, p), Σ(x−μ)(x−μ)ᵀ of each class, and of all, in sums of complete rows."""

@@ -8,7 +8,7 @@ c_jk being w·(n − w)/n_jk, or less (``pair_weights``).  That is u uᵀ, u_j =
 (exact.py), but for what c_jk is more or less than √c_jj·√c_kk: squares of distances grow with it as it is on
 average over the pairs of a row's columns.  What the row adds to the amount of shrinkage is neglected.  In small
 tables, and where a class has few values of one of the row's columns, all is done anew without the row instead
-(pairs.py).  Products with the matrix of one class are taken in single precision, if not asked otherwise.
+(pairs.py).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dpotri, spotrf, spotri
+from scipy.linalg.lapack import dpotrf, dpotri
 
 from ....data.arrays import Array, Codes, freeze
 from ....kernels.runtime.threads import row_blocks
@@ -31,17 +31,14 @@ SMALL_TABLE, MOST_FACTORED = 100, 5e7  # rows, and products of their matrices: a
 LEAST_LEFT = 0.01  # share of a direction's variance that is left without a row
 LEFT_FOR_MISSING = 0.3  # the same for each share of its class's values missing: the more of them, the less is known
 
-FEW_CELLS = 1 << 14  # of which single precision would save no time, but has kernels of its own to compile
-
 
 class LooWithMissing:
     """Rows with missing values, each under the sums without it; sorted by the columns they have."""
 
-    def __init__(self, whole: Whole, x: Array, codes: Codes, weights: Array, precision: type[np.floating]) -> None:
+    def __init__(self, whole: Whole, x: Array, codes: Codes, weights: Array) -> None:
         self.order, self.pattern = _by_pattern(x == x)
         x, self.codes, self.weights = x[self.order], codes[self.order], weights[self.order]
-        precision = precision if x.size > FEW_CELLS else np.float64
-        self.whole, self.precision = whole, precision
+        self.whole = whole
         self.there = freeze(x == x)
         middle = whole.middle
         self.x, self.means = np.where(self.there, x - middle, 0.0), whole.means - middle
@@ -51,7 +48,7 @@ class LooWithMissing:
         self.n_there = self.there.sum(axis=1)
         root = np.sqrt(np.einsum("cjj->cj", whole.weight))
         u = grown * root[self.codes] * np.sqrt(self.weights * np.maximum(n - self.weights, 0.0))[:, None]
-        self.away, self.u = ({kind: freeze(a.astype(kind)) for kind in {precision, np.float64}} for a in (own, u))
+        self.away, self.u = freeze(own), freeze(u)
         self.more = self._of_pairs(root)
         missing = 1 - over(np.einsum("ij,ij->i", self.there, cells), n * self.n_there)
         self.least_left = np.maximum(LEFT_FOR_MISSING * missing, LEAST_LEFT)
@@ -101,7 +98,7 @@ class LooWithMissing:
         squares, log_det = np.empty((n, K)), np.empty((n, K))
         for k in range(1 if tie == 1.0 else K):
             classes = slice(0, K) if tie == 1.0 else slice(k, k + 1)
-            matrix = Matrix.of(self.whole, k, tie, shrinkage, np.float64 if tie == 1.0 else self.precision)
+            matrix = Matrix.of(self.whole, k, tie, shrinkage)
             for start, stop in row_blocks(n, self.x.shape[1], BLOCK):
                 here = slice(start, stop)
                 squares[here, classes], log_det[here, classes] = self._scored(here, classes, matrix, tie)
@@ -151,23 +148,21 @@ class LooWithMissing:
         from ....kernels.missing import parts_squares
 
         P, there = matrix.inverse, self.there[here]
-        kind = P.dtype.type
         x, means = self.x[here], self.means[classes]
-        if len(means) == 1:  # from its mean: others may be so far off that single precision would lose the near
+        if len(means) == 1:  # about its mean, so that nothing is to cancel
             x, means = x - there * means, np.zeros_like(means)
         first = np.flatnonzero(np.diff(self.pattern[here], prepend=-1))  # the first row of each pattern
         which = np.repeat(np.arange(len(first)), np.diff(first, append=len(x)))
-        parts = (there[first] * means[:, None]).astype(kind, copy=False)  # (C, Q, p): what patterns see of the means
+        parts = there[first] * means[:, None]  # (C, Q, p): what patterns see of the means
         mine = self.codes[here] - classes.start
         own = (mine >= 0) & (mine < len(means))
         part = np.where(own, 1.0, tie) if tie < 1.0 else np.ones(len(x))  # of what is lost, in this matrix
-        x, away, u = x.astype(kind, copy=False), self.away[kind][here], self.u[kind][here]
+        away, u = self.away[here], self.u[here]
         products = (x @ P, parts @ P if parts.any() else parts, _some(away, own, P), _some(u, part > 0, P))
         vv, uv = np.empty((2, len(x), len(means)))
         uu, inner = np.empty((2, len(x)))
         arrays = (x, parts, away, u, *products, there, which, np.where(own, mine, -1), P)
-        given = [freeze(a.astype(np.float64) if a.dtype == np.float32 else a) for a in arrays]
-        parts_squares(*(*given, vv, uv, uu, inner))
+        parts_squares(*map(freeze, arrays), vv, uv, uu, inner)
         lost = part * matrix.alpha  # u is not scaled by its root: what comes of it is
         left = np.maximum(1 - lost * uu, self.least_left[here])
         fewer = 1 - part * self.weights[here] / matrix.over
@@ -186,20 +181,19 @@ class Matrix:
     scatter: Array  # M
 
     @staticmethod
-    def of(whole: Whole, k: int, tie: float, shrinkage: float, precision: type[np.floating]) -> Matrix:
+    def of(whole: Whole, k: int, tie: float, shrinkage: float) -> Matrix:
         """Of one class; NaN where it is singular."""
         p = len(whole.shared)
         M = whole.shared if tie == 1.0 else (1 - tie) * whole.own[k] + tie * whole.shared
         over = float((1 - tie) * whole.n[k] + tie * whole.n.sum()) + whole.prior_rows
         alpha = (1 - shrinkage) / over
-        cov = (alpha * M).astype(precision, copy=False)
+        cov = alpha * M
         cov.flat[:: p + 1] += shrinkage * np.trace(M) / (p * over)
-        factor, invert = (spotrf, spotri) if precision == np.float32 else (dpotrf, dpotri)
-        U, singular = factor(cov.T, overwrite_a=1)  # its lower triangle is 0
+        U, singular = dpotrf(cov.T, overwrite_a=1)  # its lower triangle is 0
         if singular:
-            return Matrix(np.full(cov.shape, np.nan, precision), np.nan, alpha, over, M)
-        log_det = 2 * float(np.log(np.diagonal(U), dtype=np.float64).sum())
-        half = invert(U, overwrite_c=1)[0]
+            return Matrix(np.full(cov.shape, np.nan), np.nan, alpha, over, M)
+        log_det = 2 * float(np.log(np.diagonal(U)).sum())
+        half = dpotri(U, overwrite_c=1)[0]
         inverse = half + half.T
         inverse.flat[:: p + 1] *= 0.5
         return Matrix(freeze(inverse), log_det, alpha, over, M)
