@@ -8,7 +8,8 @@ import pytest
 import suffit
 from suffit.data.labels import Index
 from suffit.data.rows import Rows
-from suffit.tables.partitions import grown, in_order
+from suffit.families.counts.partition import marked
+from suffit.tables.partitions import grown
 
 pytestmark = pytest.mark.filterwarnings("ignore::suffit.DataWarning")
 N = 500
@@ -77,12 +78,11 @@ def test_a_pool_with_trees_explains_itself_exactly(structure):
     assert (why.parts[missing, list(why.columns).index("city")] == 0).all()
 
 
-def grown_on(codes, y, weights=None, keys=None):
+def grown_on(codes, y, weights=None):
     classes = np.unique(y)
     rows = Rows(Index(tuple(classes.tolist())), np.searchsorted(classes, y).astype(np.int32), weights)
-    keys = np.arange(len(y), dtype=np.uint64) if keys is None else keys
-    order, own, marks = in_order(codes, keys, rows)
-    return grown(codes[order], (8, 8, 8), [True, False, True], own, marks[order]), marks
+    by = marked(codes, rows)
+    return grown(codes, (8, 8, 8), [True, False, True], rows, by), by.marks
 
 
 def test_neither_the_order_of_rows_nor_the_names_of_classes_change_a_cut():
@@ -90,21 +90,38 @@ def test_neither_the_order_of_rows_nor_the_names_of_classes_change_a_cut():
     codes, y = rng.integers(0, 8, (300, 3)).astype(np.uint8), rng.integers(0, 3, 300)
     codes[:, 0] = (codes[:, 0] + 2 * y) % 8
     codes[rng.random(codes.shape) < 0.1] = 255
-    weights, keys = rng.choice([0.3, 1.1, 2.7], 300), rng.permutation(300).astype(np.uint64)
-    whole, marks = grown_on(codes, y, weights, keys)
+    codes[:40], y[:40] = codes[0], y[0]  # equal rows, some of the same weight
+    weights = rng.choice([0.3, 1.1, 2.7], 300)
+    whole, marks = grown_on(codes, y, weights)
     turned = rng.permutation(300)
-    again, of_turned = grown_on(codes[turned], y[turned], weights[turned], keys[turned])
+    again, of_turned = grown_on(codes[turned], y[turned], weights[turned])
     assert again == whole
-    np.testing.assert_array_equal(of_turned, marks[turned])
+    rows = zip(codes.tolist(), y, weights, marks, strict=True)
+    assert sorted(zip(codes[turned].tolist(), y[turned], weights[turned], of_turned, strict=True)) == sorted(rows)
     for names in ([2, 0, 1], [1, 0, 2], [2, 1, 0]):
-        assert grown_on(codes, np.array(names)[y], weights, keys)[0] == whole
+        assert grown_on(codes, np.array(names)[y], weights)[0] == whole
 
 
-def test_equal_rows_of_a_class_take_part_in_turn():
-    """The marks of copies differ, so that not all of them choose the cuts of the same trees."""
+def test_equal_rows_take_part_in_turn_whatever_their_classes():
+    """The marks of equal rows differ, so that not all of them choose the cuts of the same trees."""
     codes = np.repeat(np.arange(2, dtype=np.uint8), 50)[:, None]
     _, marks = grown_on(np.repeat(codes, 3, axis=1), np.arange(100) % 2)
-    assert len(np.unique(marks)) == 50  # those of different classes may share them
+    assert len(np.unique(marks)) == 100
+
+
+def test_rows_that_share_their_codes_with_others_are_promised_no_more_than_new_ones():
+    """A row that takes no part in a tree is like a new one: equal rows that do take part may be of any class."""
+    rng = np.random.default_rng(0)
+    promised, found = [], []
+    for _ in range(6):
+        y = rng.integers(0, 2, 22_000)
+        X = rng.normal(size=(22_000, 2)) + 0.2 * y[:, None] * [1, 0]
+        model = suffit.GenerativeClassifier(structure="partitions").fit(X[:2000], y[:2000])
+        promised.append(model.selection_.loss)
+        found.append(loss(model, X[2000:], y[2000:]))
+        rows = model.loo_predict_proba(X[:2000], y[:2000])[np.arange(2000), y[:2000]]
+        assert abs(-np.log(rows).mean() - model.selection_.loo_loss) < 0.003  # the same trees without the same rows
+    assert np.mean(promised) > np.mean(found) - 0.003
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

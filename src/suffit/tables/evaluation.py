@@ -21,7 +21,7 @@ from ..data.frame import Frame
 from ..data.rows import Rows, rows_worth
 from ..families import Binned, Gaussian, MultivariateGaussian
 from ..families.counts.binned import Edges, SortedColumns
-from ..families.counts.partition import Partition
+from ..families.counts.partition import Partition, marked
 from ..families.counts.partition_scores import scores_without
 from ..families.elementwise.shape import without
 from ..families.gaussian.diagonal import PRIOR_ROWS, prior_variances
@@ -29,7 +29,7 @@ from ..families.gaussian.leave_one_out.approximate import ApproximateLoo
 from ..families.gaussian.leave_one_out.missing import LooWithMissing
 from ..families.gaussian.leave_one_out.rescaled import RescaledLoo
 from ..families.gaussian.moments import SCATTER, divided, moments_by_column
-from .partitions import bins_of, frequent, grown, in_order
+from .partitions import bins_of, frequent, grown
 from .row_sample import Keyed, drawn, folds_of, reweighted
 from .schema import BlockSpec, Coding
 
@@ -163,9 +163,10 @@ class Held:
         )
         spec = BlockSpec(Partition(), tuple(names), "places", codings)
         X = cast(NDArray[np.uint8], spec.matrix(self.frame))
-        order, rows, self._marks = in_order(X, self.keyed.keys, self.rows)
+        by = marked(X, self.rows)
+        self._marks = by.marks
         is_number = [name in edges for name in names]
-        family = grown(X[order], [c.width for c in codings], is_number, rows, self._marks[order])
+        family = grown(X, [c.width for c in codings], is_number, self.rows, by)
         self.sums[spec.columns, codings] = family.collect(X, self.rows, names)
         self._codes = X[self.look]
         return replace(spec, family=family)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..data.arrays import Array, freeze
 from ..data.frame import Frame
-from ..data.labels import Index
 from ..data.rows import Rows
 from ..families.counts.binned import SortedColumns
-from ..families.counts.partition import Partition, row_marks
+from ..families.counts.partition import Marked, Partition
 from ..kernels.runtime.threads import every
 from .schema import Coding
 
@@ -29,41 +27,13 @@ MOST_CELLS = 1 << 22  # numbers that the counts of all trees may take
 ALPHAS = (0.1, 1.0, 10.0)
 
 
-class Ordered(NamedTuple):
-    """Rows in an order that neither their places nor the names of classes have a part in, nor their rounding then."""
-
-    order: NDArray[np.int64]
-    rows: Rows  # in this order, and their classes in one that names have no part in
-    marks: NDArray[np.uint64]  # (n,), of the rows at their places: bits that tell equal rows of a class apart
-
-
-def in_order(codes: NDArray[np.uint8], keys: NDArray[np.uint64], rows: Rows) -> Ordered:
-    """The rows by their codes, classes, keys and weights; what is still equal is exchangeable."""
-    K, (labels, weights) = len(rows.classes), rows.part(0, len(rows))
-    sums = np.zeros(K, np.uint64)
-    np.add.at(sums, labels, keys)
-    rank = np.empty(K, np.int32)
-    rank[np.lexsort((sums, rows.counts()))] = np.arange(K)
-    classes, marks = rank[labels], row_marks(codes)
-    order = np.lexsort((weights, keys, classes, marks))
-    new = np.ones(len(order), bool)
-    same = marks[order], classes[order]
-    new[1:] = (same[0][1:] != same[0][:-1]) | (same[1][1:] != same[1][:-1])
-    starts = np.flatnonzero(new)
-    which = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
-    marks[order] ^= which.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    return Ordered(order, Rows(Index.range(K), freeze(classes[order]), freeze(weights[order])), marks)
-
-
-def grown(
-    X: NDArray[np.uint8], sizes: Sequence[int], is_number: Sequence[bool], rows: Rows, marks: NDArray[np.uint64]
-) -> Partition:
+def grown(X: NDArray[np.uint8], sizes: Sequence[int], is_number: Sequence[bool], rows: Rows, by: Marked) -> Partition:
     """Trees on these codes, each by its share of the rows."""
     from ..kernels.trees import grow_tree, rows_of_tree
 
     n, p = X.shape
-    K = len(rows.classes)
-    codes, weights = rows.part(0, n)
+    K, X, marks = len(rows.classes), X[by.order], freeze(by.marks[by.order])
+    codes, weights = freeze(by.classes[by.order]), freeze(rows.part(0, n)[1][by.order])
     columns, numbers = freeze(X.T), freeze(np.array(is_number))
     n_trees = int(np.clip(TREE_ROWS // max(n, 1), FEWEST_TREES, MOST_TREES))
     few = [min(p, max(1, round(times * np.sqrt(p)))) for times in COLUMNS]

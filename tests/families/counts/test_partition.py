@@ -12,7 +12,7 @@ import suffit
 from suffit.core.model import Model
 from suffit.data.labels import Index
 from suffit.data.rows import Rows
-from suffit.families.counts.partition import Partition
+from suffit.families.counts.partition import Partition, marked
 from suffit.families.counts.partition_scores import SolvedTrees
 from suffit.tables.partitions import grown
 
@@ -38,8 +38,8 @@ def some(n=150, k=3, seed=0, missing=0.0, sizes=(4, 3, 6)):
 
 def trees(n=150, k=3, seed=0, missing=0.0):
     X, y, sizes = some(n, k, seed, missing)
-    marks = np.arange(n, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    family = grown(X, sizes, [True, False, True], rows_of(y, k), marks)
+    rows = rows_of(y, k)
+    family = grown(X, sizes, [True, False, True], rows, marked(X, rows))
     return replace(family, roots=family.roots), X, y
 
 

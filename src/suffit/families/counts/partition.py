@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...core.family import Family, register
 from ...core.leave_one_out import LooScores
 from ...core.stats import CLASS, Stats, layout
-from ...data.arrays import Array, Matrix, freeze
+from ...data.arrays import Array, Codes, Matrix, freeze
 from ...data.errors import InputError
 from ...data.labels import Index
 from ...data.rows import Rows
@@ -201,16 +201,38 @@ class Partition(Family[Places, Stats]):
     def leave_one_out(self, X: Places, rows: Rows, stats: Stats, columns: Sequence[str]) -> LooScores:
         """Every row without itself, in the trees in which it took no part."""
         X = self.read(X)
-        return LooScores(scores_without(self, X, rows, stats, row_marks(X)))
+        return LooScores(scores_without(self, X, rows, stats, marked(X, rows).marks))
 
 
-def row_marks(X: Places) -> NDArray[np.uint64]:
-    """Bits of every row, as good as random, that say in which trees it takes part; the same for equal rows."""
+class Marked(NamedTuple):
+    """Rows in an order that neither their places nor the names of classes have a part in, and bits that each has."""
+
+    order: NDArray[np.int64]
+    classes: Codes  # of the rows at their places: numbers that names have no part in
+    marks: NDArray[
+        np.uint64
+    ]  # of the rows at their places: as good as random, they say in which trees a row takes part
+
+
+def marked(X: Places, rows: Rows) -> Marked:
+    """Bits for every row, equal rows apart, whatever their classes.
+
+    If rows of one class alone were told apart, a row that took no part in a tree would find equal ones of its own class
+    in it and none of the others: its scores would be better than those of new rows.
+    """
     from ...kernels.trees import row_bits
 
-    out = np.empty(len(X), np.uint64)
-    row_bits(freeze(X), out)
-    return out
+    K, (labels, weights) = len(rows.classes), rows.part(0, len(rows))
+    marks, sums, rank = np.empty(len(X), np.uint64), np.zeros(K, np.uint64), np.empty(K, np.int32)
+    row_bits(freeze(X), marks)
+    np.add.at(sums, labels, marks)
+    rank[np.lexsort((sums, rows.counts()))] = np.arange(K)
+    classes = rank[labels]
+    order = np.lexsort((weights, classes, marks))  # what is still equal is exchangeable
+    starts = np.flatnonzero(np.append(True, np.diff(marks[order]) > 0))
+    which = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
+    marks[order] ^= which.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return Marked(order, freeze(classes), freeze(marks))
 
 
 # --- what cannot be a tree
