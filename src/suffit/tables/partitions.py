@@ -29,7 +29,7 @@ ALPHAS = (0.1, 1.0, 10.0)
 
 def grown(X: NDArray[np.uint8], sizes: Sequence[int], is_number: Sequence[bool], rows: Rows, by: Marked) -> Partition:
     """Trees on these codes, each by its share of the rows."""
-    from ..kernels.trees import grow_tree, rows_of_tree
+    from ..kernels.trees import FLOATS, grow_tree, rows_of_tree
 
     n, p = X.shape
     K, X, marks = len(rows.classes), X[by.order], freeze(by.marks[by.order])
@@ -43,8 +43,8 @@ def grown(X: NDArray[np.uint8], sizes: Sequence[int], is_number: Sequence[bool],
     found: dict[int, tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.int32]]] = {}
 
     def work(start: int, stop: int) -> None:
-        hist, floats = np.empty((MOST_CODES, K)), np.empty((6, max(K, MOST_CODES)))
-        takes = np.empty(n, bool)
+        hist, floats = np.empty((MOST_CODES, K)), np.empty((FLOATS, max(K, MOST_CODES)))
+        takes, own, worth = np.empty(n, bool), np.empty(n, np.int32), np.empty(n)
         begin, end, depth = np.empty((3, most), np.int64)
         column, left, child = np.empty(most, np.int32), np.empty(most, np.uint64), np.empty(most, np.int32)
         for t in range(start, stop):
@@ -52,8 +52,8 @@ def grown(X: NDArray[np.uint8], sizes: Sequence[int], is_number: Sequence[bool],
             some = np.flatnonzero(takes & (weights > 0))
             size = grow_tree(
                 columns, numbers, codes, weights, some, K, few[t % len(few)], LEAST, LEAST_GAIN, t,
-                hist, np.empty(p, np.int64), begin, end, depth, np.empty(MOST_CODES, np.int64), floats, known,
-                column, left, child,
+                own, worth, hist, np.empty(p, np.int64), begin, end, depth, np.empty(MOST_CODES, np.int64), floats,
+                known, column, left, child,
             )  # fmt: skip
             found[t] = column[:size].copy(), left[:size].copy(), child[:size].copy()
 
