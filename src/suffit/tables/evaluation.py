@@ -161,7 +161,7 @@ class Held:
         )
         spec = BlockSpec(Partition(), tuple(names), "places", codings)
         X = cast(NDArray[np.uint8], spec.matrix(self.frame))
-        by = marked(X, self.rows)
+        by = marked(X, self.rows, self.keyed.keys)
         is_number = [name in edges for name in names]
         family = grown(X, [c.width for c in codings], is_number, self.rows, by)
         stats = self.sums[spec.columns, codings] = family.collect(X, self.rows, names)

@@ -218,13 +218,13 @@ class Marked(NamedTuple):
 
     order: NDArray[np.int64]
     classes: Codes  # of the rows at their places: numbers that names have no part in
-    marks: NDArray[
-        np.uint64
-    ]  # of the rows at their places: as good as random, they say in which trees a row takes part
+    marks: NDArray[np.uint64]  # of the rows at their places, as good as random: in which trees a row takes part
 
 
-def marked(X: Places, rows: Rows) -> Marked:
+def marked(X: Places, rows: Rows, keys: NDArray[np.uint64] | None = None) -> Marked:
     """Bits for every row, equal rows apart, whatever their classes.
+
+    ``keys`` tell apart rows of a class with equal codes, so that the order of the rows does not.
 
     If rows of one class alone were told apart, a row that took no part in a tree would find equal ones of its own class
     in it and none of the others: its scores would be better than those of new rows.
@@ -237,7 +237,8 @@ def marked(X: Places, rows: Rows) -> Marked:
     np.add.at(sums, labels, marks)
     rank[np.lexsort((sums, rows.counts()))] = np.arange(K)
     classes = rank[labels]
-    order = np.lexsort((weights, classes, marks))  # what is still equal is exchangeable
+    by = (weights, classes, marks) if keys is None else (keys, weights, classes, marks)
+    order = np.lexsort(by)  # what is still equal is exchangeable
     starts = np.flatnonzero(np.append(True, np.diff(marks[order]) > 0))
     which = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
     marks[order] ^= which.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)

@@ -161,8 +161,8 @@ class LooWithMissing:
         products = (x @ P, parts @ P if parts.any() else parts, _some(away, own, P), _some(u, part > 0, P))
         vv, uv = np.empty((2, len(x), len(means)))
         uu, inner = np.empty((2, len(x)))
-        arrays = (x, parts, away, u, *products, there, which, np.where(own, mine, -1), P)
-        parts_squares(*map(freeze, arrays), vv, uv, uu, inner)
+        read = map(freeze, (x, parts, away, u, *products, there, which, np.where(own, mine, -1), P))
+        parts_squares(*(*read, vv, uv, uu, inner))
         lost = part * matrix.alpha  # u is not scaled by its root: what comes of it is
         left = np.maximum(1 - lost * uu, self.least_left[here])
         fewer = 1 - part * self.weights[here] / matrix.over
