@@ -24,7 +24,7 @@ SHOWN_COLUMNS = 4  # of those that trees cut
 LEAST = 1.0  # rows of a leaf
 LEAST_GAIN = 1e-6
 MOST_CELLS = 1 << 22  # numbers that the counts of all trees may take
-ALPHAS = (0.1, 1.0, 10.0)
+ALPHAS = {0.3: 0.03, 3.0: 30.0}  # amounts of smoothing, and what is tried where one of them is the best
 
 
 def grown(X: NDArray[np.uint8], sizes: Sequence[int], is_number: Sequence[bool], rows: Rows, by: Marked) -> Partition:

@@ -442,12 +442,20 @@ def _smoothed(
     assert structure.trees is not None
     spec = structure.specs[structure.trees]
     found: list[tuple[tuple[BlockSpec, ...], Tried, Array]] = []
-    for alpha in ALPHAS:
+
+    def attempt(alpha: float) -> None:
         family = replace(cast(Partition, spec.family), alpha=alpha)
         specs = tuple(replace(p, family=family) if i == structure.trees else p for i, p in enumerate(structure.specs))
-        scores = held.scores([specs[structure.trees]], compared) + rest
+        scores = held.scores([specs[structure.trees]], compared) + rest  # type: ignore[index]
         found.append((specs, tried(f"alpha={alpha:g}", scores), scores))
-    specs, least, scores = min(found, key=lambda one: round(one[1].loss, 9))
+
+    def best() -> int:
+        return min(range(len(found)), key=lambda i: round(found[i][1].loss, 9))
+
+    for alpha in ALPHAS:
+        attempt(alpha)
+    attempt([*ALPHAS.values()][best()])
+    specs, least, scores = found[best()]
     made = Candidate(replace(structure, specs=specs), least, scores, partial(held.scores, specs, besides))
     return made, [t for _, t, _ in found]
 
