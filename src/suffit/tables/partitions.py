@@ -22,7 +22,7 @@ SHARE = 0.7  # of the rows take part in choosing the cuts of a tree
 COLUMNS = (1, 2, 3)  # times √p columns are looked at for a cut, in one tree after the other
 SHOWN_COLUMNS = 4  # of those that trees cut
 LEAST = 1.0  # rows of a leaf
-LEAST_GAIN = 1e-6
+LEAST_GAIN = 1.0  # nats that a cut must take away: two rows of two classes are worth 1.4
 MOST_CELLS = 1 << 22  # numbers that the counts of all trees may take
 ALPHAS = {0.3: 0.03, 3.0: 30.0}  # amounts of smoothing, and what is tried where one of them is the best
 
