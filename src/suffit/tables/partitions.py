@@ -91,12 +91,14 @@ def _between(x: Array, order: NDArray[np.int64]) -> tuple[float, ...]:
 
 
 def frequent(frame: Frame, name: str, rows: Rows, marks: Mapping[Hashable, int]) -> Coding:
-    """The most frequent categories of a column, in an order that their names have no part in."""
+    """The most frequent categories of a column, in an order that their names have a part in only where nothing else
+    tells two of them apart.
+    """
     values, codes = frame.columns[name].categories()
     weights = rows.part(0, len(rows))[1]
     count = np.bincount(codes[codes >= 0], weights[codes >= 0], minlength=len(values))
-    often = sorted(range(len(values)), key=lambda i: (-count[i], marks[values[i]]))[:MOST_CODES]
-    return Coding(categories=tuple(sorted((values[i] for i in often), key=marks.__getitem__)))
+    often = sorted(range(len(values)), key=lambda i: (-count[i], marks[values[i]], str(values[i])))[:MOST_CODES]
+    return Coding(categories=tuple(sorted((values[i] for i in often), key=lambda v: (marks[v], str(v)))))
 
 
 def described(family: Partition, names: Sequence[str]) -> str:
