@@ -154,7 +154,7 @@ def densities(
     return ax
 
 
-def _regions(ax: Axes, x: Array, z: Array, best: Any, P: Array, style: dict[Any, Style]) -> None:
+def _regions(ax: Axes, x: Array, z: Array, best: Any, P: Array, style: dict[object, Style]) -> None:
     """The class of every point as a colour, and how sure as lines."""
     K = P.shape[1]
     if K > 1:
