@@ -110,6 +110,11 @@ def test_every_page_is_in_the_index_and_in_a_menu_of_the_site():
     assert each - lessons <= menus
 
 
+def test_every_picture_is_on_a_page():
+    shown = set().union(*(linked(ROOT / page) for page in ["README.md", *pages()]))
+    assert set((DOCS / "figures").glob("*.png")) <= shown
+
+
 def test_every_public_name_is_in_the_reference():
     text = (DOCS / "api" / "index.rst").read_text(encoding="utf-8")
     here = {"suffit": set(), "suffit.figures": set(), "suffit.engines": set()}

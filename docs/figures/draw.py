@@ -42,12 +42,12 @@ def poisson_is_logistic() -> None:
         "Poisson naive Bayes": (suffit.PoissonNB(alpha=0).fit(X, y), {"color": "black", "lw": 2.4}),
         "logistic regression": (LogisticRegression(C=1e6).fit(X, y), {"color": "#e8a33d", "lw": 2, "ls": (0, (4, 3))}),
         "GDA, shared variance": (suffit.GDA(tie=1).fit(X, y), {"color": "#3a923a", "lw": 1.8}),
-        "GDA, own variances": (suffit.GDA().fit(X, y), {"color": "#8755a8", "lw": 1.8}),
+        "GDA, own variances": (suffit.GDA().fit(X, y), {"color": "#8755a8", "lw": 1.8, "ls": "-."}),
     }
     figure, (top, bottom) = plt.subplots(2, 1, figsize=(7, 6.4), sharex=True, height_ratios=[1, 1.6])
     for c, (colour, name, shift) in enumerate([(BLUE, "class 0, rate 3", -0.2), (RED, "class 1, rate 9", 0.2)]):
         share = np.bincount(X[y == c, 0], minlength=21)[:21] / (y == c).sum()
-        top.bar(grid[:, 0] + shift, share, width=0.4, color=colour, alpha=0.75, label=name)
+        top.bar(grid[:, 0] + shift, share, width=0.4, color=colour, alpha=0.75, hatch="///" * c, ec="white", label=name)
     top.set_ylabel("share of the class")
     top.legend(frameon=False)
     for name, (model, style) in fits.items():
@@ -107,7 +107,7 @@ def deciding() -> None:
     decisions = [model.decide(X, reject=cost) for cost in costs]
     wrong = [(d.labels[~d.rejected] != y[~d.rejected]).mean() for d in decisions]
     right.plot(costs, [d.rejected.mean() for d in decisions], color=GREY, label="share of rows rejected")
-    right.plot(costs, wrong, color=RED, label="errors among the rest")
+    right.plot(costs, wrong, color=RED, ls="--", label="errors among the rest")
     right.plot(costs, costs, color="black", lw=0.8, ls=":", label="the cost of a rejection")
     right.set(xlabel="reject", ylim=(0, 1))
     right.set_title("decide(X, reject=…): errors stay below the cost", fontsize=11)

@@ -66,6 +66,22 @@ def test_tables_have_lines_on_a_terminal_alone(made: Path):
     assert " high " in piped.stdout
 
 
+def test_a_table_too_wide_for_a_terminal_comes_in_parts(made: Path, monkeypatch: pytest.MonkeyPatch):
+    """No word is cut in two; each part begins with the column of names."""
+    monkeypatch.setenv("COLUMNS", "80")
+    models = ["-m", "LDA", "-m", "GenerativeClassifier"]
+    compare = ["compare", str(made / "train.csv"), "-t", "income", "--quick", *models]
+    shown, _ = on_a_terminal(*compare, stream="stdout")
+    table = [line for line in shown.splitlines() if "│" in line]
+    assert max(len(line) for line in table if "\x1b" not in line) <= 80
+    assert sum("│ GenerativeClassifier │" in line for line in table) == 2
+    for head in ("accuracy", "log-loss", "calibration error", "predict"):
+        assert sum(head in line for line in table) == 1, shown
+    monkeypatch.setenv("COLUMNS", "150")
+    shown, _ = on_a_terminal(*compare, stream="stdout")
+    assert sum("│ GenerativeClassifier │" in line for line in shown.splitlines()) == 1
+
+
 COMPLETE = """
 cd "$2" && eval "$("$1" --show-completion)"
 complete_word() {

@@ -150,3 +150,13 @@ def test_more_columns_than_rows_and_many_columns_list_no_pairs():
     frame = model.parameters().to_frame()
     assert set(frame["parameter"]) == {"mean", "standard deviation"}
     assert len(frame["column"]) == 600
+
+
+def test_of_partitions_the_first_tree_is_said():
+    X, y = suffit.simulate("own covariances").sample(300, random_state=0)
+    found = suffit.GenerativeClassifier(structure="partitions").fit(X, y).parameters()
+    (block,) = found.blocks
+    (leaves,) = block.found
+    assert block.family == "partition"
+    assert all(name.startswith("tree 0, leaf ") for name in leaves.columns)
+    np.testing.assert_allclose(leaves.values.sum(axis=1), 1.0)  # a row is in one leaf of a tree

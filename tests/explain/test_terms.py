@@ -226,6 +226,14 @@ def test_frames_are_of_the_kind_that_was_given():
         model.explain(X).to_frame(columns=["nonsense"])
 
 
+def test_large_values_are_said_in_full():
+    """4.131e+04 is no amount of money."""
+    X = np.array([[41310.0], [52000.0], [120.25], [99.125]])
+    model = suffit.GaussianNB().fit(X, ["a", "a", "b", "b"])
+    said = model.explain(X)
+    assert [said.terms(i, 1)[0][0] for i in range(4)] == ["x0 = 41310", "x0 = 52000", "x0 = 120.2", "x0 = 99.12"]
+
+
 def test_why_names_the_things_that_decided():
     X, y = table()
     model = suffit.GenerativeClassifier(structure="naive").fit(X, y)

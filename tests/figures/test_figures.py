@@ -75,6 +75,49 @@ def test_G10_one_feature_has_both_densities_and_the_sigmoid_posterior(ax):
     assert any("row 3" in t.get_text() for t in right.texts)
 
 
+def test_ellipses_and_the_numbers_of_lines_are_inside_the_axes():
+    """The worked example: three points of each class, whose ellipses reach far beyond them."""
+    C1 = [(0.3682, -2.0530), (0.1521, 0.0131), (-1.3033, -0.2105)]
+    C2 = [(0.9456, 2.6543), (1.3574, 1.0225), (0.4478, 1.0543)]
+    Z, w = np.array(C1 + C2), ["C1"] * 3 + ["C2"] * 3
+    drawn = figures.boundary(suffit.GDA("spherical", tie=1).fit(Z, w), Z, w)
+    drawn.figure.canvas.draw()
+    frame = drawn.get_window_extent()
+    numbers = [t for c in drawn.collections for t in getattr(c, "labelTexts", [])] + list(drawn.texts)
+    assert sorted({t.get_text() for t in numbers}) == ["0.1", "0.5", "0.9"]
+    assert all(frame.contains(*corner) for t in numbers for corner in t.get_window_extent().corners())
+    rings = np.vstack([line.get_xydata() for line in drawn.lines if len(line.get_xydata()) > 100])
+    assert (drawn.get_xlim()[0] < rings[:, 0]).all()
+    assert (rings[:, 1] < drawn.get_ylim()[1]).all()
+    plt.close(drawn.figure)
+
+
+def test_where_one_class_is_always_more_probable_lines_say_how_probable(ax):
+    rng = np.random.default_rng(0)
+    w = (rng.random(2000) < 0.1).astype(int)
+    Z = rng.normal(size=(2000, 2)) + 0.2 * w[:, None]
+    model = suffit.LDA().fit(Z, w)
+    figures.boundary(model, Z, w, ax=ax)
+    (lines,) = (c for c in ax.collections if isinstance(c, matplotlib.contour.ContourSet) and not c.filled)
+    assert 0.1 in lines.levels
+    assert 0.5 not in lines.levels
+    assert "p(1)" in {t.get_text() for t in ax.get_legend().get_texts()}
+
+
+def test_the_words_on_a_row_are_above_the_curves():
+    drawn = figures.densities(LDA_MODEL, X, "petal length", row=77)
+    drawn.figure.canvas.draw()
+    right = next(a for a in drawn.figure.axes if a is not drawn)
+    (words,) = right.texts
+    under = words.get_window_extent().y0
+    for a in (drawn, right):
+        assert (
+            max(a.transData.transform(line.get_xydata())[:, 1].max() for line in a.lines if len(line.get_xydata()) > 2)
+            < under
+        )
+    plt.close(drawn.figure)
+
+
 def test_columns_that_are_not_drawn_are_integrated_out(ax):
     model = suffit.QDA().fit(X, Y)
     figures.boundary(model, X, Y, columns=["petal length", "petal width"], ax=ax)

@@ -39,6 +39,7 @@ def test_the_root_has_all_rows_and_the_shares_of_the_classes(fitted, ax):
     assert texts(ax)[0] == str(N)
     widths = [bar.get_width() for bar in ax.patches[:2]]
     np.testing.assert_allclose(widths[0] / sum(widths), (y == "no").mean())
+    assert len({bar.get_hatch() for bar in ax.patches[:2]}) == 2  # told apart without colours
 
 
 def test_conditions_name_columns_values_and_categories(fitted, ax):

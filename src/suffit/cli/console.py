@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
-from typing import TYPE_CHECKING, ParamSpec
+from typing import TYPE_CHECKING, Literal, ParamSpec
 
 import typer
 
@@ -129,24 +129,43 @@ def _plain(value: object) -> object:
 
 
 def show_table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """For people: a table on standard output, without lines and colours in a pipe."""
+    """For people: a table on standard output, without lines and colours in a pipe.
+
+    Where a terminal is too narrow for its words, columns come below each other, each part with the first column.
+    """
     from rich import box
     from rich.console import Console
+    from rich.measure import Measurement
     from rich.table import Table
 
     terminal = sys.stdout.isatty()
-    numbers = [all(isinstance(row[j], int | float) for row in rows) for j in range(len(head))]
-    table = Table(title=title or None, title_justify="left", title_style="bold", box=box.ROUNDED if terminal else None)
-    for name, right in zip(head, numbers, strict=True):
-        table.add_column(name, justify="right" if right else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(_cell(value) for value in row))
-    if terminal:
-        Console(highlight=False, markup=False).print(table)
-        return
-    plain = Console(width=400, highlight=False, markup=False, color_system=None)
-    with plain.capture() as text:
-        plain.print(table)
+    colours: Literal["auto"] | None = "auto" if terminal else None
+    console = Console(width=None if terminal else 400, color_system=colours, highlight=False, markup=False)
+
+    def table(columns: Sequence[int]) -> Table:
+        style = box.ROUNDED if terminal else None
+        made = Table(title=title or None, title_justify="left", title_style="bold", box=style)
+        for j in columns:
+            right = all(isinstance(row[j], int | float) for row in rows)
+            made.add_column(head[j], justify="right" if right else "left", overflow="fold")
+        for row in rows:
+            made.add_row(*(_cell(row[j]) for j in columns))
+        return made
+
+    def needs(columns: Sequence[int]) -> Measurement:
+        return Measurement.get(console, console.options.update(max_width=1000), table(columns))
+
+    parts = [list(range(len(head)))]
+    if needs(parts[0]).minimum > console.width:
+        parts = [[0]]
+        for j in range(1, len(head)):
+            if len(parts[-1]) > 1 and needs([*parts[-1], j]).maximum > console.width:
+                parts.append([0])
+            parts[-1].append(j)
+    with console.capture() as text:
+        for columns in parts:
+            console.print(table(columns))
+            title = ""
     print("\n".join(line.rstrip() for line in text.get().splitlines()))
 
 

@@ -17,14 +17,12 @@ import numpy as np
 from rich import box
 from rich.console import Console
 from rich.table import Table
-from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
+from ..comparison.matrix import TableMatrix
+from ..comparison.study import compare
 from ..data.column import as_objects
 from ..data.errors import InputError
 from ..estimators.tables import GenerativeClassifier
@@ -35,7 +33,6 @@ from .picture import posterior_picture
 TARGET = "species"
 NUMBERS = ("bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g")
 CATEGORIES = ("island", "sex")
-FOLDS = 5
 LOST = 0.2  # share of the cells that are taken away
 EXPERT = 0.02  # what an expert's look at a bird costs, where an error costs 1
 
@@ -66,51 +63,13 @@ def with_less(columns: Columns) -> Columns:
     return {n: as_objects([None if rng.random() < LOST else v for v in values]) for n, values in columns.items()}
 
 
-def encoded(model: Any) -> Any:
-    """A model of scikit-learn behind what it needs: missing values filled, numbers scaled, categories coded."""
-    numbers = make_pipeline(FunctionTransformer(_floats), SimpleImputer(strategy="median"), StandardScaler())
-    words = make_pipeline(FunctionTransformer(_words), OneHotEncoder(handle_unknown="ignore"))
-    places = [list(range(len(NUMBERS))), list(range(len(NUMBERS), len(NUMBERS) + len(CATEGORIES)))]
-    parts = ColumnTransformer([("numbers", numbers, places[0]), ("categories", words, places[1])])
-    return make_pipeline(parts, model)
-
-
-def _as_it_is(columns: Columns) -> Columns:
-    return columns
-
-
-def _matrix(columns: Columns) -> np.ndarray:
-    return np.column_stack([columns[name].astype(object) for name in (*NUMBERS, *CATEGORIES)])
-
-
-def _floats(X: np.ndarray) -> np.ndarray:
-    return np.asarray(X).astype(float)
-
-
-def _words(X: np.ndarray) -> np.ndarray:
-    return np.asarray(X).astype(str)
-
-
 def models() -> dict[str, Any]:
     """What is compared, by the name it is shown under."""
     return {
         "GenerativeClassifier": GenerativeClassifier(),
-        "logistic regression*": encoded(LogisticRegression(max_iter=1000)),
-        "random forest*": encoded(RandomForestClassifier(200, random_state=0)),
+        "logistic regression*": make_pipeline(TableMatrix(), LogisticRegression(max_iter=1000)),
+        "random forest*": make_pipeline(TableMatrix(), RandomForestClassifier(200, random_state=0)),
     }
-
-
-def held_out(model: Any, columns: Columns, y: np.ndarray) -> tuple[np.ndarray, float]:
-    """The probabilities of all rows, each from a model that has not seen it, and the seconds of a fit."""
-    P, seconds = np.empty((len(y), len(np.unique(y)))), []
-    read = _as_it_is if isinstance(model, GenerativeClassifier) else _matrix
-    splits = StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(np.zeros(len(y)), y)
-    for train, test in splits:
-        start = time.perf_counter()
-        model.fit(read(some(columns, train)), y[train])
-        seconds.append(time.perf_counter() - start)
-        P[test] = model.predict_proba(read(some(columns, test)))
-    return P, float(np.median(seconds))
 
 
 def comparison(columns: Columns, y: np.ndarray) -> Table:
@@ -120,12 +79,15 @@ def comparison(columns: Columns, y: np.ndarray) -> Table:
     for name in ("", "log-loss", "accuracy", "calibration\nerror", f"log-loss,\n{LOST:.0%} lost", "fit"):
         table.add_column(name, justify="right" if name else "left", no_wrap=True)
     codes = np.unique(y, return_inverse=True)[1].astype(np.int32)
-    for name, model in models().items():
-        P, seconds = held_out(model, columns, y)
-        less, _ = held_out(model, with_less(columns), y)
+    held, less = (
+        compare(rows, y, models(), curves=False, robustness=False, progress=False).held
+        for rows in (columns, with_less(columns))
+    )
+    for name in held:
+        P = held[name].proba
         scores = [log_loss(P, codes), (P.argmax(1) == codes).mean(), expected_calibration_error(P, codes)]
-        cells = [f"{value:.3f}" for value in (*scores, log_loss(less, codes))]
-        table.add_row(name, *cells, f"{1e3 * seconds:.0f} ms")
+        cells = [f"{value:.3f}" for value in (*scores, log_loss(less[name].proba, codes))]
+        table.add_row(name, *cells, f"{1e3 * held[name].mean['fit']:.0f} ms")
     return table
 
 

@@ -34,6 +34,7 @@ REST = {
 OUTLIER_RATE = "the chance of an outlier"
 CALIBRATION = "the isotonic calibration"
 CERTAIN = 1e6  # odds beyond this are said as "more than"
+WHOLE = (1e4, 1e12)  # sizes of values that are said without a fraction, and in full
 SAID = 0.005  # log-odds that show in two digits
 
 
@@ -304,7 +305,9 @@ class Explanation:
         words = "" if self.notes is None else self.notes(i, name)
         if words:
             return f"{name} ({words})"
-        return f"{name} = {value:.4g}" if isinstance(value, float | np.floating) else f"{name} = {value}"
+        if isinstance(value, float | np.floating):
+            return f"{name} = {value:{'.0f' if WHOLE[0] <= abs(float(value)) < WHOLE[1] else '.4g'}}"
+        return f"{name} = {value}"
 
     def __repr__(self) -> str:
         return f"Explanation of {len(self)} rows by {len(self.columns)} columns; row 0:\n{self.why(0)}"

@@ -54,21 +54,23 @@ def class_ellipses(model: GenerativeEstimator, columns: Sequence[str] | None = N
     scorer, places, names = _gaussian_columns("class_ellipses", model, columns)
     if len(places) < 2 or (columns is not None and len(places) != 2):
         raise InputError(f"class_ellipses: ellipses need two columns, found {len(places)}")
-    places = places[:2]
-    covariances = scorer.covariances()
-    for k, (label, style) in enumerate(styles(list(model.classes_)).items()):
-        cov = covariances[k][np.ix_(places, places)]
-        values, vectors = np.linalg.eigh(cov)
-        for share in SHARES:
-            reach = np.sqrt(-2 * np.log1p(-share) * np.maximum(values, 0.0))
-            ring = scorer.means[k, places] + (CIRCLE * reach) @ vectors.T
+    each = zip(styles(list(model.classes_)).items(), rings(model, names[:2]), scorer.means[:, places[:2]], strict=True)
+    for (label, style), of_class, mean in each:
+        for ring in of_class:
             ax.plot(*ring.T, color=style.colour, ls=style.line, lw=1.2)
-        mean = scorer.means[k, places]
         ax.plot(*mean, marker=style.mark, color=style.colour, ms=9, mec="white", ls="", label=f"mean of {label}")
     ax.set_xlabel(names[0])
     ax.set_ylabel(names[1])
     beside(ax)
     return bare(ax)
+
+
+def rings(model: GenerativeEstimator, columns: Sequence[str]) -> Array:
+    """The ellipses over two columns that hold 50 % and 95 % of each class.  # → (K, shares, points, 2)"""
+    scorer, places, _ = _gaussian_columns("class_ellipses", model, columns)
+    values, vectors = np.linalg.eigh(scorer.covariances()[:, places[:, None], places])
+    reach = np.sqrt(-2 * np.log1p(-np.array(SHARES))[:, None] * np.maximum(values, 0.0)[:, None])  # (K, shares, 2)
+    return scorer.means[:, None, None, places] + np.einsum("td,ksd,ked->kste", CIRCLE, reach, vectors)
 
 
 def covariances(
@@ -166,7 +168,7 @@ def projection(model: LinearDiscriminantAnalysis, X: Any, y: Any, ax: Axes | Non
         ax.set_ylabel(f"direction 2 ({share[1]:.0%})".replace("%", " %"))
     else:
         bins = np.linspace(*range_of(z[:, 0]), 31)
-        for label, (colour, _, line) in style.items():
+        for label, (colour, _, line, _) in style.items():
             counts, _ = np.histogram(z[labels == label, 0], bins)
             ax.stairs(counts, bins, fill=True, color=colour, alpha=0.25)
             ax.stairs(counts, bins, color=colour, ls=line, lw=1.5, label=f"{label}")
@@ -178,7 +180,7 @@ def projection(model: LinearDiscriminantAnalysis, X: Any, y: Any, ax: Axes | Non
 def points(ax: Axes, x: Array, z: Array, labels: Cells, style: dict[object, Style]) -> None:
     """Some of the rows, each class with its colour and mark."""
     some = np.random.default_rng(0).permutation(len(x))[:MOST_POINTS]
-    for label, (colour, mark, _) in style.items():
+    for label, (colour, mark, *_) in style.items():
         here = some[labels[some] == label]
         ax.scatter(
             x[here], z[here], s=16, marker=mark, color=colour, alpha=0.7, lw=0.3, edgecolor="white", label=f"{label}"

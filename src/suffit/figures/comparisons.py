@@ -138,7 +138,7 @@ def _drawn(curves: Curves, score: str, ax: Axes, who: str) -> Axes:
     """A line with its band for every model."""
     if score not in ("error", "log_loss"):
         raise InputError(f"{who}: score={score!r}; give 'error' or 'log_loss'")
-    for name, (colour, mark, line) in styles(list(curves.errors)).items():
+    for name, (colour, mark, line, _) in styles(list(curves.errors)).items():
         x, mean, error = np.array(curves.at), curves.mean(name, score), curves.standard_error(name, score)
         ax.plot(x, mean, color=colour, marker=mark, ls=line, ms=4, lw=1.5, label=name)
         ax.fill_between(x, mean - error, mean + error, color=colour, alpha=0.12, lw=0)

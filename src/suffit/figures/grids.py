@@ -14,6 +14,7 @@ from ..data.frame import Frame, Template
 from ..estimators.base import GenerativeEstimator
 
 MARGIN = 0.08  # beyond the rows, as a share of their range
+NONE = np.empty(0)
 
 
 def chosen(frame: Frame, columns: Sequence[str] | None, n: int) -> list[str]:
@@ -39,9 +40,12 @@ def range_of(x: Array) -> tuple[float, float]:
     return low - room, high + room
 
 
-def ticks_of(column: Column, n: int) -> Array:
-    """Values over the range of a column that its family may take: integers for integers, positive where all are."""
-    x = column.numbers()
+def ticks_of(column: Column, n: int, also: Array = NONE) -> Array:
+    """Values over the range of a column, and of others to be seen, that its family may take.
+
+    They are integers for integers, and positive where all are.
+    """
+    x = np.append(column.numbers(), also)
     low, high = range_of(x)
     least = float(np.nanmin(x, initial=np.inf))
     if column.kind() in (INTEGER, BOOLEAN):

@@ -10,7 +10,7 @@ import numpy as np
 from ..data.arrays import Array
 from ..data.frame import read_frame
 from ..estimators.base import GenerativeEstimator
-from .classes import class_ellipses, gaussian, points
+from .classes import class_ellipses, gaussian, points, rings
 from .grids import chosen, ticks_of, with_others
 from .style import TINY, Style, bare, beside, own_axes, styles
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 POINTS = 160  # of a grid, either way
 LINE_POINTS = 401  # of a column
+ROOM = 1.12  # of a picture in which a row is named, where 1 is the highest curve
+LINES = tuple(i / 10 for i in range(1, 10))  # posteriors; of these 0.1, 0.5 and 0.9 where there is 0.5
 
 
 def boundary(
@@ -65,16 +67,18 @@ def boundary(
     frame = read_frame(X)
     pair = chosen(frame, columns, 2)
     x, z = (frame.columns[name].numbers() for name in pair)
-    ticks = [ticks_of(frame.columns[name], POINTS) for name in pair]
+    inside = ellipses and isinstance(model, GenerativeEstimator) and gaussian(model) is not None
+    seen = rings(model, pair) if inside else np.empty((0, 2))
+    ticks = [ticks_of(frame.columns[name], POINTS, seen[..., i].ravel()) for i, name in enumerate(pair)]
     grid_x, grid_z = np.meshgrid(*ticks)
     P = np.asarray(model.predict_proba(with_others(model, frame, pair, grid_x.ravel(), grid_z.ravel())))
     style = styles(list(model.classes_))
     best = P.argmax(axis=1).reshape(grid_x.shape)
-    _regions(ax, grid_x, grid_z, best, P, [style[label] for label in model.classes_])
     if y is not None:
         points(ax, x, z, np.asarray(y), style)
-    if ellipses and isinstance(model, GenerativeEstimator) and gaussian(model) is not None:
+    if inside:
         class_ellipses(model, pair, ax)
+    _regions(ax, grid_x, grid_z, best, P, style)
     ax.set_xlim(ticks[0][0], ticks[0][-1])
     ax.set_ylim(ticks[1][0], ticks[1][-1])
     ax.set_xlabel(pair[0])
@@ -127,16 +131,18 @@ def densities(
         ax.fill_between(ticks, joint[:, k], color=style.colour, alpha=0.18, lw=0)
         ax.plot(ticks, joint[:, k], color=style.colour, ls=style.line, label=f"{label}", lw=1.6)
         right.plot(ticks, P[:, k], color=style.colour, marker=style.mark, ms=4, markevery=0.1, lw=0.8)
+    room = 1.02 if row is None else ROOM  # over the curves
     if row is not None:
         ax.axvline(float(x[row]), color="black", lw=1, ls=":")
         shown = model.predict_proba(with_others(model, frame, [name], x[[row]]))[0]
-        sure = f"{model.classes_[int(shown.argmax())]}: {shown.max():.2f}"
-        right.annotate(f"row {row}: {x[row]:.4g}\n{sure}", (float(x[row]), 1.0), xycoords=("data", "axes fraction"),
-                    xytext=(4, -4), textcoords="offset points", va="top", fontsize=TINY,
-                    bbox={"fc": "white", "ec": "none", "alpha": 0.8, "pad": 1})  # fmt: skip
+        said = f"row {row}: {x[row]:.4g}, {model.classes_[int(shown.argmax())]}: {shown.max():.2f}"
+        at, side = float(x[row]), "left" if x[row] < (ticks[0] + ticks[-1]) / 2 else "right"
+        right.annotate(said, (at, 1.0), xycoords=("data", "axes fraction"), xytext=(4 if side == "left" else -4, -2),
+                       textcoords="offset points", ha=side, va="top", fontsize=TINY)  # fmt: skip
     ax.set_xlim(ticks[0], ticks[-1])
-    ax.set_ylim(bottom=0.0)
-    right.set_ylim(0.0, 1.02)
+    ax.set_ylim(0.0, room * joint[np.isfinite(joint)].max(initial=0.0) or None)
+    right.set_ylim(0.0, room)
+    right.set_yticks(np.arange(6) / 5)
     right.set_ylabel("posterior (thin, with marks)")
     ax.set_xlabel(name)
     ax.set_ylabel("density × class prior")
@@ -148,17 +154,21 @@ def densities(
     return ax
 
 
-def _regions(ax: Axes, x: Array, z: Array, best: Any, P: Array, style: Sequence[Style]) -> None:
+def _regions(ax: Axes, x: Array, z: Array, best: Any, P: Array, style: dict[object, Style]) -> None:
     """The class of every point as a colour, and how sure as lines."""
     K = P.shape[1]
-    levels = np.arange(K + 1) - 0.5
     if K > 1:
-        ax.contourf(x, z, best, levels=levels, colors=[s.colour for s in style], alpha=0.14)
-    for k in range(K if K > 2 else min(K - 1, 1)):
-        shares = P[:, k + (K == 2)].reshape(x.shape)
-        lines = [0.5] if K > 2 else [0.1, 0.5, 0.9]
-        if shares.min() < 0.5 < shares.max():
+        ax.contourf(x, z, best, levels=np.arange(K + 1) - 0.5, colors=[s.colour for s in style.values()], alpha=0.14)
+    for k in range(K) if K > 2 else range(1, K):
+        shares = P[:, k].reshape(x.shape)
+        half = shares.min() < 0.5 < shares.max()
+        lines = [v for v in LINES if shares.min() < v < shares.max() and (v in (0.1, 0.5, 0.9) or not half)]
+        lines = lines if K == 2 else [0.5] * int(half)
+        if lines:
             widths, dashes = [1.4 if v == 0.5 else 0.7 for v in lines], ["-" if v == 0.5 else "--" for v in lines]
             drawn = ax.contour(x, z, shares, levels=lines, colors="black", linewidths=widths, linestyles=dashes)
-            if K == 2:
-                ax.clabel(drawn, fmt="%.1f", fontsize=7)
+            if K == 2:  # a number in the middle of the longest line of each, where nothing cuts it
+                longest = [max(of_level, key=len) for of_level in drawn.allsegs]
+                ax.clabel(drawn, fmt="%.1f", fontsize=7, manual=[tuple(line[len(line) // 2]) for line in longest])
+    if K > 1:
+        ax.plot([], [], color="black", lw=1.4, label=f"p({list(style)[1]})" if K == 2 else "a posterior of ½")

@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 
 Name = TypeVar("Name")
 
-# colours of M. Okabe and K. Ito, neighbours of different lightness; a mark and a line of each its own
+# colours of M. Okabe and K. Ito, neighbours of different lightness; a mark, a line and a hatching of each its own
 STYLES = (
-    ("#0072b2", "o", "-"),
-    ("#d55e00", "s", "--"),
-    ("#009e73", "^", "-."),
-    ("#000000", "D", "-"),
-    ("#cc79a7", "v", (0, (5, 1, 1, 1, 1, 1))),
-    ("#e69f00", "P", "--"),
-    ("#56b4e9", "X", "-."),
+    ("#0072b2", "o", "-", ""),
+    ("#d55e00", "s", "--", "////"),
+    ("#009e73", "^", "-.", "...."),
+    ("#000000", "D", "-", "xxxx"),
+    ("#cc79a7", "v", (0, (5, 1, 1, 1, 1, 1)), "\\\\\\\\"),
+    ("#e69f00", "P", "--", "++++"),
+    ("#56b4e9", "X", "-.", "----"),
 )
 FOR, AGAINST = STYLES[0][0], STYLES[1][0]
 INK, GREY, FAINT = "#333333", "#777777", "#bbbbbb"
@@ -33,6 +33,7 @@ class Style(NamedTuple):
     colour: str
     mark: str
     line: str | tuple[int, tuple[int, ...]]
+    hatch: str  # of an area
 
 
 def styles(names: Sequence[Name]) -> dict[Name, Style]:

@@ -14,7 +14,7 @@ from ..estimators.tables import GenerativeClassifier
 from ..families.counts.partition import Partition
 from ..families.counts.partition_scores import RowsBelow
 from ..tables.schema import BlockSpec, Coding
-from .style import GREY, INK, TINY, bare, own_axes, styles
+from .style import GREY, INK, TINY, Style, bare, own_axes, styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,9 +75,9 @@ def tree(model: GenerativeClassifier, tree: int = 0, depth: int = 3, ax: Axes | 
     style = styles(labels)
     ax = own_axes(ax, (max(1.7 * leaves, 5.0), 1.1 * (max(node.depth for node in nodes) + 1)))
     for node in nodes:
-        _draw(ax, node, [style[label].colour for label in labels], 0.6 / leaves)
+        _draw(ax, node, [style[label] for label in labels], 0.6 / leaves)
     for label in labels:
-        ax.barh([0], [0], color=style[label].colour, label=str(label))
+        ax.barh([0], [0], color=style[label].colour, hatch=style[label].hatch, edgecolor="white", label=str(label))
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(-max(node.depth for node in nodes) - HEIGHT, HEIGHT + 0.1)
     bare(ax, left=False)
@@ -141,15 +141,15 @@ def _condition(column: str, coding: Coding, side: NDArray[np.bool_], allowed: ND
     return f"{column} ≥ {coding.edges[here[0] - 1]:.4g}"
 
 
-def _draw(ax: Axes, node: Node, colours: list[str], width: float) -> None:
+def _draw(ax: Axes, node: Node, style: list[Style], width: float) -> None:
     y = -float(node.depth)
     if node.above is not None:
         ax.plot([node.above[0], node.x], [-node.above[1] - BAR / 2, y + BAR / 2], color=GREY, lw=0.8, zorder=0)
         box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
         ax.text(node.x, y + BAR / 2 + 0.1, node.condition, ha="center", va="bottom", fontsize=TINY, bbox=box)
     start = node.x - width / 2
-    for share, colour in zip(node.shares.tolist(), colours, strict=True):
-        ax.barh([y], [share * width], BAR, left=start, color=colour, edgecolor="white", lw=0.5)
+    for share, (colour, _, _, hatch) in zip(node.shares.tolist(), style, strict=True):
+        ax.barh([y], [share * width], BAR, left=start, color=colour, hatch=hatch, edgecolor="white", lw=0.5)
         start += share * width
     said = f" {node.rows:,.0f}" + (" …" if node.cut else "")
     ax.text(node.x + width / 2, y, said, ha="left", va="center", fontsize=TINY, color=INK)

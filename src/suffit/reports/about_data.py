@@ -50,7 +50,7 @@ def _columns(m: Material) -> list[Child]:
     rows: list[list[Child]] = []
     for d in m.columns[:MOST_COLUMNS]:
         c = chosen.get(d.name)
-        taken = [short(c.family), short(c.reason, 160)] if c else [m.model._model.family.key, ""]
+        taken = [short(c.family.partition("(")[0]), short(c.reason, 160)] if c else [m.model._model.family.key, ""]
         rows.append([short(d.name), c.kind if c else d.kind, *_held(d), *(taken if schema else taken[:1])])
     head = ["column", "kind", "values", "distribution", "missing", "family", *(["why"] if schema else [])]
     left = len(m.columns) - MOST_COLUMNS

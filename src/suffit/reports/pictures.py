@@ -110,7 +110,7 @@ def boundary_picture(model: GenerativeEstimator, frame: Frame, labels: Any, pair
     """The regions of the classes over two columns."""
     words = (
         f"The class that is most probable by {pair[0]} and {pair[1]} alone (all other columns are integrated out), "
-        "lines where its probability changes, and some of the rows."
+        "lines of equal probability, and some of the rows."
     )
     table = as_table(frame)
     return drawn(
@@ -120,7 +120,10 @@ def boundary_picture(model: GenerativeEstimator, frame: Frame, labels: Any, pair
 
 def densities_picture(model: GenerativeEstimator, frame: Frame, column: str) -> Html:
     """One column in every class."""
-    words = f"How {column} is distributed in each class under the model, times the class share; dashed, what follows."
+    words = (
+        f"How {column} is distributed in each class under the model, times the class share; thin and with marks, how "
+        "probable each class is by it alone."
+    )
     table = as_table(frame)
     return drawn(lambda ax: densities(model, table, column, ax=ax), f"Values of {column} by class", words)
 

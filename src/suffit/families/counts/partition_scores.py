@@ -156,7 +156,7 @@ class PartitionScorer(Scorer["Places", Stats]):
 
     def parameters(self, columns: Sequence[str]) -> list[ParameterValues]:
         """P(leaf | class) of every leaf of the first tree; the others are like it."""
-        first = [f"leaf {leaf}" for leaf in self.family.leaves_of(0)]
+        first = [f"tree 0, leaf {leaf}" for leaf in self.family.leaves_of(0)]
         return [ParameterValues("probability", first, np.exp(self.log_leaves[self.family.leaves_of(0)].T))]
 
     def logistic_form(self) -> LogisticForm:
