@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from numba import njit
 from pyarrow import csv as arrow_csv
 from pyarrow import feather, parquet
 
@@ -38,8 +39,22 @@ def test_warm_compiles_and_says_where(suffit, monkeypatch):
     done: list[str] = []
     monkeypatch.setattr("suffit.warm.steps", lambda: iter([("one", lambda: done.append("one"))]))
     assert "suffit warm" in suffit("warm --help").stdout
-    assert "everything is compiled already" in suffit("warm").stdout
+    warm = suffit("warm")
+    assert "everything is compiled already" in warm.stdout
+    assert warm.stderr == ""  # a bar on a terminal alone
     assert done == ["one"]
+
+
+def test_what_was_compiled_is_said_once(suffit, monkeypatch):
+    def more(x):
+        return x + 1.0
+
+    more.__module__ = "suffit.kernels.made"
+    kernel = njit(more)
+    monkeypatch.setattr("suffit.warm.steps", lambda: iter([("one", lambda: kernel(1.0))]))
+    warm = suffit("warm")
+    assert "already" not in warm.stdout
+    assert warm.output.count("compiled 1 kernel ") == 1
 
 
 def test_alone_it_prints_help_and_its_version(suffit):
