@@ -45,16 +45,17 @@ def test_warm_compiles_and_says_where(suffit, monkeypatch):
     assert done == ["one"]
 
 
-def test_what_was_compiled_is_said_once(suffit, monkeypatch):
+@pytest.mark.parametrize(("options", "times"), [("", 1), ("--quiet", 0)])
+def test_what_was_compiled_is_said_once(suffit, monkeypatch, options, times):
     def more(x):
         return x + 1.0
 
     more.__module__ = "suffit.kernels.made"
     kernel = njit(more)
     monkeypatch.setattr("suffit.warm.steps", lambda: iter([("one", lambda: kernel(1.0))]))
-    warm = suffit("warm")
+    warm = suffit(f"warm {options}")
     assert "already" not in warm.stdout
-    assert warm.output.count("compiled 1 kernel ") == 1
+    assert warm.output.count("compiled 1 kernel ") == times
 
 
 def test_alone_it_prints_help_and_its_version(suffit):
