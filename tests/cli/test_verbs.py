@@ -125,6 +125,20 @@ def test_evaluate_finds_the_labels_and_counts(suffit):
     suffit("evaluate income.suffit new.csv", code=1)  # no labels there
 
 
+def test_why_the_column_of_the_labels_is_not_clear(suffit):
+    header, *lines = Path("test.csv").read_text().splitlines()
+    Path("other.csv").write_text("\n".join([header, *(line.rpartition(",")[0] + ",new" for line in lines)]) + "\n")
+    Path("twice.csv").write_text("\n".join([f"{header},again", *(line + line[line.rindex(",") :] for line in lines)]))
+    clear = "suffit: error: the column of the labels is not clear: "
+    assert f"{clear}none of 'income' has classes of the model" in suffit("update income.suffit other.csv", 1).stderr
+    said = suffit("evaluate income.suffit twice.csv", 1).stderr
+    assert (
+        said == f"{clear}more than one of 'income', 'again' has classes of the model; say which it is with --target\n"
+    )
+    assert "no column beside those of the model" in suffit("evaluate income.suffit new.csv", 1).stderr
+    suffit("update income.suffit other.csv --target income")
+
+
 def test_explain_adds_up(suffit):
     (found,) = json.loads(suffit("explain income.suffit new.csv -r 2 --json").stdout)
     assert sum(found["terms"].values()) == pytest.approx(found["log_odds"], abs=1e-9)
