@@ -208,7 +208,7 @@ def read_files(
     -------
     Files
     """
-    paths = [paths] if isinstance(paths, str) or hasattr(paths, "__fspath__") else paths
+    paths = [paths] if isinstance(paths, str | os.PathLike) else paths
     files = open_files([str(p) for p in paths], kind, encoding, separator, (*MARKS, *missing))
     return Files(files, text)
 
@@ -221,14 +221,9 @@ def opened(source: RowSource) -> Batches | Files:
         raise ImportError(NEEDS_ARROW) from None
     if isinstance(source, Batches | Files):
         return source
-    if isinstance(source, str) or hasattr(source, "__fspath__"):
-        source = [source]
-    if (
-        isinstance(source, list | tuple)
-        and source
-        and all(isinstance(p, str) or hasattr(p, "__fspath__") for p in source)
-    ):
-        return Files(open_files([str(p) for p in source]))
+    paths = [source] if isinstance(source, str | os.PathLike) else source
+    if isinstance(paths, list | tuple) and paths and all(isinstance(p, str | os.PathLike) for p in paths):
+        return read_files(paths)
     return Batches(source)
 
 
