@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from numba import njit
 from pyarrow import csv as arrow_csv
 from pyarrow import feather, parquet
 
@@ -38,8 +39,23 @@ def test_warm_compiles_and_says_where(suffit, monkeypatch):
     done: list[str] = []
     monkeypatch.setattr("suffit.warm.steps", lambda: iter([("one", lambda: done.append("one"))]))
     assert "suffit warm" in suffit("warm --help").stdout
-    assert "everything is compiled already" in suffit("warm").stdout
+    warm = suffit("warm")
+    assert "everything is compiled already" in warm.stdout
+    assert warm.stderr == ""  # a bar on a terminal alone
     assert done == ["one"]
+
+
+@pytest.mark.parametrize(("options", "times"), [("", 1), ("--quiet", 0)])
+def test_what_was_compiled_is_said_once(suffit, monkeypatch, options, times):
+    def more(x):
+        return x + 1.0
+
+    more.__module__ = "suffit.kernels.made"
+    kernel = njit(more)
+    monkeypatch.setattr("suffit.warm.steps", lambda: iter([("one", lambda: kernel(1.0))]))
+    warm = suffit(f"warm {options}")
+    assert "already" not in warm.stdout
+    assert warm.output.count("compiled 1 kernel ") == times
 
 
 def test_alone_it_prints_help_and_its_version(suffit):
@@ -107,6 +123,20 @@ def test_evaluate_finds_the_labels_and_counts(suffit):
     text = suffit("evaluate income.suffit test.csv").stdout
     assert "calibration error" in text
     suffit("evaluate income.suffit new.csv", code=1)  # no labels there
+
+
+def test_why_the_column_of_the_labels_is_not_clear(suffit):
+    header, *lines = Path("test.csv").read_text().splitlines()
+    Path("other.csv").write_text("\n".join([header, *(line.rpartition(",")[0] + ",new" for line in lines)]) + "\n")
+    Path("twice.csv").write_text("\n".join([f"{header},again", *(line + line[line.rindex(",") :] for line in lines)]))
+    clear = "suffit: error: the column of the labels is not clear: "
+    assert f"{clear}none of 'income' has classes of the model" in suffit("update income.suffit other.csv", 1).stderr
+    said = suffit("evaluate income.suffit twice.csv", 1).stderr
+    assert (
+        said == f"{clear}more than one of 'income', 'again' has classes of the model; say which it is with --target\n"
+    )
+    assert "no column beside those of the model" in suffit("evaluate income.suffit new.csv", 1).stderr
+    suffit("update income.suffit other.csv --target income")
 
 
 def test_explain_adds_up(suffit):

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
-
 import numpy as np
 import pytest
 
 import suffit
+from spark_here import spark_session
 from suffit.data.errors import InputError
 from suffit.engines import fit_spark, predict_spark, spark
 
 pa = pytest.importorskip("pyarrow")
-pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed (the extra 'spark')")
-if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
-    pytest.skip("Spark needs Java, and there is none (Debian: default-jre-headless)", allow_module_level=True)
 
 N = 400
 NAIVE = suffit.GenerativeClassifier(structure="naive")
@@ -24,17 +18,7 @@ NAIVE = suffit.GenerativeClassifier(structure="naive")
 
 @pytest.fixture(scope="module")
 def session():
-    from pyspark.sql import SparkSession
-
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    quiet = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.driver.host": "127.0.0.1"}
-    builder = SparkSession.builder.master("local[2]").appName("tests")
-    for name, value in {**quiet, "spark.sql.shuffle.partitions": "2"}.items():
-        builder = builder.config(name, value)
-    made = builder.getOrCreate()
-    made.sparkContext.setLogLevel("OFF")
-    yield made
-    made.stop()
+    return spark_session()
 
 
 @pytest.fixture(scope="module")

@@ -1,14 +1,21 @@
-"""Standard input is read from its beginning by each who opens it, as far as it is kept."""
+"""Standard input and pipes are read from their beginning by each who opens them, as far as it is kept."""
 
 from __future__ import annotations
 
 import io
+import json
+import os
+import threading
+from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import csv, parquet
 
 import suffit
-from suffit.engines import streams
+from suffit.engines import fit_arrow, streams
 from suffit.engines.streams import Input
 
 
@@ -29,3 +36,23 @@ def test_what_is_no_longer_kept_cannot_be_read_again(monkeypatch):
         assert len(stream.read()) == 5000
     with pytest.raises(suffit.InputError, match="standard input can be read only once"):
         Input("-").open().read()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
+def test_a_pipe_with_a_name_is_a_file_that_is_read_once(tmp_path: Path, kind: str):
+    """As in suffit fit <(…): the first bytes, by which its kind is found, are not lost."""
+    rows = pa.table({"x": np.r_[np.arange(50.0), np.arange(50.0) + 100], "class": ["a", "b"] * 50})
+    if kind == "parquet":
+        parquet.write_table(rows, tmp_path / "made")
+    elif kind == "csv":
+        csv.write_csv(rows, tmp_path / "made")
+    else:
+        (tmp_path / "made").write_text("".join(json.dumps(row) + "\n" for row in rows.to_pylist()))
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_bytes((tmp_path / "made").read_bytes()))
+    writer.start()
+    model = fit_arrow(suffit.GaussianNB(), tmp_path / "pipe", target="class")
+    writer.join()
+    np.testing.assert_array_equal(model.class_count_, [50, 50])
+    np.testing.assert_allclose(model.theta_, fit_arrow(suffit.GaussianNB(), tmp_path / "made", target="class").theta_)

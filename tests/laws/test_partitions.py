@@ -14,7 +14,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import suffit
-from suffit.engines import fit_arrow, fit_dask, fit_parts, fit_sql
+from spark_here import spark_session
+from suffit.engines import fit_arrow, fit_dask, fit_parts, fit_spark, fit_sql
 
 pa = pytest.importorskip("pyarrow")
 csv = pytest.importorskip("pyarrow.csv")
@@ -99,12 +100,20 @@ def by_dask(estimator, parts):
         return fit_dask(estimator, made, "class")
 
 
+def by_spark(estimator, parts):
+    session = spark_session()
+    rows = session.sparkContext.parallelize([part.to_pylist() for part in parts], len(parts)).flatMap(list)
+    types = "size double, width double, visits bigint, city string, member boolean, class string"
+    return fit_spark(estimator, session.createDataFrame(rows, types), "class")
+
+
 ENGINES: dict[str, Callable] = {
     "parts": by_parts,
     "arrow": by_arrow,
     "files": by_files,
     "duckdb": by_duckdb,
     "dask": by_dask,
+    "spark": by_spark,
 }
 
 

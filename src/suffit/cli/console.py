@@ -43,7 +43,8 @@ def verb(work: Callable[P, None]) -> Callable[P, None]:
             import_scikit_learn()
             if "files" in kwargs or "output" in kwargs:
                 import_arrow()
-            with notes(quiet=bool(kwargs.get("quiet"))), terminable(), compiling_said():
+            quiet = bool(kwargs.get("quiet"))
+            with notes(quiet), terminable(), compiling_said(quiet):
                 work(*args, **kwargs)
                 sys.stdout.flush()
         except typer.Exit:
@@ -111,11 +112,11 @@ def terminable() -> Iterator[None]:
 
 
 @contextmanager
-def compiling_said() -> Iterator[None]:
+def compiling_said(quiet: bool) -> Iterator[None]:
     """Say when kernels are compiled, and how long it took."""
     from ..kernels.runtime.notice import saying_when_compiling
 
-    with saying_when_compiling(lambda line: print(line, file=sys.stderr, flush=True)):
+    with saying_when_compiling(lambda line: None if quiet else print(line, file=sys.stderr, flush=True)):
         yield
 
 

@@ -62,7 +62,7 @@ def warm(quiet: Quiet = False, debug: Debug = False) -> None:
     """
     from .warming import warm_all
 
-    warm_all()
+    warm_all(quiet)
 
 
 @verb

@@ -106,14 +106,14 @@ class RowsOfModel:
         found = [name for name in others if self._holds(name, classes)]
         if len(found) == 1:
             return found[0]
-        which = f"which of {', '.join(map(repr, others[:8]))} it is" if others else "it: no column is left for it"
-        raise InputError(f"the column of the labels is not clear; say {which} with --target")
+        why = f"{'more than one' if found else 'none'} of {', '.join(map(repr, others[:8]))} has classes of the model"
+        why = f"{why}; say which it is with --target" if others else "the file has no column beside those of the model"
+        raise InputError(f"the column of the labels is not clear: {why}")
 
     def _holds(self, name: str, classes: set[str]) -> bool:
         sample = next(iter(self.files.files[0].with_types({}).sample()))
-        if name not in sample.column_names:
-            return False
-        values = {str(v) for v in sample[name].unique().to_pylist() if v is not None}
+        cells = sample[name].unique().to_pylist() if name in sample.column_names else ()
+        values = {str(v) for v in cells if v is not None}
         return bool(values) and len(values & classes) >= 0.5 * len(values)
 
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 
-def warm_all() -> None:
-    """Compile everything, and show how far it is."""
+def warm_all(quiet: bool) -> None:
+    """Compile everything, and show how far it is on a terminal."""
     from rich.console import Console
     from rich.progress import track
 
     from ..kernels.runtime.cache import places
-    from ..kernels.runtime.notice import saying_when_compiling
+    from ..kernels.runtime.notice import compiled_kernels
     from ..warm import steps
 
-    lines: list[str] = []
+    before = compiled_kernels()
     console = Console(stderr=True)
-    with saying_when_compiling(lines.append):
-        for _, step in track(list(steps()), "compiling for this machine", console=console):
-            step()
-    print(lines[-1] if lines else "suffit: everything is compiled already", *places(), sep="\n")
+    shown = console.is_terminal and not quiet
+    for _, step in track(list(steps()), "compiling for this machine", console=console, disable=not shown):
+        step()
+    already = compiled_kernels() == before
+    print(*(["suffit: everything is compiled already"] if already else []), *places(), sep="\n")

@@ -41,11 +41,8 @@ class Batches:
             source = pa.Table.from_batches([source])
         self.source, self._held = source, list["pa.Table"]()
         self._rest: Iterator[pa.RecordBatch] = iter(())
-        if hasattr(source, "to_batches") and not isinstance(source, pa.Table):  # a dataset
-            self._rest = _batches_of(source)
-            self._hold()
-        elif not isinstance(source, pa.Table):
-            self._rest = iter(source)
+        if not isinstance(source, pa.Table):
+            self._rest = _batches_of(source) if hasattr(source, "to_batches") else iter(source)
             self._hold()
 
     def _hold(self) -> None:
@@ -110,13 +107,10 @@ def _batches_of(rows: dataset.Dataset) -> Iterator[pa.RecordBatch]:
 
     kind = getattr(rows, "format", None)
     parquet = isinstance(kind, dataset.ParquetFileFormat)
-    options = dataset.ParquetFragmentScanOptions(pre_buffer=False) if parquet else None
     text = isinstance(kind, dataset.CsvFileFormat | dataset.JsonFileFormat)
-    return iter(
-        rows.to_batches(
-            batch_size=BATCH, batch_readahead=0, fragment_readahead=0, fragment_scan_options=options, use_threads=text
-        )
-    )
+    options = dataset.ParquetFragmentScanOptions(pre_buffer=False) if parquet else None
+    ahead = {"batch_readahead": 0, "fragment_readahead": 0}
+    return iter(rows.to_batches(batch_size=BATCH, fragment_scan_options=options, use_threads=text, **ahead))
 
 
 @dataclass(frozen=True)
@@ -214,7 +208,7 @@ def read_files(
     -------
     Files
     """
-    paths = [paths] if isinstance(paths, str) or hasattr(paths, "__fspath__") else paths
+    paths = [paths] if isinstance(paths, str | os.PathLike) else paths
     files = open_files([str(p) for p in paths], kind, encoding, separator, (*MARKS, *missing))
     return Files(files, text)
 
@@ -227,14 +221,9 @@ def opened(source: RowSource) -> Batches | Files:
         raise ImportError(NEEDS_ARROW) from None
     if isinstance(source, Batches | Files):
         return source
-    if isinstance(source, str) or hasattr(source, "__fspath__"):
-        source = [source]
-    if (
-        isinstance(source, list | tuple)
-        and source
-        and all(isinstance(p, str) or hasattr(p, "__fspath__") for p in source)
-    ):
-        return Files(open_files([str(p) for p in source]))
+    paths = [source] if isinstance(source, str | os.PathLike) else source
+    if isinstance(paths, list | tuple) and paths and all(isinstance(p, str | os.PathLike) for p in paths):
+        return read_files(paths)
     return Batches(source)
 
 

@@ -23,7 +23,7 @@ MARKS_OF_ORDER = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 @dataclass(frozen=True)
 class Input:
-    """A file, or standard input where the path is ``-``."""
+    """A file, or a pipe: standard input where the path is ``-``, or one that has a name."""
 
     path: str
     encoding: str | None = None
@@ -36,13 +36,19 @@ class Input:
     @property
     def size(self) -> int:
         """Bytes; 0 where nobody knows."""
-        return 0 if self.path == "-" else os.path.getsize(self.path)
+        return 0 if self.once else os.path.getsize(self.path)
+
+    @cached_property
+    def _pipe(self) -> Pipe | None:
+        if self.path == "-":
+            return _standard_input()
+        return None if os.path.isfile(self.path) else Pipe(open(self.path, "rb", buffering=0), self.path)
 
     @cached_property
     def first(self) -> bytes:
         """The first bytes, as they are stored."""
-        if self.path == "-":
-            return _standard_input().peek()
+        if self._pipe is not None:
+            return self._pipe.peek()
         try:
             with open(self.path, "rb") as stream:
                 return stream.read(8)
@@ -57,7 +63,7 @@ class Input:
     @property
     def seekable(self) -> bool:
         """Whether it can be read from any place."""
-        return self.path != "-" and self.compression is None and self._coding is None
+        return not self.once and self.compression is None and self._coding is None
 
     @property
     def _coding(self) -> str | None:
@@ -68,16 +74,16 @@ class Input:
     @property
     def once(self) -> bool:
         """Whether it can be read only once, but for its beginning."""
-        return self.path == "-"
+        return self._pipe is not None
 
     def open(self) -> IO[bytes]:
         """The bytes, from the beginning."""
-        if self.path != "-" and self.seekable:
+        if self.seekable:
             return open(self.path, "rb")
         import pyarrow as pa
 
-        raw = FromTheBeginning(_standard_input()) if self.path == "-" else pa.OSFile(self.path, "rb")
-        stream = pa.PythonFile(raw, "r") if self.path == "-" else raw
+        kept = None if self._pipe is None else pa.PythonFile(FromTheBeginning(self._pipe), "r")
+        stream = kept or pa.OSFile(self.path, "rb")
         if self.compression is not None:
             stream = pa.CompressedInputStream(stream, self.compression)
         if self._coding is not None:
@@ -112,11 +118,11 @@ class _Raw(io.RawIOBase):
         super().close()
 
 
-class StandardInput:
-    """Standard input whose beginning is kept, so that it can be looked at and then read as a whole."""
+class Pipe:
+    """A pipe whose beginning is kept, so that it can be looked at and then read as a whole."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
-        self.stream, self.kept = stream, bytearray()
+    def __init__(self, stream: IO[bytes], name: str) -> None:
+        self.stream, self.name, self.kept = stream, name, bytearray()
         self.read = 0  # bytes taken from the stream: more than are kept, once these are many
 
     def more(self, place: int, n: int) -> bytes:
@@ -124,7 +130,7 @@ class StandardInput:
         if place < len(self.kept):
             return bytes(self.kept[place : place + n])
         if place != self.read:
-            raise InputError("standard input can be read only once; save it as a file first")
+            raise InputError(f"{self.name} can be read only once; save it as a file first")
         found = self.stream.read(n)
         if self.read == len(self.kept) and self.read + len(found) <= HELD:
             self.kept += found
@@ -139,11 +145,11 @@ class StandardInput:
 
 
 class FromTheBeginning:
-    """Standard input, read from its beginning, as a file of Python."""
+    """A pipe, read from its beginning, as a file of Python."""
 
     closed = False
 
-    def __init__(self, source: StandardInput) -> None:
+    def __init__(self, source: Pipe) -> None:
         self.source, self.place = source, 0
 
     def read(self, n: int = -1) -> bytes:
@@ -160,15 +166,15 @@ class FromTheBeginning:
         """Stays open, to be read again."""
 
 
-_stdin: StandardInput | None = None
+_stdin: Pipe | None = None
 
 
-def _standard_input() -> StandardInput:
+def _standard_input() -> Pipe:
     """Unbuffered: a thread that waits for more must not hold a lock when the process ends."""
     global _stdin
     stream = getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
     if _stdin is None or _stdin.stream is not stream:
-        _stdin = StandardInput(stream)
+        _stdin = Pipe(stream, "standard input")
     return _stdin
 
 

@@ -61,6 +61,11 @@ _compilations = _Compilations()
 register("numba:compile", _compilations)  # type: ignore[no-untyped-call]
 
 
+def compiled_kernels() -> int:
+    """How many kernels this process has compiled, which the cache did not have."""
+    return _compilations.kernels
+
+
 @contextmanager
 def quietly() -> Iterator[None]:
     """While inside, nothing is said about compiling."""
