@@ -66,7 +66,7 @@ def with_less(columns: Columns) -> Columns:
     return {n: as_objects([None if rng.random() < LOST else v for v in values]) for n, values in columns.items()}
 
 
-def encoded(model: Any) -> Any:
+def encoded(model: object) -> Any:
     """A model of scikit-learn behind what it needs: missing values filled, numbers scaled, categories coded."""
     numbers = make_pipeline(FunctionTransformer(_floats), SimpleImputer(strategy="median"), StandardScaler())
     words = make_pipeline(FunctionTransformer(_words), OneHotEncoder(handle_unknown="ignore"))
@@ -91,7 +91,7 @@ def _words(X: np.ndarray) -> np.ndarray:
     return np.asarray(X).astype(str)
 
 
-def models() -> dict[str, Any]:
+def models() -> dict[str, object]:
     """What is compared, by the name it is shown under."""
     return {
         "GenerativeClassifier": GenerativeClassifier(),

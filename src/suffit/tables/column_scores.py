@@ -65,7 +65,7 @@ def in_steps(family: Family, step: float) -> Family | None:
         return family
     if isinstance(family, Bernoulli):
         return replace(family, present=step)
-    return replace(family, unit=step) if any(f.name == "unit" for f in fields(family)) else None  # type: ignore[type-var, call-arg, arg-type]
+    return replace(family, unit=step) if any(f.name == "unit" for f in fields(family)) else None  # type: ignore[type-var, arg-type]
 
 
 # --- log-likelihoods

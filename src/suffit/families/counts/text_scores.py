@@ -51,7 +51,7 @@ class Linear(NamedTuple):
         return self.never is not None and bool(self.never.any() or np.any(self.never_start))
 
 
-def as_texts(X: Any) -> Any:
+def as_texts(X: object) -> Any:
     """An array of texts as texts; anything else as it is."""
     return read_texts(X) if isinstance(X, np.ndarray) and X.dtype.kind in "OU" else X
 
@@ -227,7 +227,7 @@ class TextScorer(Scorer[Texts, Stats]):
             impossible = Impossible(never.T.astype(np.float64), first)
         return LogisticForm(tuple(self.names), self.weights.T, self.start, self._counts, impossible=impossible)
 
-    def _counts(self, X: Any) -> Array:
+    def _counts(self, X: object) -> Array:
         """Of texts, or of rows that hold them already."""
         if isinstance(X, np.ndarray) and X.dtype.kind in "fiu":
             return X.astype(np.float64)
