@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, ParamSpec, TypeVar
 
+import numpy as np
 from numba import config, njit
 from numba.extending import intrinsic
 
@@ -29,7 +30,7 @@ kernels: dict[str, Any] = {}  # all that Python calls, by module and name
 
 def _compile(function: Callable[P, R], **options: Any) -> Callable[P, R]:
     if NOT_COMPILED:
-        return function
+        return np.errstate(all="ignore")(function)  # integers wrap without a word, as where it is compiled
     kernel = kernels[f"{function.__module__}.{function.__name__}"] = njit(**_KERNEL, **options)(function)
     with suppress(RuntimeError):  # neither the package nor the user's cache folder can be written to
         kernel._cache = KernelCache(function)
