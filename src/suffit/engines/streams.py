@@ -95,7 +95,6 @@ class _Raw(io.RawIOBase):
         self.stream, self.name = stream, name
 
     def readable(self) -> bool:
-        """It is."""
         return True
 
     def readinto(self, out: Any) -> int:
@@ -153,7 +152,6 @@ class FromTheBeginning:
         return found
 
     def readable(self) -> bool:
-        """It is."""
         return True
 
     def close(self) -> None:

@@ -26,7 +26,6 @@ def place_rows(X: Bytes, root: int, column: Codes, left: Bits, child: Codes, out
 
 @jit
 def _place_rows(X: Bytes, root: int, column: Codes, left: Bits, child: Codes, out: Codes) -> None:
-    """The same."""
     for i in range(len(X)):
         node = np.int64(root)
         while child[node] > 0:
@@ -46,7 +45,6 @@ def count_nodes(places: Codes, codes: Codes, weights: Floats, count: Floats) -> 
 
 @jit
 def _count_nodes(places: Codes, codes: Codes, weights: Floats, count: Floats) -> None:
-    """The same."""
     for i in range(len(places)):
         count[codes[i], places[i]] += weights[i]
 
@@ -70,7 +68,6 @@ def solve_trees(
 def _solve_trees(
     count: Floats, child: Codes, alpha: float, below: Floats, shares: Floats, table: Floats, common: Floats
 ) -> None:
-    """The same."""
     K, nodes = count.shape
     for node in range(nodes):
         common[node] = 0.0
@@ -122,7 +119,6 @@ def _tree_scores(
     X: Bytes, root: int, column: Codes, left: Bits, child: Codes, table: Floats, common: Floats, part: float,
     stack: Places, ways: Floats, one: Floats, out: Floats,
 ) -> None:  # fmt: skip
-    """The same."""
     rows, K = out.shape
     for i in range(rows):
         node, waiting, found, way = np.int64(root), np.int64(0), np.int64(0), 0.0
@@ -182,7 +178,6 @@ def _tree_terms(
     X: Bytes, first: Codes, second: Codes, root: int, column: Codes, left: Bits, child: Codes, parent: Codes,
     shares: Floats, table: Floats, common: Floats, part: float, stack: Places, ways: Floats, out: Floats, rest: Floats,
 ) -> None:  # fmt: skip
-    """The same."""
     for i in range(len(X)):
         for side in range(2):
             c = first[i] if side == 0 else second[i]
@@ -247,7 +242,6 @@ def _tree_scores_without(
     X: Bytes, codes: Codes, weights: Floats, takes: Flags, root: int, column: Codes, left: Bits, child: Codes,
     below: Floats, alpha: float, stack: Places, above: Floats, one: Floats, total: Floats, used: Floats, out: Floats,
 ) -> None:  # fmt: skip
-    """The same."""
     rows, K = out.shape
     for i in range(rows):
         if not takes[i]:

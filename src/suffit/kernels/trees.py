@@ -12,6 +12,9 @@ import numpy as np
 from .runtime.compiled import helper, jit
 from .runtime.lengths import unlike
 from .runtime.types import Bits, Bytes, Codes, Flags, Floats, Places
+from .scrambled import GOLDEN, scrambled
+
+_scrambled = helper(scrambled)
 
 MOST_CODES = 64  # of a column: a set of them is one number; from here on they are missing values
 DEEPEST = 48  # cuts on a path: rows that go both ways wait on a stack of so many
@@ -21,10 +24,7 @@ SURELY_MORE = 1e-9  # share by which a cut must be better than one before it: le
 @helper
 def _mixed(x: np.uint64) -> np.uint64:
     """Bits as good as random, of bits that are not (splitmix64)."""
-    x = x + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    return _scrambled(x + GOLDEN)
 
 
 def row_bits(X: Bytes, out: Bits) -> None:
@@ -36,7 +36,6 @@ def row_bits(X: Bytes, out: Bits) -> None:
 
 @jit
 def _row_bits(X: Bytes, out: Bits) -> None:
-    """The same."""
     rows, p = X.shape
     for i in range(rows):
         h = np.uint64(0)
@@ -54,7 +53,6 @@ def rows_of_tree(bits: Bits, tree: int, share: float, out: Flags) -> None:
 
 @jit
 def _rows_of_tree(bits: Bits, tree: int, share: float, out: Flags) -> None:
-    """The same."""
     most = np.uint64(share * 1048576.0)
     for i in range(len(bits)):
         out[i] = (_mixed(bits[i] ^ _mixed(np.uint64(tree))) >> np.uint64(44)) < most
@@ -173,7 +171,6 @@ def _grow_tree(
     hist: Floats, columns: Places, begin: Places, end: Places, depth: Places, room: Places, floats: Floats,
     known: Floats, column: Codes, left: Bits, child: Codes,
 ) -> int:  # fmt: skip
-    """The same."""
     p, most = X.shape[0], len(column)
     total, sizes, share, here, there, counts = floats[0], floats[1], floats[2], floats[3], floats[4], floats[5]
     begin[0], end[0], depth[0] = 0, len(rows), 0
