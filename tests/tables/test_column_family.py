@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import warnings
 
 import numpy as np
@@ -186,3 +187,13 @@ def test_what_families_explain_is_their_log_likelihood_less_the_price():
     scorer = column_scores.POISSON.scorer(column_scores.POISSON.collect(many[:, None], rows, ["x"]), ["x"])
     own = (scorer.scores(many[:, None]) + scorer.log_base(many[:, None])[:, None])[np.arange(n), rows.codes]
     assert lots.by["poisson"] == pytest.approx(rows.weights @ own - price, rel=1e-9)
+
+
+@pytest.mark.parametrize(("criterion", "name"), [("bic", "BIC"), ("loo", "leave-one-out")])
+def test_why_integers_have_a_family_is_said_as_for_other_numbers(criterion: str, name: str):
+    rng = np.random.default_rng(0)
+    kind = rng.integers(0, 2, 300)
+    calls = {"calls": rng.poisson(2 + 2 * kind)}
+    (choice,) = Generative(criterion=criterion).fit(calls, kind).schema_.choices
+    pattern = rf"counts: poisson beats gaussian by \d+ nats and categorical by \d+ nats \({name}\)"
+    assert re.fullmatch(pattern, choice.reason), choice.reason

@@ -389,13 +389,14 @@ def _for_integers(column: Numbers, explained: Explained, may: Mapping[str, Famil
         found = compared(column.x, column.rows, may, whole=True)
         tries = {k: found.total(k) for k in tries}
     best = max(tries, key=tries.__getitem__)
-    others = ", ".join([f"{k} {v - tries[best]:.0f} nats" for k, v in tries.items() if k != best])
+    gains = " and ".join([f"{k} by {tries[best] - v:.0f} nats" for k, v in tries.items() if k != best])
     what = {best: f"integers as {best}", "poisson": "counts", "gaussian": "integers"}
     if best == "categorical":
         what[best] = f"{explained.categories} integers as categories"
     if column.step != 1.0 and best == "poisson":
         what[best] = f"counts in steps of {column.step:g}"
-    return in_steps(may[best], column.step), what[best] + (f" (by {CRITERIA[criterion]}: {others})" if others else "")
+    why = f": {best} beats {gains} ({CRITERIA[criterion]})" if gains else ""
+    return in_steps(may[best], column.step), what[best] + why
 
 
 def _for_numbers(column: Numbers, explained: Explained, may: Mapping[str, Family], criterion: str) -> Verdict:
