@@ -23,7 +23,7 @@ from ...text.tokens import WORD, Numbers, Spare
 if TYPE_CHECKING:
     from .text import Text
 
-WORDS_TOLD = 4  # of a text among other columns
+WORDS_SHOWN = 4  # of a text among other columns
 READ_BYTES = 1 << 21  # of texts that a thread scores before it asks for more
 
 
@@ -256,6 +256,6 @@ def most_telling(parts: Sequence[tuple[TextScorer, Terms, float]]) -> str:
         for w, value in zip(columns.indices.tolist(), columns.data.tolist(), strict=True):
             found[names[w]] = found.get(names[w], 0.0) + power * value
     most = sorted(found.items(), key=lambda term: -abs(term[1]))
-    told = [f"{word!r} {value:+.2f}" for word, value in most[:WORDS_TOLD]]
-    others = len(most) - WORDS_TOLD
-    return ", ".join([*told, f"{others} other word{'s' * (others > 1)}"] if others > 0 else told)
+    shown = [f"{word!r} {value:+.2f}" for word, value in most[:WORDS_SHOWN]]
+    others = len(most) - WORDS_SHOWN
+    return ", ".join([*shown, f"{others} other word{'s' * (others > 1)}"] if others > 0 else shown)
