@@ -12,23 +12,23 @@ SOURCE = Path(__file__).resolve().parent.parent / "src" / "suffit"
 # uses of Any, and comments that silence the type checker: what was counted last.  Lower them when there are fewer; a
 # room may have more only where another change has made up for it.
 CEILING = {
-    "(beside)": (12, 0),
-    "kernels": (57, 21),
-    "data": (46, 0),
-    "text": (7, 1),
+    "(beside)": (6, 0),
+    "kernels": (43, 10),
+    "data": (44, 0),
+    "text": (6, 0),
     "core": (3, 0),
-    "families": (23, 16),
-    "tables": (9, 4),
+    "families": (17, 14),
+    "tables": (4, 4),
     "posterior": (0, 0),
-    "explain": (9, 0),
-    "estimators": (30, 4),
-    "figures": (41, 0),
-    "comparison": (40, 0),
-    "files": (20, 4),
-    "reports": (20, 2),
-    "engines": (29, 2),
+    "explain": (7, 0),
+    "estimators": (26, 4),
+    "figures": (20, 0),
+    "comparison": (21, 0),
+    "files": (18, 3),
+    "reports": (9, 2),
+    "engines": (29, 0),
     "mail": (0, 0),
-    "cli": (24, 0),
+    "cli": (17, 0),
 }
 
 

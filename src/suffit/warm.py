@@ -69,7 +69,7 @@ def _use(model: Any, X: Any, y: Any) -> None:
             model.partial_fit(one, y[:1])
 
 
-def _fits() -> Iterator[tuple[str, Any, Any, Any]]:
+def _fits() -> Iterator[tuple[str, object, object, object]]:
     from scipy import sparse
 
     rng = np.random.default_rng(0)
@@ -122,7 +122,7 @@ def _fits() -> Iterator[tuple[str, Any, Any, Any]]:
     yield from _of_many_rows(rng)
 
 
-def _of_many_rows(rng: np.random.Generator) -> Iterator[tuple[str, Any, Any, Any]]:
+def _of_many_rows(rng: np.random.Generator) -> Iterator[tuple[str, object, object, object]]:
     """What is left to NumPy as long as there are few rows, or few columns."""
     y = np.arange(MANY_ROWS) % 3
     for p in (6, 40):  # short rows and long ones

@@ -1,4 +1,4 @@
-"""The outlier rate of a pool: the chance that a row is an exception, whose columns say nothing of its class."""
+"""The outlier rate of a pool: the chance that a row is an outlier, whose columns say nothing of its class."""
 
 from __future__ import annotations
 
@@ -72,10 +72,10 @@ def test_powers_and_outlier_rate_are_the_optimum(odd):
 
     def objective(v):
         beta, outlier_rate = v[:2], 1 / (1 + np.exp(-v[2]))
-        price = beta @ beta / (2 * USUAL_POWER**2 * total) - PSEUDO_OUTLIERS / total * np.log(
+        penalty = beta @ beta / (2 * USUAL_POWER**2 * total) - PSEUDO_OUTLIERS / total * np.log(
             outlier_rate * (1 - outlier_rate)
         )
-        return loss_of(scores, log_prior, codes, weights, beta, outlier_rate) + price
+        return loss_of(scores, log_prior, codes, weights, beta, outlier_rate) + penalty
 
     bounds = [(0, STRONGEST)] * 2 + [(-15, 15)]
     best = min(

@@ -181,7 +181,7 @@ def test_temperature_in_the_logistic_form_and_the_one_row_scorer() -> None:
         handle = model.scorer()
         np.testing.assert_allclose(handle(X[0].copy()), model.predict_proba(X[:1])[0], rtol=1e-9)
     model = suffit.GaussianNB(calibrate="temperature").fit(X, y)
-    q = _tempered(model, X, model.calibration_.power)  # the form is that of rows that are no exceptions
+    q = _tempered(model, X, model.calibration_.power)  # the form is that of rows that are no outliers
     np.testing.assert_allclose(model.logistic_form().pair(1, 0)(X), np.log(q[:, 1] / q[:, 0]), rtol=1e-6, atol=1e-9)
     outlier_rate = model.calibration_.outlier_rate
     np.testing.assert_allclose(

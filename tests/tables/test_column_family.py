@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import warnings
 
 import numpy as np
@@ -154,7 +155,7 @@ def test_what_families_explain_is_their_log_likelihood_less_the_price():
     wide = np.where(rng.random(n) < 0.1, np.nan, rng.poisson(4, n) * 1000.0)
     many = rng.integers(0, 900, n) * 1.0
     positive = np.where(rng.random(n) < 0.2, np.nan, rng.gamma(2.0, size=n))
-    price = 0.5 * np.log(rows.counts().sum()) * K
+    penalty = 0.5 * np.log(rows.counts().sum()) * K
 
     def numbers(x):
         low, high, whole = column_scores.column_range(x)
@@ -170,19 +171,29 @@ def test_what_families_explain_is_their_log_likelihood_less_the_price():
             w, z = rows.weights[here], x[here]
             mean = np.average(z, weights=w)
             total += w @ stats.norm.logpdf(z, mean, np.sqrt(np.average((z - mean) ** 2, weights=w) + add))
-        assert found.by["gaussian"] == pytest.approx(total - 2 * price, rel=1e-4)  # one row is the prior's
+        assert found.by["gaussian"] == pytest.approx(total - 2 * penalty, rel=1e-4)  # one row is the prior's
     here = ~np.isnan(wide)
     categories, place = np.unique(wide[here], return_inverse=True)
     count = np.zeros((K, len(categories)))
     np.add.at(count, (rows.codes[here], place), rows.weights[here])
     shares = np.log((count + 1) / (count.sum(axis=1, keepdims=True) + len(categories)))
-    assert few.by["categorical"] == pytest.approx((count * shares).sum() - price * (len(categories) - 1))
+    assert few.by["categorical"] == pytest.approx((count * shares).sum() - penalty * (len(categories) - 1))
     for name, family in (("log-normal", column_scores.SHARED["log-normal"]), ("gamma", column_scores.GAMMA)):
         there = np.flatnonzero(~np.isnan(positive))
         some, X = rows.some(there), positive[there][:, None]
         scorer = family.scorer(family.collect(X, some, ["x"]), ["x"])
         own = (scorer.scores(X) + scorer.log_base(X)[:, None])[np.arange(len(there)), some.codes]
-        assert real.by[name] == pytest.approx(some.weights @ own - 2 * price, rel=1e-9)
+        assert real.by[name] == pytest.approx(some.weights @ own - 2 * penalty, rel=1e-9)
     scorer = column_scores.POISSON.scorer(column_scores.POISSON.collect(many[:, None], rows, ["x"]), ["x"])
     own = (scorer.scores(many[:, None]) + scorer.log_base(many[:, None])[:, None])[np.arange(n), rows.codes]
-    assert lots.by["poisson"] == pytest.approx(rows.weights @ own - price, rel=1e-9)
+    assert lots.by["poisson"] == pytest.approx(rows.weights @ own - penalty, rel=1e-9)
+
+
+@pytest.mark.parametrize(("criterion", "name"), [("bic", "BIC"), ("loo", "leave-one-out")])
+def test_why_integers_have_a_family_is_said_as_for_other_numbers(criterion: str, name: str):
+    rng = np.random.default_rng(0)
+    kind = rng.integers(0, 2, 300)
+    calls = {"calls": rng.poisson(2 + 2 * kind)}
+    (choice,) = Generative(criterion=criterion).fit(calls, kind).schema_.choices
+    pattern = rf"counts: poisson beats gaussian by \d+ nats and categorical by \d+ nats \({name}\)"
+    assert re.fullmatch(pattern, choice.reason), choice.reason

@@ -11,7 +11,6 @@ import os
 import time
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rich import box
@@ -63,7 +62,7 @@ def with_less(columns: Columns) -> Columns:
     return {n: as_objects([None if rng.random() < LOST else v for v in values]) for n, values in columns.items()}
 
 
-def models() -> dict[str, Any]:
+def models() -> dict[str, object]:
     """What is compared, by the name it is shown under."""
     return {
         "GenerativeClassifier": GenerativeClassifier(),

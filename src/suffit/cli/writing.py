@@ -154,7 +154,7 @@ def _texts(column: pa.ChunkedArray) -> list[object]:
     return column.to_pylist() if pa.types.is_floating(column.type) else column.cast(pa.string()).to_pylist()
 
 
-def _table_writer(sink: Any, kind: str, schema: Any) -> Any:
+def _table_writer(sink: object, kind: str, schema: object) -> Any:
     if kind == "parquet":
         from pyarrow import parquet
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -31,7 +31,7 @@ class TableMatrix(TransformerMixin, BaseEstimator):
     def __init__(self, fill: bool = True) -> None:
         self.fill = fill
 
-    def fit(self, X: Any, y: object = None) -> Self:
+    def fit(self, X: object, y: object = None) -> Self:
         """Find medians, scales and categories."""
         frame = read_frame(X)
         self.numbers_: dict[str, tuple[float, float, float]] = {}  # median, mean, deviation
@@ -52,7 +52,7 @@ class TableMatrix(TransformerMixin, BaseEstimator):
             return [values[i] for i in order[:MOST_CATEGORIES].tolist() if counts[i] >= LEAST_OF_CATEGORY]
         return [values[i] for i in order[1 : MOST_JOINT + 1].tolist() if counts[i] >= LEAST_SHARE * len(codes)]
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: object) -> Array:
         """The matrix: the columns of numbers, then the indicators."""
         columns = read_frame(X).columns
         parts = [self._number(name, columns[name].numbers())[:, None] for name in self.numbers_]
@@ -84,11 +84,11 @@ def _summary(x: Array) -> tuple[float, float, float]:
     return median, float(filled.mean()), float(filled.std()) or 1.0
 
 
-def has_missing(X: Any) -> bool:
+def has_missing(X: object) -> bool:
     """Whether any cell of a table is missing."""
     return any(bool(column.missing().any()) for column in read_frame(X).columns.values())
 
 
-def all_numbers(X: Any) -> bool:
+def all_numbers(X: object) -> bool:
     """Whether every column holds numbers."""
     return all(column.kind() in NUMERIC for column in read_frame(X).columns.values())

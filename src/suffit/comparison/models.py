@@ -22,7 +22,7 @@ from .matrix import TableMatrix
 CALIBRATION_FOLDS = 3
 
 
-def default_models() -> dict[str, Any]:
+def default_models() -> dict[str, object]:
     """Three generative models and the default model beside logistic regression, a perceptron and a linear SVM."""
     return {
         "LDA": make_pipeline(TableMatrix(fill=False), LinearDiscriminantAnalysis()),
@@ -60,12 +60,12 @@ def read_models(models: str | Sequence[str] | Mapping[str, Any]) -> dict[str, An
     return chosen
 
 
-def fills_missing(model: Any) -> bool:
+def fills_missing(model: object) -> bool:
     """Whether a model sees a table whose missing values were filled."""
     return isinstance(model, Pipeline) and isinstance(model[0], TableMatrix) and model[0].fill
 
 
-def adds_up(model: Any) -> bool:
+def adds_up(model: object) -> bool:
     """Whether a model is nothing but sums of rows as they are, so that folds can be taken away from one fit."""
     return (
         isinstance(model, Pipeline)
@@ -76,7 +76,7 @@ def adds_up(model: Any) -> bool:
     )
 
 
-def fitted(model: Any, X: Any, y: Cells) -> Any:
+def fitted(model: object, X: object, y: Cells) -> Any:
     """A copy of the model fitted to these rows; probabilities calibrated on fewer folds where a class has few rows."""
     model = clone(model)
     last = model[-1] if isinstance(model, Pipeline) else model
@@ -86,5 +86,5 @@ def fitted(model: Any, X: Any, y: Cells) -> Any:
     return model.fit(X, y)
 
 
-def _calibrated(classifier: Any) -> CalibratedClassifierCV:
+def _calibrated(classifier: object) -> CalibratedClassifierCV:
     return CalibratedClassifierCV(classifier, cv=CALIBRATION_FOLDS, ensemble=False)

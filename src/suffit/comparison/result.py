@@ -141,7 +141,7 @@ class Comparison:
         return tuple(c for c in met if c is not None)
 
     @property
-    def confusion(self) -> dict[str, Any]:
+    def confusion(self) -> dict[str, object]:
         """By model: rows of each class that were given each class, as a data frame."""
         labels = [str(c) for c in self.classes]
         made = {}

@@ -34,7 +34,7 @@ FEWEST = 16  # rows that a learning curve begins with
 def compare(
     X: TableLike,
     y: LabelsLike,
-    models: str | Sequence[str] | Mapping[str, Any] = "default",
+    models: str | Sequence[str] | Mapping[str, object] = "default",
     *,
     folds: int = 5,
     repeats: int = 1,
@@ -124,7 +124,7 @@ class Study:
             self._matrix = TableMatrix(fill=False).fit_transform(dict(self.table.columns))
         return self._matrix
 
-    def held_out(self, model: Any, folds: int, repeats: int, name: str, step: Steps) -> Held:
+    def held_out(self, model: object, folds: int, repeats: int, name: str, step: Steps) -> Held:
         """The scores of every fold, and what the model decided."""
         found: dict[str, list[float]] = {score: [] for score in (*SCORES, "fit", "predict")}
         K = len(self.classes)
@@ -170,7 +170,7 @@ class Study:
         known = np.asarray(model.classes_).astype(np.int32)
         return padded(np.asarray(model.predict_proba(X)), known, len(self.classes))
 
-    def learning_curves(self, models: Mapping[str, Any], step: Steps) -> Curves:
+    def learning_curves(self, models: Mapping[str, object], step: Steps) -> Curves:
         """The error on the same rows, of models of more and more of the others."""
         splits = []
         for repeat in range(CURVE_REPEATS):
@@ -205,13 +205,13 @@ class Study:
         for size in sizes:
             yield self._tried(model, self.table.rows(train[:size]), self.codes[train[:size]], X_test)
 
-    def _tried(self, model: Any, columns: dict[str, Any], codes: Codes, X_test: Any) -> Array | None:
+    def _tried(self, model: object, columns: dict[str, object], codes: Codes, X_test: object) -> Array | None:
         try:
             return self._predicted(fitted(model, self._given(columns), codes), X_test)
         except (ValueError, np.linalg.LinAlgError):  # too few rows of a class for it, say
             return None
 
-    def robustness(self, models: Mapping[str, Any], step: Steps) -> dict[str, Curves]:
+    def robustness(self, models: Mapping[str, object], step: Steps) -> dict[str, Curves]:
         """The error with wrong labels, outliers and missing values; the last in the rows tested, too."""
         K, found = len(self.classes), {}
         for what in ("wrong labels", "outliers", "missing values"):

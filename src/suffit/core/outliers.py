@@ -8,5 +8,5 @@ from ..data.arrays import Array
 
 
 def with_outliers(P: Array, log_prior: Array, outlier_rate: float) -> Array:
-    """p(c | x) of rows that are an exception now and then, of which their class is all but unknown."""
+    """p(c | x) of rows of which a share is outliers, whose class is all but unknown."""
     return (1 - outlier_rate) * P + outlier_rate * softmax(log_prior, axis=-1) if outlier_rate else P

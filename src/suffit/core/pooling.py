@@ -18,7 +18,7 @@ from .leave_one_out import LooScores
 
 USUAL_OUTLIER_RATE = 0.01  # where the search for it begins
 BEGIN = (0.5, 0.1, 0.02, 0.004, 0.0008)  # powers of which the search begins with the best
-PSEUDO_OUTLIERS = 0.5  # rows taken to have been exceptions before any is seen, and as many that were not (Jeffreys)
+PSEUDO_OUTLIERS = 0.5  # rows taken to have been outliers before any is seen, and as many that were not (Jeffreys)
 USUAL_POWER = 0.5  # standard deviation of the prior on powers
 STRONGEST = 2.0  # no model counts for more than so many times its own evidence
 FAR = 4.0  # times that a power grows or falls in one step
@@ -50,7 +50,7 @@ class Pooled(NamedTuple):
     loss: float
 
 
-def priced_loss(found: Pooled, settings: int, rows: float) -> float:
+def penalised_loss(found: Pooled, settings: int, rows: float) -> float:
     """The log-loss of rows left out, and what choosing on so many rows has cost.
 
     A power fitted on n rows costs about 1/n on others, and taking the best of m settings log(m)/n.
@@ -59,12 +59,12 @@ def priced_loss(found: Pooled, settings: int, rows: float) -> float:
 
 
 def expected_loss(found: Pooled, settings: int, rows: float) -> float:
-    """The log-loss to expect on new rows: the priced one, and what the outlier rate costs.
+    """The log-loss to expect on new rows: the penalised one, and what the outlier rate costs.
 
-    It is fitted, too; and beyond the exceptions that the rows show, ½ more of them may be there (Jeffreys), each of
+    It is fitted, too; and beyond the outliers that the rows show, ½ more of them may be there (Jeffreys), each of
     which costs −log ε.
     """
-    return priced_loss(found, settings, rows) + (1 - PSEUDO_OUTLIERS * math.log(found.outlier_rate)) / rows
+    return penalised_loss(found, settings, rows) + (1 - PSEUDO_OUTLIERS * math.log(found.outlier_rate)) / rows
 
 
 def pooled(
@@ -72,7 +72,7 @@ def pooled(
 ) -> Pooled:
     """The β in [0, 2] and the ε that minimise the log-loss of (1 − ε)·softmax(log prior + Σ_m β_m·scores_m) + ε·prior.
 
-    ε is the chance that a row is an exception, whose columns say nothing of its class: so no single row decides about
+    ε is the chance that a row is an outlier, whose columns say nothing of its class: so no single row decides about
     β, and nothing is said to be all but impossible.  A normal prior on β keeps few rows from showing that a model is
     never wrong; ε has Jeffreys' prior.
 
@@ -138,15 +138,15 @@ class Pool:
         """The log-loss at a point and what the priors on powers and outlier rate add to it, with its slopes."""
         from ..kernels.pooling import pool_loss
 
-        price, pseudo = 1 / (USUAL_POWER**2 * total), PSEUDO_OUTLIERS / total
+        penalty, pseudo = 1 / (USUAL_POWER**2 * total), PSEUDO_OUTLIERS / total
         n, e, beta = len(where), 1 / (1 + math.exp(-where[-1])), where[:-1]
-        slope, curve, bend = price * where, np.zeros((n, n)), np.zeros((n, n))
-        curve.flat[:: n + 1] = price
+        slope, curve, bend = penalty * where, np.zeros((n, n)), np.zeros((n, n))
+        curve.flat[:: n + 1] = penalty
         slope[-1], curve[-1, -1] = e - pseudo * (1 - 2 * e), e * (1 - e) * (1 + 2 * pseudo)
         rows = self.scores, self.log_prior, self.codes, share
         alone, outliers = pool_loss(*rows, where, e, slope, curve, bend)
         slope[-1] -= outliers
-        paid = 0.5 * price * float(beta @ beta) - pseudo * (math.log(e) + math.log1p(-e))
+        paid = 0.5 * penalty * float(beta @ beta) - pseudo * (math.log(e) + math.log1p(-e))
         return _Point(where, alone + paid, alone, slope, curve, bend)
 
 

@@ -30,7 +30,7 @@ class Frame:
     columns: Mapping[str, Column]
     n_rows: int
     like: Template
-    native: Any = None  # the table itself
+    native: object = None  # the table itself
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ def fits(values: Cells, wanted: str) -> bool:
     return all(v == int(v) and low <= v <= high for v in there)
 
 
-def _built(cells: Any, form: str, wanted: object) -> Any:
+def _built(cells: object, form: str, wanted: object) -> Any:
     if form == "polars":
         made = import_module(form).Series(cells, dtype=wanted)
         return made.fill_nan(None) if made.dtype.is_float() else made

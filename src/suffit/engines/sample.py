@@ -18,13 +18,13 @@ from ..data.errors import InputError
 from ..data.frame import is_frame, read_frame, table_form
 from ..data.inputs import LabelsLike, TableLike, WeightsLike
 from ..data.rows import Rows
+from ..kernels.scrambled import GOLDEN, scrambled
 
 Keys = NDArray[np.uint64]
 
 SAMPLE_ROWS = 20_000  # different rows that a sample holds,
 LEAST_OF_CLASS = 100  # and of every class, where there are so many,
 MOST_OF_CLASSES = 20_000  # unless there are very many classes
-GOLDEN, FIRST, SECOND = (np.uint64(c) for c in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 MISSING = np.uint64(0x632BE59BD9B4E019)
 
 
@@ -79,7 +79,7 @@ class RowSample:
             X, codes, weights = rows_of(X, kept), codes[kept], weights[kept]
         count = np.bincount(codes, weights, len(names)).tolist()
         classes = {name: n for name, n in zip(names, count, strict=True) if n}
-        keys = _mixed(row_keys(X) + _of_labels(names)[codes] * GOLDEN)
+        keys = scrambled(row_keys(X) + _of_labels(names)[codes] * GOLDEN)
         labels = np.empty(len(names), object)
         labels[:] = names
         return cls(X, labels[codes], weights, keys, classes, most)._least()
@@ -139,7 +139,7 @@ def row_keys(X: TableLike) -> Keys:
     """A number for every row, as good as random, from its values and the names of the columns."""
     if is_sparse(X):
         X = sparse.csr_array(X)
-        each = _mixed(_bits(X.data) + _mixed(X.indices.astype(np.uint64) * GOLDEN))
+        each = scrambled(_bits(X.data) + scrambled(X.indices.astype(np.uint64) * GOLDEN))
         ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(each, dtype=np.uint64)])
         return np.asarray(ends[X.indptr[1:]] - ends[X.indptr[:-1]])
     if isinstance(X, list):  # of sequences, whose lengths may differ
@@ -148,7 +148,7 @@ def row_keys(X: TableLike) -> Keys:
     keys = np.zeros(frame.n_rows, np.uint64)
     for name, column in frame.columns.items():
         try:
-            keys += _mixed(_of_column(column) + _of_labels([name]))
+            keys += scrambled(_of_column(column) + _of_labels([name]))
         except TypeError as error:
             raise InputError(f"column {name!r}: {error}; drop the column, or use one value per cell") from None
     return keys
@@ -173,13 +173,6 @@ def _bits(x: Array) -> Keys:
 def _of_labels(values: Sequence[object]) -> Keys:
     digests = (blake2b(str(v).encode("utf-8", "surrogatepass"), digest_size=8).digest() for v in values)
     return np.array([int.from_bytes(d, "little") for d in digests], np.uint64)
-
-
-def _mixed(bits: Keys) -> Keys:
-    """SplitMix64's finaliser."""
-    bits = (bits ^ (bits >> np.uint64(30))) * FIRST
-    bits = (bits ^ (bits >> np.uint64(27))) * SECOND
-    return np.asarray(bits ^ (bits >> np.uint64(31)))
 
 
 def _coded(y: LabelsLike) -> tuple[list[Hashable], NDArray[np.int32]]:

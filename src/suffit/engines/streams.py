@@ -101,7 +101,6 @@ class _Raw(io.RawIOBase):
         self.stream, self.name = stream, name
 
     def readable(self) -> bool:
-        """It is."""
         return True
 
     def readinto(self, out: Any) -> int:
@@ -159,7 +158,6 @@ class FromTheBeginning:
         return found
 
     def readable(self) -> bool:
-        """It is."""
         return True
 
     def close(self) -> None:

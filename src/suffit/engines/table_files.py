@@ -90,7 +90,6 @@ class ParquetTable:
                     yield _table([batch])[:: max(1, self._file.metadata.num_rows // (LOOKS * LOOK))]
 
     def tables(self) -> Iterator[pa.Table]:
-        """All rows."""
         for batch in self._file.iter_batches(BATCH):
             yield _table([batch])
 
@@ -135,7 +134,6 @@ class ArrowTable:
             yield some_rows(_table([reader.get_batch(i)]), LOOKS * LOOK // len(batches))
 
     def tables(self) -> Iterator[pa.Table]:
-        """All rows."""
         reader, anywhere = self._open()
         each = (reader.get_batch(i) for i in range(reader.num_record_batches)) if anywhere else reader
         for batch in each:

@@ -36,7 +36,7 @@ def without_rows(estimator: E, n_features: int, names: Sequence[str] | None = No
     columns = tuple(names) if names is not None else column_names(None, n_features, "x")
     new.n_features_in_, new._form = n_features, "array"
     if names is not None:
-        new.feature_names_in_ = np.array(names, dtype=object)  # type: ignore[attr-defined]
+        new.feature_names_in_ = np.array(names, dtype=object)
         new._form = "pyarrow"
     new._fit = Fitted(Model.empty(family, columns), ClassPrior(), None, np.dtype(np.float64), new._decision_prior)
     return new

@@ -1049,7 +1049,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         self._settings = {name: self.__dict__.get(name) for name in setting_names(type(self))}  # type: ignore[arg-type]
         return False
 
-    def _setting(self, name: str, default: Any = None) -> Any:
+    def _setting(self, name: str, default: object = None) -> Any:
         """A constructor's value as it was when rows were last learned: a later ``set_params`` waits for the next."""
         try:
             return self.__dict__["_settings"].get(name, default)

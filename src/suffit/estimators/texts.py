@@ -34,7 +34,7 @@ MOST_WORDS_TRIED = 30  # of a class, whose texts are predicted when a file is re
 class OneText(RowScorer):
     """p(class | text) of one text at a time."""
 
-    def __call__(self, row: Any) -> Array:
+    def __call__(self, row: object) -> Array:
         """The probabilities, in the order of ``classes``."""
         return self._posterior(read_texts([row]))[0]
 
@@ -288,7 +288,7 @@ class TextNB(SmoothedNB):
         found = super().explain(cast(TableLike, texts), classes)
         return replace(found, data=self._shown_rows(texts), form=table_form(X), rest_name="empty")
 
-    def why(self, X: Any, n: int = 5, classes: ClassesLike = None) -> str:
+    def why(self, X: object, n: int = 5, classes: ClassesLike = None) -> str:
         """Return the words that decided about one text.
 
         Parameters

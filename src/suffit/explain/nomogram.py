@@ -81,8 +81,8 @@ def top_columns(
     """The columns that move the log-odds most and have a range to be drawn over, and how many move them at all."""
     moves = _spread(parts)
     order = [int(j) for j in np.argsort(-moves, kind="stable") if moves[j] > 0]
-    told = [j for j in order[: most + MOST_VALUES] if not _is_text(X, str(columns[j]))]
-    return np.array(told[:most], np.int64), int((moves > 0).sum())
+    drawn = [j for j in order[: most + MOST_VALUES] if not _is_text(X, str(columns[j]))]
+    return np.array(drawn[:most], np.int64), int((moves > 0).sum())
 
 
 def _is_text(X: NumberRows | Frame, name: str) -> bool:

@@ -87,7 +87,7 @@ class Product(Family[RowsOfBlocks, BlockSums]):
             families[i] = families[i].tuned(some, few, self.blocks[i].columns)
         return self._with(families)
 
-    def tuned_on(  # type: ignore[override]
+    def tuned_on(
         self,
         X: RowsOfBlocks,
         rows: Rows,

@@ -53,7 +53,7 @@ def ticks_of(column: Column, n: int, also: Array = NONE) -> Array:
     return np.linspace(least / 2 if low <= 0 < least else low, high, n)
 
 
-def with_others(model: Any, frame: Frame, names: Sequence[str], *values: Array) -> Any:
+def with_others(model: object, frame: Frame, names: Sequence[str], *values: Array) -> Any:
     """Rows with these values; for our models the others missing, for those of others at their means given these."""
     given = dict(zip(names, values, strict=True))
     ours = isinstance(model, GenerativeEstimator)

@@ -88,7 +88,7 @@ def boundary(
 
 
 def densities(
-    model: GenerativeEstimator, X: Any, column: str | None = None, row: int | None = None, ax: Axes | None = None
+    model: GenerativeEstimator, X: object, column: str | None = None, row: int | None = None, ax: Axes | None = None
 ) -> Axes:
     """Draw p(x, class) of one column for every class, and the posterior over it; return the axes.
 
@@ -154,7 +154,7 @@ def densities(
     return ax
 
 
-def _regions(ax: Axes, x: Array, z: Array, best: Any, P: Array, style: dict[object, Style]) -> None:
+def _regions(ax: Axes, x: Array, z: Array, best: object, P: Array, style: dict[object, Style]) -> None:
     """The class of every point as a colour, and how sure as lines."""
     K = P.shape[1]
     if K > 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -107,10 +107,10 @@ def _read(model: GenerativeEstimator, X: TableLike | None, classes: ClassesLike 
         raise InputError("nomogram: the model has no columns; see schema_ for why they were dropped")
     data = model._drawn_rows(ranges.draws(model.n_features_in_)) if X is None else model._read_X_known(X)
 
-    def read(rows: Any) -> Any:
+    def read(rows: object) -> Any:
         return model._read_X_known(rows) if isinstance(rows, dict) else rows
 
-    def explain(rows: Any, pair: Any) -> Explanation:
+    def explain(rows: object, pair: Any) -> Explanation:
         return explain_rows(solution, read(rows), pair, columns, owners, "dict")
 
     shown = model._shown_rows(data)
@@ -118,7 +118,7 @@ def _read(model: GenerativeEstimator, X: TableLike | None, classes: ClassesLike 
         return ranges.nomogram(partial(explain, pair=pair), shown, solution.scorer.additive, most)
     a = labels.index(cast(Hashable, classes))
 
-    def log_odds(rows: Any) -> Array:
+    def log_odds(rows: object) -> Array:
         scores = solution.scores(read(rows))
         return np.asarray(scores[:, a] - logsumexp(np.delete(scores, a, axis=1), axis=1))
 
@@ -191,7 +191,7 @@ def _draw_sum(ax: Axes, below: int, found: Nomogram, span: tuple[float, float]) 
             ax.text(at(odds), line - 0.12, text, fontsize=TEXT, color=INK, ha="center", va="bottom")
 
 
-def _reach(curves: Sequence[Curve], start: float, end: Any) -> float:
+def _reach(curves: Sequence[Curve], start: float, end: Callable[[Array], np.floating]) -> float:
     """How far the sum goes to one side: at least to where the probability is clear, at most to where it is certain."""
     sign = 1.0 if end is np.max else -1.0
     farthest = sign * (start + sum(float(end(c.odds)) for c in curves))

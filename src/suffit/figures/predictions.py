@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def confusion(
-    y: Any, predicted: Any, X: Any = None, labels: Sequence[object] | None = None, ax: Axes | None = None
+    y: object, predicted: object, X: object = None, labels: Sequence[object] | None = None, ax: Axes | None = None
 ) -> Axes:
     """Draw how many rows of each class were given each class, and return the axes.
 
@@ -71,7 +71,7 @@ def confusion(
     return ax
 
 
-def roc(y: Any, probabilities: Any, X: Any = None, positive: object = None, ax: Axes | None = None) -> Axes:
+def roc(y: object, probabilities: object, X: object = None, positive: object = None, ax: Axes | None = None) -> Axes:
     """Draw ROC curves: the share of the positive class found against the share of the others called so.
 
     Parameters
@@ -139,7 +139,7 @@ def _curves(name: str, given: Any, X: Any, true: Cells, positive: object) -> lis
 
 
 def reliability(
-    y: Any, probabilities: Any, X: Any = None, classes: Sequence[object] | None = None, ax: Axes | None = None
+    y: object, probabilities: object, X: object = None, classes: Sequence[object] | None = None, ax: Axes | None = None
 ) -> Axes:
     """Draw how often the most probable class is right beside how sure the model was, and return the axes.
 
@@ -182,7 +182,7 @@ def reliability(
     return _diagram(ax, each)
 
 
-def calibration(model: Any, ax: Axes | None = None) -> Axes:
+def calibration(model: object, ax: Axes | None = None) -> Axes:
     """Draw how often a model is right beside how sure it is, before and after its calibration; return the axes.
 
     Both are of training rows under the model without them.
@@ -234,7 +234,7 @@ def _diagram(ax: Axes, each: Mapping[str, Reliability]) -> Axes:
     return bare(ax)
 
 
-def _by_name(given: Any) -> Mapping[str, Any]:
+def _by_name(given: object) -> Mapping[str, object]:
     return given if isinstance(given, Mapping) else {"": given}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 WORST_SHOWN = 0.8  # of the way from the best loss to the worst: a few hopeless settings must not flatten all others
 
 
-def selection(model: Any, ax: Axes | None = None) -> Axes:
+def selection(model: object, ax: Axes | None = None) -> Axes:
     """Draw the loss of every setting that was tried, with the one taken marked, and return the axes.
 
     A curve for one setting of numbers, a map for two, and points beside names for structures.

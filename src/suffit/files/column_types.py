@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from .container import refuse
 from .reading import listed, only
@@ -77,7 +77,7 @@ def read_types(form: object, names: object) -> ColumnTypes:
     return ColumnTypes(form, names)
 
 
-def _name_of(form: str, kind: Any) -> TypeName | None:
+def _name_of(form: str, kind: object) -> TypeName | None:
     """The name of a type; None where it has none by which it is found again."""
     if form not in LIBRARIES:
         return None

@@ -128,7 +128,7 @@ def _numpy_scalar(value: np.generic) -> object:
     name = kind if kind in "US" else value.dtype.newbyteorder("<").str
     if not NUMPY.fullmatch(name):
         return None
-    plain = int(value.astype(np.int64)) if kind in "mM" else value.item()  # type: ignore[attr-defined]
+    plain = int(value.astype(np.int64)) if kind in "mM" else value.item()
     return {"numpy": [name, encoded(plain)]}
 
 

@@ -33,8 +33,8 @@ def _bits(n: float, known: Floats) -> float:
     """n log₂ n; ``known`` holds it for integers."""
     whole = np.int64(n)
     if whole == n and whole < known.shape[0]:
-        return known[whole]  # type: ignore[no-any-return]
-    return n * np.log2(n) if n > 0.0 else 0.0  # type: ignore[no-any-return]
+        return known[whole]
+    return n * np.log2(n) if n > 0.0 else 0.0
 
 
 @jit

@@ -80,7 +80,7 @@ def add_four(X: Numbers, a: int, b: int, d: int, e: int, weights: Floats, o: Flo
         ze = np.float64(xe[j]) - o[j]
         s1[j] += (wa * za + wb * zb) + (wd * zd + we * ze)
         s2[j] += (wa * za * za + wb * zb * zb) + (wd * zd * zd + we * ze * ze)  # 0 if w is
-    return (wa + wb) + (wd + we)  # type: ignore[no-any-return]
+    return (wa + wb) + (wd + we)
 
 
 @pasted
@@ -91,7 +91,7 @@ def add_one(X: Numbers, a: int, weights: Floats, o: Floats, s1: Floats, s2: Floa
         z = np.float64(x[j]) - o[j]
         s1[j] += w * z
         s2[j] += w * z * z
-    return w  # type: ignore[no-any-return]
+    return w
 
 
 @fast

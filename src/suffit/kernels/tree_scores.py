@@ -27,7 +27,7 @@ def place_rows(X: Bytes, root: int, column: Codes, left: Bits, child: Codes, out
 
 @jit
 def _place_rows(X: Bytes, root: int, column: Codes, left: Bits, child: Codes, under_way: Places, out: Codes) -> None:
-    """The same: some rows at once, a cut each in turn, so that none waits for where another goes."""
+    """Some rows at once, a cut each in turn, so that none waits for where another goes."""
     for start in range(0, len(X), AT_ONCE):
         size = min(AT_ONCE, len(X) - start)
         for k in range(size):
@@ -57,7 +57,6 @@ def count_nodes(places: Codes, codes: Codes, weights: Floats, count: Floats) -> 
 
 @jit
 def _count_nodes(places: Codes, codes: Codes, weights: Floats, count: Floats) -> None:
-    """The same."""
     for i in range(len(places)):
         count[codes[i], places[i]] += weights[i]
 
@@ -74,7 +73,6 @@ def rows_below(count: Floats, child: Codes, below: Floats, total: Floats) -> Non
 
 @jit
 def _rows_below(count: Floats, child: Codes, below: Floats, total: Floats) -> None:
-    """The same."""
     K, nodes = count.shape
     for c in range(K):
         for node in range(nodes):
@@ -107,7 +105,6 @@ def solve_trees(
 def _solve_trees(
     below: Floats, total: Floats, child: Codes, alpha: float, shares: Floats, table: Floats, common: Floats
 ) -> None:
-    """The same."""
     nodes, K = below.shape
     for node in range(nodes):
         at = child[node]
@@ -149,7 +146,6 @@ def _tree_scores(
     X: Bytes, root: int, column: Codes, left: Bits, child: Codes, table: Floats, common: Floats, part: float,
     stack: Places, ways: Floats, one: Floats, out: Floats,
 ) -> None:  # fmt: skip
-    """The same."""
     rows, K = out.shape
     for i in range(rows):
         node, waiting, found, way = np.int64(root), np.int64(0), np.int64(0), 0.0
@@ -209,7 +205,6 @@ def _tree_terms(
     X: Bytes, first: Codes, second: Codes, root: int, column: Codes, left: Bits, child: Codes, parent: Codes,
     shares: Floats, table: Floats, common: Floats, part: float, stack: Places, ways: Floats, out: Floats, rest: Floats,
 ) -> None:  # fmt: skip
-    """The same."""
     for i in range(len(X)):
         for side in range(2):
             c = first[i] if side == 0 else second[i]
@@ -279,7 +274,6 @@ def _tree_scores_without(
     below: Floats, all_below: Floats, alpha: float, stack: Places, above: Floats, one: Floats, total: Floats,
     used: Floats, out: Floats,
 ) -> None:  # fmt: skip
-    """The same."""
     rows, K = out.shape
     for t in range(len(roots)):
         for i in range(rows):

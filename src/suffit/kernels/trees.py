@@ -12,6 +12,9 @@ import numpy as np
 from .runtime.compiled import helper, jit
 from .runtime.lengths import unlike
 from .runtime.types import Bits, Bytes, Codes, Flags, Floats, Integer, Places
+from .scrambled import GOLDEN, scrambled
+
+_scrambled = helper(scrambled)
 
 MOST_CODES = 64  # of a column: a set of them is one number; from here on they are missing values
 DEEPEST = 48  # cuts on a path: rows that go both ways wait on a stack of so many
@@ -25,10 +28,7 @@ _PLACE_OF_BIT[[((1 << b) * int(_DE_BRUIJN) & (1 << 64) - 1) >> 58 for b in range
 @helper
 def _mixed(x: np.uint64) -> np.uint64:
     """Bits as good as random, of bits that are not (splitmix64)."""
-    x = x + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    return _scrambled(x + GOLDEN)
 
 
 def row_bits(X: Bytes, out: Bits) -> None:
@@ -40,7 +40,6 @@ def row_bits(X: Bytes, out: Bits) -> None:
 
 @jit
 def _row_bits(X: Bytes, out: Bits) -> None:
-    """The same."""
     rows, p = X.shape
     for i in range(rows):
         h = np.uint64(0)
@@ -62,7 +61,6 @@ def no_forest(roots: Codes, column: Codes, child: Codes, n_columns: int, depth: 
 
 @jit
 def _no_forest(roots: Codes, column: Codes, child: Codes, n_columns: int, depth: Codes) -> int:
-    """The same."""
     n, tree = len(child), 0
     for node in range(n):
         depth[node] = -1
@@ -103,7 +101,6 @@ def rows_of_tree(bits: Bits, tree: int, share: float, out: Flags) -> None:
 
 @jit
 def _rows_of_tree(bits: Bits, tree: int, share: float, out: Flags) -> None:
-    """The same."""
     for i in range(len(bits)):
         out[i] = takes_part(bits[i], tree, share)
 
@@ -226,7 +223,6 @@ def _grow_tree(
     own: Codes, worth: Floats, hist: Floats, columns: Places, begin: Places, end: Places, depth: Places,
     room: Places, floats: Floats, known: Floats, column: Codes, left: Bits, child: Codes,
 ) -> int:  # fmt: skip
-    """The same."""
     p, most = X.shape[0], len(column)
     counts, place, total, some, sizes, share, log = (
         floats[0], floats[1], floats[2], floats[3], floats[4], floats[5], floats[6:]

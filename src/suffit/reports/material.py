@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -130,7 +129,7 @@ def _not_compared(model: GenerativeEstimator, rows: Given, wanted: bool) -> str:
     return ""
 
 
-def compared_models(model: GenerativeEstimator, table: Any) -> dict[str, Any]:
+def compared_models(model: GenerativeEstimator, table: object) -> dict[str, object]:
     """The usual ones, and the model at hand with its settings, where it can be fitted to such a table."""
     from sklearn.base import clone
     from sklearn.pipeline import make_pipeline

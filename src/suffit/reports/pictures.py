@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..comparison.result import Comparison
+from ..comparison.rows import Places
 from ..data.frame import Frame
 from ..estimators.base import GenerativeEstimator
 from ..estimators.lda import LinearDiscriminantAnalysis
@@ -42,7 +43,7 @@ STYLE = {
 }
 
 
-def drawn(draw: Callable[[Axes], Any], title: str, words: str, size: tuple[float, float] = SIZE) -> Html:
+def drawn(draw: Callable[[Axes], object], title: str, words: str, size: tuple[float, float] = SIZE) -> Html:
     """A figure with what it shows: in words under it, and as its name for those who do not see it."""
     try:
         svg = _svg(draw, size, title)
@@ -53,7 +54,7 @@ def drawn(draw: Callable[[Axes], Any], title: str, words: str, size: tuple[float
     return tag("figure", svg, tag("figcaption", tag("b", title + ". "), words))
 
 
-def _svg(draw: Callable[[Axes], Any], size: tuple[float, float], title: str) -> Html:
+def _svg(draw: Callable[[Axes], object], size: tuple[float, float], title: str) -> Html:
     """What is drawn, as an element of the page."""
     plt = pyplot()
     with plt.rc_context({**STYLE, "svg.hashsalt": title}), _silent():
@@ -106,7 +107,7 @@ def reliability_picture(found: Scores) -> Html:
     return drawn(lambda ax: reliability(found.codes, found.P, classes=classes, ax=ax), title, words)
 
 
-def boundary_picture(model: GenerativeEstimator, frame: Frame, labels: Any, pair: Sequence[str]) -> Html:
+def boundary_picture(model: GenerativeEstimator, frame: Frame, labels: object, pair: Sequence[str]) -> Html:
     """The regions of the classes over two columns."""
     words = (
         f"The class that is most probable by {pair[0]} and {pair[1]} alone (all other columns are integrated out), "
@@ -128,7 +129,7 @@ def densities_picture(model: GenerativeEstimator, frame: Frame, column: str) -> 
     return drawn(lambda ax: densities(model, table, column, ax=ax), f"Values of {column} by class", words)
 
 
-def projection_picture(model: LinearDiscriminantAnalysis, X: Any, labels: Any) -> Html:
+def projection_picture(model: LinearDiscriminantAnalysis, X: object, labels: object) -> Html:
     """The directions of a linear discriminant analysis."""
     words = "The rows in the directions that separate the classes most."
     return drawn(lambda ax: projection(model, X, labels, ax=ax), "The classes seen from where they differ most", words)
@@ -140,6 +141,6 @@ def comparison_picture(found: Comparison) -> Html:
     return drawn(lambda ax: scores(found, ax=ax), "Log-loss of every model", words, (7.0, 3.2))
 
 
-def some_drawn(rows: Given, places: Any) -> Any:
+def some_drawn(rows: Given, places: Places) -> Any:
     """So many of the rows scored as a picture can show."""
     return np.sort(np.random.default_rng(0).permutation(places)[:MOST_POINTS])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..comparison.progress import shown
 from ..data.frame import table_form
@@ -167,7 +166,7 @@ def _scored(found: Material) -> tuple[dict[str, float], str]:
     return ({}, "") if found.scores is None else (found.scores.mean, found.scores.how)
 
 
-def _code(model: GenerativeEstimator, X: Any, target: str, path: object) -> str:
+def _code(model: GenerativeEstimator, X: object, target: str, path: object) -> str:
     """What whoever has the rows may type."""
     what = {"dict": "a dict of columns", "array": "an array"}.get(table_form(X), f"a table of {table_form(X)}")
     file = "report.html" if path is None else os.fspath(path)  # type: ignore[call-overload]

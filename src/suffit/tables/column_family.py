@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias, cast
@@ -67,7 +67,7 @@ class Wish:
     joint: bool
 
 
-def read_wishes(wanted: object, frame: Frame, native: Any) -> list[Wish]:
+def read_wishes(wanted: object, frame: Frame, native: object) -> list[Wish]:
     """``columns=`` as the user gives it: names, tuples of names and selectors, each with a family."""
     if isinstance(wanted, str) and wanted == "auto":
         return []
@@ -123,7 +123,7 @@ def choose(
     frame: Frame,
     rows: Rows,
     wanted: object = "auto",
-    native: Any = None,
+    native: object = None,
     missing: str = "ignore",
     unknown: str = "ignore",
     criterion: str = BIC,
@@ -173,7 +173,7 @@ def _blocks(
     Blocks and their columns are in an order that does not depend on the table, so that models can be merged.
     """
     choices: list[Choice] = []
-    alike: dict[Any, tuple[str, Family, list[str]]] = {}  # of each family, and whether it was asked for: its columns
+    alike: dict[tuple[int, bool, tuple[str, ...] | None], tuple[str, Family, list[str]]] = {}
     for name, (family, reason) in verdicts.items():
         wish = wishes.get(name)
         if family is None:
@@ -185,7 +185,7 @@ def _blocks(
         kind = "text" if isinstance(family, Text) else kinds[name]
         choices.append(Choice(name, kind, alike[key][0], reason, _hint(name, few.columns[name], reason)))
         alike[key][2].append(name)
-    grouped: dict[Any, tuple[Family, str, tuple[str, ...] | None, list[str]]] = {}
+    grouped: dict[tuple[Hashable, bool], tuple[Family, str, tuple[str, ...] | None, list[str]]] = {}
     for (_, asked, joint), (_, family, names) in alike.items():
         reads = "numbers"
         if isinstance(family, Text):
@@ -194,7 +194,7 @@ def _blocks(
             family, reads = replace(family, every_integer=False, unknown=family.unknown or unknown), "categories"
         lenient = isinstance(family, IndependentColumns) and not asked
         for some in [names] if joint or apart(family) else [[name] for name in names]:
-            group: Any = ("joint", joint) if joint else family if apart(family) else ("alone", some[0])
+            group: Hashable = ("joint", joint) if joint else family if apart(family) else ("alone", some[0])
             grouped.setdefault((group, lenient), (family, reads, joint, []))[3].extend(some)
     specs = [
         BlockSpec(family, joint or tuple(sorted(names)), reads, lenient=lenient)
@@ -389,13 +389,14 @@ def _for_integers(column: Numbers, explained: Explained, may: Mapping[str, Famil
         found = compared(column.x, column.rows, may, whole=True)
         tries = {k: found.total(k) for k in tries}
     best = max(tries, key=tries.__getitem__)
-    others = ", ".join([f"{k} {v - tries[best]:.0f} nats" for k, v in tries.items() if k != best])
+    gains = " and ".join([f"{k} by {tries[best] - v:.0f} nats" for k, v in tries.items() if k != best])
     what = {best: f"integers as {best}", "poisson": "counts", "gaussian": "integers"}
     if best == "categorical":
         what[best] = f"{explained.categories} integers as categories"
     if column.step != 1.0 and best == "poisson":
         what[best] = f"counts in steps of {column.step:g}"
-    return in_steps(may[best], column.step), what[best] + (f" (by {CRITERIA[criterion]}: {others})" if others else "")
+    why = f": {best} beats {gains} ({CRITERIA[criterion]})" if gains else ""
+    return in_steps(may[best], column.step), what[best] + why
 
 
 def _for_numbers(column: Numbers, explained: Explained, may: Mapping[str, Family], criterion: str) -> Verdict:

@@ -65,7 +65,7 @@ def in_steps(family: Family, step: float) -> Family | None:
         return family
     if isinstance(family, Bernoulli):
         return replace(family, present=step)
-    return replace(family, unit=step) if any(f.name == "unit" for f in fields(family)) else None  # type: ignore[type-var, call-arg, arg-type]
+    return replace(family, unit=step) if any(f.name == "unit" for f in fields(family)) else None  # type: ignore[type-var, arg-type]
 
 
 # --- log-likelihoods
@@ -104,8 +104,8 @@ class Explained(NamedTuple):
 
     def and_more(self, column: Numbers, families: Mapping[str, Family]) -> Explained:
         """With families that have no sums in common with others."""
-        price = 0.5 * float(np.log(max(column.rows.counts().sum(), 1.0)))
-        return self._replace(by=self.by | log_likelihoods(families, column.x, column.rows, price))
+        penalty = 0.5 * float(np.log(max(column.rows.counts().sum(), 1.0)))
+        return self._replace(by=self.by | log_likelihoods(families, column.x, column.rows, penalty))
 
 
 @np.errstate(all="ignore")  # a class without values: NaN, where another family has them too
@@ -115,7 +115,7 @@ def explained(columns: Sequence[Numbers]) -> list[Explained]:
     Of integers, that of the unit interval about each: for a Gaussian, by Sheppard's rule.
     """
     rows = columns[0].rows
-    price = 0.5 * float(np.log(max(rows.counts().sum(), 1.0))) * len(rows.classes)
+    penalty = 0.5 * float(np.log(max(rows.counts().sum(), 1.0))) * len(rows.classes)
     X = np.array([column.x for column in columns])  # (p, n)
     positive = np.flatnonzero([not column.whole and column.low > 0 for column in columns])
     counts = np.flatnonzero([column.counts for column in columns])
@@ -125,17 +125,17 @@ def explained(columns: Sequence[Numbers]) -> list[Explained]:
     X = freeze(X)
     middle, n, z, zz = column_moments(X, *rows.part(0, len(rows)), len(rows.classes))
     sums = Sums(n, z + n * middle, z, zz)  # of x, and of log x for positive numbers
-    value = _normal(sums, np.concatenate([units, units[positive]])) - 2 * price
+    value = _normal(sums, np.concatenate([units, units[positive]])) - 2 * penalty
     out = [Explained({"gaussian": v}) for v in value[:p].tolist()]
     if len(positive):
         n, logs = sums.n[:, p:], sums.t[:, p:]
         t = np.stack([sums.t[:, positive], logs], axis=-1)
-        gamma = _natural(GAMMA, n, t) - 2 * price
+        gamma = _natural(GAMMA, n, t) - 2 * penalty
         for j, a, b in zip(positive, (value[p:] - logs.sum(axis=0)).tolist(), gamma.tolist(), strict=True):
             out[j].by.update({"log-normal": a, "gamma": b})
     if len(counts):
         poisson = _natural(POISSON, sums.n[:, counts], sums.t[:, counts, None])
-        poisson = poisson - log_factorials(X, counts, rows) - price
+        poisson = poisson - log_factorials(X, counts, rows) - penalty
         for j, a in zip(counts, poisson.tolist(), strict=True):
             out[j].by["poisson"] = a
     part, K = rows.part(0, len(rows)), len(rows.classes)
@@ -143,7 +143,7 @@ def explained(columns: Sequence[Numbers]) -> list[Explained]:
         if column.whole:
             categories, a = categories_explain(X[i], column.least, column.most, *part, K, WIDE, FEW_CATEGORIES)
             if categories:
-                out[i].by["categorical"] = a - price * (categories - 1)
+                out[i].by["categorical"] = a - penalty * (categories - 1)
                 out[i] = out[i]._replace(categories=categories)
     return out
 
@@ -185,8 +185,8 @@ def log_factorials(X: Array, places: NDArray[np.int64], rows: Rows) -> Array:
     return out
 
 
-def log_likelihoods(tried: Mapping[str, Family], x: Array, rows: Rows, price: float) -> dict[str, float]:
-    """Σ log p(x | y) less ``price`` for every parameter, of the families that take all of these values (BIC)."""
+def log_likelihoods(tried: Mapping[str, Family], x: Array, rows: Rows, penalty: float) -> dict[str, float]:
+    """Σ log p(x | y) less ``penalty`` for every parameter, of the families that take all of these values (BIC)."""
     there = np.flatnonzero(~np.isnan(x))
     X, some = x[there][:, None], rows.some(there)
     codes, weights = some.part(0, len(some))
@@ -198,7 +198,7 @@ def log_likelihoods(tried: Mapping[str, Family], x: Array, rows: Rows, price: fl
                 each = (scorer.scores(X) + scorer.log_base(X)[:, None])[np.arange(len(X)), codes]
         except InputError:  # outside its support
             continue
-        value = float(weights @ each) - price * scorer.n_parameters
+        value = float(weights @ each) - penalty * scorer.n_parameters
         if np.isfinite(value):
             found[name] = value
     return found

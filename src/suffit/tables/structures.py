@@ -22,7 +22,7 @@ from scipy.special import softmax
 
 from ..core.family import Family
 from ..core.outliers import with_outliers
-from ..core.pooling import Pooled, bounded, expected_loss, pooled, priced_loss
+from ..core.pooling import Pooled, bounded, expected_loss, penalised_loss, pooled
 from ..core.stats import Stats
 from ..data.arrays import Array, Codes
 from ..data.column import CATEGORICAL, INTEGER, NUMBER
@@ -498,12 +498,12 @@ def _proposed(
     n, each = float(rows[1].sum()), np.arange(len(rows[0]))
     none = Pooled(np.zeros(0), 0.0, float(-rows[1] @ log_prior[each, rows[0]] / n))
     pools = [(kept, scores, found, len(tried)), (best[:1], [alone[1]], naive, 1)]
-    pools.sort(key=lambda pool: round(priced_loss(pool[2], pool[3], n), 9))
+    pools.sort(key=lambda pool: round(penalised_loss(pool[2], pool[3], n), 9))
     promised = [(*pool[:3], _with_lone_rows(expected_loss(*pool[2:], n), pool[2].outlier_rate, held)) for pool in pools]
     shares: tuple[list[Candidate], list[Array], Pooled, float] = ([], [], none, _with_lone_rows(none.loss, 1.0, held))
     if held.classes_compared > 1:
-        cheap = priced_loss(naive, 1, n) < none.loss  # one structure, held back: it has less to prove
-        promised = [p for p in promised if p[3] < shares[3] or (cheap and p[2] is naive)]  # else no evidence is best
+        worth_it = penalised_loss(naive, 1, n) < none.loss  # one structure, held back: it has less to prove
+        promised = [p for p in promised if p[3] < shares[3] or (worth_it and p[2] is naive)]  # else no evidence is best
     else:
         promised = [pool for pool in promised if pool[0] == best[:1]][:1]  # rows of one class cannot compare
     return [
@@ -543,8 +543,8 @@ def _hedged(
     each = np.arange(len(rows[0]))
     gain = np.log(_posterior(scores, log_prior, found) / _posterior([own], log_prior, plain))[each, rows[0]]
     total = float(rows[1].sum())
-    price = priced_loss(found, settings, total) - found.loss - (priced_loss(plain, 1, total) - plain.loss)
-    share = _sure_share(gain, rows[1], price)
+    penalty = penalised_loss(found, settings, total) - found.loss - (penalised_loss(plain, 1, total) - plain.loss)
+    share = _sure_share(gain, rows[1], penalty)
     if not share or (naive is members[0] and len(members) == 1):
         return [naive], [own], plain
     if naive not in members:
@@ -555,12 +555,12 @@ def _hedged(
     return members, scores, mixed._replace(loss=loss)
 
 
-def _sure_share(gain: Array, weights: Array, price: float) -> float:
-    """z²/(z² + 2) of a mean gain of z standard errors, less its price; 0 where nothing is left of it."""
+def _sure_share(gain: Array, weights: Array, penalty: float) -> float:
+    """z²/(z² + 2) of a mean gain of z standard errors, less its penalty; 0 where nothing is left of it."""
     total = float(weights.sum())
     mean = float(weights @ gain) / total
     error = math.sqrt(float(weights @ (gain - mean) ** 2)) / total
-    mean -= price
+    mean -= penalty
     return mean**2 / (mean**2 + HEDGED * error**2) if mean > 0 else 0.0
 
 
@@ -571,7 +571,7 @@ def _held_back(
     codes, weights = rows
     each, total = np.arange(len(codes)), float(weights.sum())
     gain = np.log(_posterior(scores, log_prior, found)[each, codes]) - log_prior[each, codes]
-    share = _sure_share(gain, weights, priced_loss(found, settings, total) - found.loss)
+    share = _sure_share(gain, weights, penalised_loss(found, settings, total) - found.loss)
     less = found._replace(powers=share * found.powers)
     return less._replace(loss=-float(weights @ np.log(_posterior(scores, log_prior, less)[each, codes])) / total)
 
@@ -647,13 +647,13 @@ def _worth(
     if alone.loss < found.loss:  # wild scores of another have led the search astray: begin without them
         again = fit(kept, alone._replace(powers=np.where(np.arange(len(kept)) == first, alone.powers, 0.0)))
         found = min(found, again, key=lambda one: one.loss)
-    price = WORTH / float(rows[1].sum())
+    penalty = WORTH / float(rows[1].sum())
     size = np.array([float(rows[1] @ np.abs(s - s.mean(axis=1, keepdims=True)).mean(axis=1)) for _, s in kept])
     while len(kept) > 1:
         weak = int(np.argmin(found.powers * size))
         fewer = kept[:weak] + kept[weak + 1 :]
         without = fit(fewer, found._replace(powers=np.delete(found.powers, weak)))
-        if without.loss > found.loss + price:
+        if without.loss > found.loss + penalty:
             break
         kept, found, size = fewer, without, np.delete(size, weak)
     return [one for one, _ in kept], found

@@ -90,7 +90,6 @@ class StringTexts(Texts):
         return np.fromiter(map(len, self.values), np.int64, len(self.values))
 
     def strings(self, start: int, stop: int) -> list[str]:
-        """As they are."""
         return self.values[start:stop]
 
     def read(self, start: int, stop: int, prepared: Callable[[str], str]) -> tuple[Bytes, Places]:
@@ -125,7 +124,6 @@ class ArrowTexts(Texts):
         return self.data[self.starts[i] : self.starts[i + 1]].tobytes().decode("utf-8", SURROGATES)
 
     def strings(self, start: int, stop: int) -> list[str]:
-        """Decoded."""
         return [self._string(i) for i in range(start, stop)]
 
     def read(self, start: int, stop: int, prepared: Callable[[str], str]) -> tuple[Bytes, Places]:

@@ -68,7 +68,7 @@ class Scanner:
 
     def __init__(self, tokens: Tokens) -> None:
         self.tokens = tokens
-        self._rooms: dict[str, NDArray[Any]] = {}
+        self._rooms: dict[str, NDArray[np.generic]] = {}
         self._stops = Numbers.of(tokens.stops) if len(tokens.stops) else None
 
     def room(self, name: str, size: int, dtype: type) -> Any:
@@ -139,7 +139,7 @@ class Scanner:
 
         out = self.room("hashes", n, np.uint64)
         hash_spans(data, begins, stops, n, out)
-        return out  # type: ignore[no-any-return]
+        return out
 
     def ids(self, numbers: Numbers | None, grows: bool, texts: Texts, start: int, stop: int) -> tuple[Codes, Places]:
         """The numbers of the tokens of some rows, −1 for those that have none, and how many up to each row."""

@@ -390,3 +390,15 @@ def test_a_value_that_is_no_number_or_too_large_is_named():
     X[3, 4] = 1e200
     with pytest.raises(InputError, match="powers overflow"):
         suffit.QDA().fit(X, y)
+
+
+def test_classes_whose_covariance_is_mended_are_named():
+    x = np.random.default_rng(0).normal(size=(60, 2))
+    X, y = np.column_stack([x, x[:, 0] * 2]), np.repeat(["a", "b"], 30)
+    with pytest.warns(
+        suffit.SingularClassWarning, match=r"^The covariances of the classes 'a', 'b' are not of full rank"
+    ):
+        suffit.QDA().fit(X, y)
+    X[y == "b", 2] = x[30:, 1] ** 2
+    with pytest.warns(suffit.SingularClassWarning, match="^The covariance matrix of class 'a' is not full rank"):
+        suffit.QDA().fit(X, y)

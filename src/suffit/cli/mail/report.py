@@ -6,7 +6,7 @@ import gc
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ...mail.evaluation import Tally
 from ...mail.message import Message
@@ -91,7 +91,7 @@ def examined(
 
 def explanation(
     message: Message, found: Verdict, counts: Mapping[str, Sequence[int]], classes: Sequence[str]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """A verdict and all its terms, for machines: the log-odds are the intercept and the sum of the terms."""
     return {
         "subject": message.subject,
@@ -109,7 +109,7 @@ def explanation(
     }
 
 
-def tallied(tally: Tally, rate: float) -> dict[str, Any]:
+def tallied(tally: Tally, rate: float) -> dict[str, object]:
     """Verdicts beside what messages are, for machines."""
     return {
         "verdicts": {name: dict(labels) for name, labels in tally.labels.items()},

@@ -23,7 +23,7 @@ from ...text.tokens import WORD, Numbers, Spare
 if TYPE_CHECKING:
     from .text import Text
 
-WORDS_TOLD = 4  # of a text among other columns
+WORDS_SHOWN = 4  # of a text among other columns
 READ_BYTES = 1 << 21  # of texts that a thread scores before it asks for more
 
 
@@ -51,7 +51,7 @@ class Linear(NamedTuple):
         return self.never is not None and bool(self.never.any() or np.any(self.never_start))
 
 
-def as_texts(X: Any) -> Any:
+def as_texts(X: object) -> Any:
     """An array of texts as texts; anything else as it is."""
     return read_texts(X) if isinstance(X, np.ndarray) and X.dtype.kind in "OU" else X
 
@@ -227,7 +227,7 @@ class TextScorer(Scorer[Texts, Stats]):
             impossible = Impossible(never.T.astype(np.float64), first)
         return LogisticForm(tuple(self.names), self.weights.T, self.start, self._counts, impossible=impossible)
 
-    def _counts(self, X: Any) -> Array:
+    def _counts(self, X: object) -> Array:
         """Of texts, or of rows that hold them already."""
         if isinstance(X, np.ndarray) and X.dtype.kind in "fiu":
             return X.astype(np.float64)
@@ -256,6 +256,6 @@ def most_telling(parts: Sequence[tuple[TextScorer, Terms, float]]) -> str:
         for w, value in zip(columns.indices.tolist(), columns.data.tolist(), strict=True):
             found[names[w]] = found.get(names[w], 0.0) + power * value
     most = sorted(found.items(), key=lambda term: -abs(term[1]))
-    told = [f"{word!r} {value:+.2f}" for word, value in most[:WORDS_TOLD]]
-    others = len(most) - WORDS_TOLD
-    return ", ".join([*told, f"{others} other word{'s' * (others > 1)}"] if others > 0 else told)
+    shown = [f"{word!r} {value:+.2f}" for word, value in most[:WORDS_SHOWN]]
+    others = len(most) - WORDS_SHOWN
+    return ", ".join([*shown, f"{others} other word{'s' * (others > 1)}"] if others > 0 else shown)

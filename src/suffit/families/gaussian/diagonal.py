@@ -110,7 +110,7 @@ def prior_variance(squares: Array, degrees: Array, total: Array, unit: float) ->
     some = (squares > 0) & (degrees > 0)
     degrees = np.where(some, degrees, 1.0)
     with np.errstate(over="ignore"):
-        limit = squares / degrees * np.asarray(variance_limit(degrees / unit))  # type: ignore[no-untyped-call]
+        limit = squares / degrees * np.asarray(variance_limit(degrees / unit))
     return np.where(some, np.minimum(total, limit), total)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +67,7 @@ def shift_own_fourth(sums: Stats, d: Array) -> Sums:
     return {**shift_own(sums, d), **shift_fourth(sums.sums, d)}
 
 
-def _of_patterns(turned: Layout) -> dict[str, Any]:
+def _of_patterns(turned: Layout) -> dict[str, object]:
     """What the layouts with sums by pattern share: patterns come with the rows, and turn into pairs if too many."""
 
     def turn(stats: Stats) -> Stats:
@@ -87,13 +86,13 @@ _OWN = {
 }
 _PAIRS = {"n": (CLASS,), **dict.fromkeys(("pair_n", "pair_x", "pair_xx"), (CLASS, *_SQUARE))}
 _CELL = (CLASS, FEATURE)
-_PAIRED: dict[str, Any] = {"cells": cells_of_pairs, "counted": dict.fromkeys(("pair_x", "pair_xx"), "pair_n")}
+_PAIRED: dict[str, object] = {"cells": cells_of_pairs, "counted": dict.fromkeys(("pair_x", "pair_xx"), "pair_n")}
 PAIRS = layout("scatter-pairs", _PAIRS, shift_pairs, **_PAIRED, noise=_CELL)
 PAIRS_POOLED = layout("scatter-pairs-pooled", {**_PAIRS, "pair_xx": _SQUARE}, shift_pairs, **_PAIRED, noise=(FEATURE,))
 SCATTER = layout("scatter", _OWN, shift_own, **_of_patterns(PAIRS), noise=_CELL)
 _POOLED = {**_OWN, "xx": _SQUARE, "part_xx": (PATTERN, *_SQUARE)}
 SCATTER_POOLED = layout("scatter-pooled", _POOLED, shift_pooled, **_of_patterns(PAIRS_POOLED), noise=(FEATURE,))
-_FOURTH: dict[str, Any] = {**_of_patterns(PAIRS), "counted": {**_COUNTED, "xxy": "n", "xxyy": "n"}}
+_FOURTH: dict[str, object] = {**_of_patterns(PAIRS), "counted": {**_COUNTED, "xxy": "n", "xxyy": "n"}}
 SCATTER_FOURTH = layout(
     "scatter-fourth",
     {**_OWN, "xxy": _OWN["xx"], "xxyy": _OWN["xx"]},

@@ -66,7 +66,7 @@ def _tidied(above: str) -> None:
             shutil.rmtree(entry.path, ignore_errors=True)
 
 
-class _Files(CompileResultCacheImpl):  # type: ignore[misc]
+class _Files(CompileResultCacheImpl):
     _locator_classes: Any = [  # noqa: RUF012
         type(place.__name__, (_InOurFolder, place), {}) for place in CompileResultCacheImpl._locator_classes
     ]
@@ -88,21 +88,21 @@ def mark_complete() -> None:
             Path(place, WARM).touch()
 
 
-class KernelCache(FunctionCache):  # type: ignore[misc]
+class KernelCache(FunctionCache):
     """A cache that cannot be read or written (full disk, damaged file) costs a compilation, never an error."""
 
     _impl_class = _Files
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., object]) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]
         _places.add(self.cache_path)
 
-    def save_overload(self, *arguments: Any) -> None:
+    def save_overload(self, *arguments: object) -> None:
         """Keep a kernel, where that is possible."""
         with suppress(Exception):  # a full disk, or an index that another process has left damaged
             super().save_overload(*arguments)  # type: ignore[no-untyped-call]
 
-    def load_overload(self, *arguments: Any) -> Any:
+    def load_overload(self, *arguments: object) -> Any:
         """A kernel, where it is there."""
         try:
             return super().load_overload(*arguments)  # type: ignore[no-untyped-call]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, ParamSpec, TypeVar
 
+import numpy as np
 from numba import config, njit
 from numba.extending import intrinsic
 
@@ -29,11 +30,11 @@ kernels: dict[str, Any] = {}  # all that Python calls, by module and name
 
 def _compile(function: Callable[P, R], **options: Any) -> Callable[P, R]:
     if NOT_COMPILED:
-        return function
+        return np.errstate(all="ignore")(function)  # integers wrap without a word, as where it is compiled
     kernel = kernels[f"{function.__module__}.{function.__name__}"] = njit(**_KERNEL, **options)(function)
     with suppress(RuntimeError):  # neither the package nor the user's cache folder can be written to
         kernel._cache = KernelCache(function)
-    return kernel  # type: ignore[no-any-return]
+    return kernel
 
 
 def jit(function: Callable[P, R]) -> Callable[P, R]:
@@ -48,17 +49,17 @@ def fast(function: Callable[P, R]) -> Callable[P, R]:
 
 def helper(function: Callable[P, R]) -> Callable[P, R]:
     """Compile as written, for kernels to call: not for Python, and kept as part of those kernels alone."""
-    return njit(**_HELPER)(function)  # type: ignore[no-any-return]
+    return njit(**_HELPER)(function)
 
 
 def fast_helper(function: Callable[P, R]) -> Callable[P, R]:
     """The same with sums that may be taken in any order."""
-    return njit(fastmath=_REASSOCIATE, **_HELPER)(function)  # type: ignore[no-any-return]
+    return njit(fastmath=_REASSOCIATE, **_HELPER)(function)
 
 
 def pasted(function: Callable[P, R]) -> Callable[P, R]:
     """Compile into every kernel that calls it, in that kernel's way: no call, and nothing to hand over."""
-    return njit(inline="always", **_HELPER)(function)  # type: ignore[no-any-return]
+    return njit(inline="always", **_HELPER)(function)
 
 
 def instruction(plain: Callable[P, R]) -> Callable[[Callable[..., Any]], Callable[P, R]]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+import numpy as np
 from numpy.typing import NDArray
 
 
-def unlike(n: int, *arrays: NDArray[Any]) -> ValueError:
+def unlike(n: int, *arrays: NDArray[np.generic]) -> ValueError:
     """The error for arrays of which some do not have n rows."""
     found = ", ".join(str(len(array)) for array in arrays if len(array) != n)
     return ValueError(f"a kernel was given {n} rows and arrays for {found}; they must be as many")

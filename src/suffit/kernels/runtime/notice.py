@@ -13,7 +13,7 @@ LONG = 2.0  # seconds of compiling after which whoever waits should know what fo
 PAGE = "docs/installing.md"
 
 
-class _Compilations(Listener):  # type: ignore[misc]
+class _Compilations(Listener):
     """Counts and times the kernels of ours that the cache does not have; numba compiles one at a time."""
 
     def __init__(self) -> None:

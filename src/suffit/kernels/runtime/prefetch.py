@@ -16,7 +16,7 @@ from .types import Integer
 LINE = 64  # bytes that come together
 
 
-def _nothing(array: NDArray[Any], place: Integer) -> None:
+def _nothing(array: NDArray[np.generic], place: Integer) -> None:
     """What asking for memory does to the values of a program."""
 
 
@@ -39,20 +39,20 @@ def _prefetch(context: Any, array: Any, place: Any) -> Any:
 
 
 @helper
-def prefetch_cell(values: NDArray[Any], place: int) -> None:
+def prefetch_cell(values: NDArray[np.generic], place: int) -> None:
     """Ask for one cell, counted from the first; there need be none."""
     _prefetch(values, np.int64(place))
 
 
 @helper
-def prefetch_range(values: NDArray[Any], start: int, stop: int) -> None:
+def prefetch_range(values: NDArray[np.generic], start: int, stop: int) -> None:
     """Ask for the cells [start, stop), which lie one after the other."""
     for e in range(start, stop, LINE // values.itemsize):
         _prefetch(values, e)
 
 
 @helper
-def prefetch_rows(X: NDArray[Any], start: int, stop: int) -> None:
+def prefetch_rows(X: NDArray[np.generic], start: int, stop: int) -> None:
     """Ask for these rows, which lie one after the other, as far as there are so many."""
     last = stop if stop < X.shape[0] else X.shape[0]
     prefetch_range(X, start * X.shape[1], last * X.shape[1])

@@ -152,7 +152,7 @@ def row_blocks(n_rows: int, n_columns: int, cells: int = READ_CELLS, least: int 
     return [(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
 
-def entry_blocks(indptr: NDArray[Any], least: int = 0) -> list[tuple[int, int]]:
+def entry_blocks(indptr: NDArray[np.generic], least: int = 0) -> list[tuple[int, int]]:
     """Row ranges of a CSR matrix that hold about one block of stored entries each, ``least`` of them or more."""
     n = len(indptr) - 1
     cells = max(min(max(int(indptr[-1]) // 16, READ_CELLS >> 3), READ_CELLS), least)
@@ -245,7 +245,7 @@ _looked = False  # for them
 
 class _Library(NamedTuple):
     get: Callable[[], int]
-    set: Callable[[int], Any]
+    set: Callable[[int], object]
 
 
 class _Inside:

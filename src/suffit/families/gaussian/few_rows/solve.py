@@ -237,9 +237,10 @@ def warn_mended(classes: Sequence[Hashable]) -> None:
     """Say that the covariances of some classes were made of full rank."""
     if len(classes):
         names = ", ".join(map(repr, classes[:10])) + (" …" if len(classes) > 10 else "")
+        one = len(classes) == 1
+        what = f"covariance matrix of class {names} is not" if one else f"covariances of the classes {names} are not of"
         warn_once(
             SingularClassWarning,
-            f"The covariance matrix of class {names} is not full rank (fewer rows than columns that vary, or columns "
-            "that depend on each other): it is mixed with the shared covariance, which counts as p + 1 rows; set tie "
-            "or shrinkage to control this",
+            f"The {what} full rank (fewer rows than columns that vary, or columns that depend on each other): "
+            "mixed with the shared covariance, which counts as p + 1 rows; set tie or shrinkage to control this",
         )
