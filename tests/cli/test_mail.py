@@ -222,6 +222,22 @@ def test_stores_become_text_and_merge(taught: Path, run: Run):
 
 
 @pytest.mark.parametrize(
+    "command",
+    ["import --store other.sqlite < all.txt", "merge --store other.sqlite .local/share/suffit-mail/store.sqlite"],
+)
+def test_messages_that_come_from_another_store_are_tuned_on_like_learned_ones(taught: Path, run: Run, command: str):
+    run("suffit mail export > all.txt")
+    assert b"tuned on 400 messages" in run(f"suffit mail {command}").stdout
+    assert b"tuned on" not in run(f"suffit mail {command}").stdout
+
+
+def test_a_new_class_is_tuned_on_before_there_are_twice_as_many_messages(taught: Path, run: Run):
+    run("suffit mail tune")
+    news = [run("suffit mail learn --class news", input=b"Subject: News %d\n\nRead all\n" % i).stdout for i in range(5)]
+    assert [b"tuned on 404 messages" in said for said in news] == [False, False, False, True, False]
+
+
+@pytest.mark.parametrize(
     ("command", "said"),
     [
         ("learn Maildir", b"say what the mail is"),

@@ -83,13 +83,15 @@ def test_texts_are_led_to_the_model_that_takes_them(make, form):
     assert make_pipeline(CountVectorizer(), make()).fit(TEXTS, SPAM).score(TEXTS, SPAM) == 1.0
 
 
-def test_texts_given_to_other_models_are_named_too():
-    with pytest.raises(InputError, match=r"list of texts, the first 'free money now'.*TextNB"):
-        GenerativeClassifier().fit(TEXTS, SPAM)
-    with pytest.raises(InputError, match=r"list of texts, the first 'free money now'.*GenerativeClassifier"):
-        GaussianNB().fit(TEXTS, SPAM)
-    with pytest.raises(ValueError, match=r"got 1D array instead:\narray=\['free money now'"):
-        CategoricalNB().fit(TEXTS, SPAM)
+@pytest.mark.parametrize("make", [GenerativeClassifier, GaussianNB, CategoricalNB, suffit.LDA, suffit.PoissonNB])
+@pytest.mark.parametrize("form", [list, np.array, pd.Series])
+def test_a_list_of_texts_is_led_to_the_model_that_takes_it_by_every_other(make, form):
+    with pytest.raises(
+        InputError, match=r"got 1D array.*list of texts, the first 'free money now'; for texts use TextNB"
+    ):
+        make().fit(form(TEXTS), SPAM)
+    way_out = GenerativeClassifier if make is not CategoricalNB else make
+    assert way_out().fit([[text] for text in TEXTS], SPAM).n_features_in_ == 1
 
 
 @pytest.mark.parametrize("make", [MultinomialNB, ComplementNB])

@@ -234,6 +234,16 @@ def unmasked(X: np.ma.MaskedArray, of_numbers: type = float) -> Cells:
     return plain
 
 
+def refuse_list_of_texts(X: Any) -> None:
+    """Refuse texts where rows are expected: what somebody who has texts gives to a model of columns."""
+    one = len(getattr(X, "shape", ())) == 1 if hasattr(X, "shape") else isinstance(X, list | tuple)
+    if one and len(X) and isinstance(first := next(iter(X)), str):
+        raise InputError(
+            f"Expected 2D array, got 1D array instead: X is a list of texts, the first {str(first)!r}; {WORDS}; or, if "
+            "they are categories, GenerativeClassifier or CategoricalNB with a row for each, [[x] for x in X]"
+        )
+
+
 def _from_array(X: object) -> Frame:
     if isinstance(X, np.ma.MaskedArray):
         X = unmasked(X)
@@ -242,11 +252,7 @@ def _from_array(X: object) -> Frame:
         X = cells
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported: columns must hold real numbers, categories or booleans")
-    if X.ndim == 1 and len(X) and isinstance(X[0], str):
-        raise InputError(
-            f"Expected 2D array, got 1D array instead: X is a list of texts, the first {str(X[0])!r}; {WORDS}; or, "
-            "if they are categories, pass X[:, None]"
-        )
+    refuse_list_of_texts(X)
     if X.ndim != 2:
         raise ValueError(
             f"Expected 2D array, got {X.ndim}D array instead: array={X!r}.\nReshape your data either using "

@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_sample_weight
 from .arrays import Array, Cells, Codes, Matrix, is_sparse
 from .column import DATE, DATES, Column, SeriesColumn, WordColumn, numbers_of, unreadable
 from .errors import InputError, refuse
-from .frame import check_unique, frame_names, is_frame, read_frame, unmasked
+from .frame import check_unique, frame_names, is_frame, read_frame, refuse_list_of_texts, unmasked
 from .inputs import LabelsLike, WeightsLike
 from .labels import Index
 from .rows import is_missing
@@ -70,7 +70,7 @@ def as_numbers(X: object, words_way_out: str) -> object:
     """A table whose cells are objects, words or dates as float64; any other, and what is no table, as it is."""
     if is_sparse(X):
         return X
-    _check_rows(X, words_way_out)
+    _check_rows(X)
     if is_frame(X):
         check_unique(frame_names(X))
         return X if _holds_numbers(X) else _stacked(X, words_way_out)
@@ -87,18 +87,13 @@ def as_numbers(X: object, words_way_out: str) -> object:
     return cells
 
 
-def _check_rows(X: Any, words_way_out: str) -> None:
+def _check_rows(X: Any) -> None:
     """Refuse rows that are texts, or dicts and records, before they are taken for something else."""
     if getattr(getattr(X, "dtype", None), "names", None):
         raise InputError("X is an array of records; convert it to a table: pd.DataFrame(X)")
     if isinstance(X, list | tuple) and X and isinstance(X[0], Mapping):
         raise InputError("X is a list of dicts, one for each row; convert it to a table: pd.DataFrame(X)")
-    one = len(getattr(X, "shape", ())) == 1 if hasattr(X, "shape") else isinstance(X, list | tuple)
-    if one and len(X) and isinstance(next(iter(X)), str):
-        first = str(next(iter(X)))
-        raise InputError(
-            f"Expected 2D array, got 1D array instead: X is a list of texts, the first {first!r}; {words_way_out}"
-        )
+    refuse_list_of_texts(X)
 
 
 def _array(X: object) -> object:

@@ -16,7 +16,7 @@ from ..core.stats import Stats
 from ..data.arrays import Array, Cells, Matrix
 from ..data.column import ArrayColumn
 from ..data.errors import InputError
-from ..data.frame import check_unique, frame_names, is_frame
+from ..data.frame import check_unique, frame_names, is_frame, refuse_list_of_texts
 from ..data.inputs import TableLike
 from ..data.similar import IGNORED, SAMPLE_ROWS, UNKNOWN, some_rows, unknown_values
 from ..data.validate import Prior, column_names
@@ -137,6 +137,7 @@ class CategoricalNB(SmoothedNB):
         given = X
         if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "iu" and X.size:
             return X
+        refuse_list_of_texts(X)
         if isinstance(X, (list, tuple)):
             cells = np.array(X, dtype=object)
             numbers = cells.ndim != 2 or all(isinstance(v, (Real, type(None))) for v in cells.reshape(-1))

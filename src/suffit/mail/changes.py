@@ -35,9 +35,8 @@ class Change:
 
     def find(self, digest: str) -> Record | None:
         """What was learned of a message."""
-        found = self.connection.execute(f"SELECT {RECORD} FROM messages WHERE digest = ?", (digest_bytes(digest),))
-        row = found.fetchone()
-        return None if row is None else Record.read(row)
+        rows = self.connection.execute(f"SELECT {RECORD} FROM messages WHERE digest = ?", (digest_bytes(digest),))
+        return next(map(Record.read, rows), None)
 
     def remove(self, digest: str) -> Record | None:
         """Forget a message; None where it was never learned."""

@@ -16,9 +16,10 @@ MOST = 2_000  # messages that are looked at: evenly spread over all that were le
 
 
 def is_due(store: Store) -> bool:
-    """Whether so much was learned since the settings were tuned that they should be again."""
-    messages = store.messages()
-    return min(messages) >= LEAST and sum(messages) >= max(FIRST, GROWTH * store.settings().tuned_on)
+    """Whether so much was learned since the settings were tuned, or a class is so new, that they should be again."""
+    messages, settings = store.messages(), store.settings()
+    new = settings.tuned_on > 0 and not settings.intercepts.keys() >= set(store.classes[1:])
+    return min(messages) >= LEAST and (new or sum(messages) >= max(FIRST, GROWTH * settings.tuned_on))
 
 
 class Sample:
@@ -47,10 +48,8 @@ class Sample:
         """The mean leave-one-out log-loss of spam against everything else."""
         classes = self.sums.classes
         spam = classes.index("spam") if "spam" in classes else len(classes) - 1
-        losses = [
-            math.log1p(math.exp(-abs(z))) + (abs(z) if (z > 0) != (label == spam) else 0.0)
-            for (label, _), z in zip(self.messages, self.log_odds(settings), strict=True)
-        ]
+        scored = zip(self.messages, self.log_odds(settings), strict=True)
+        losses = [math.log1p(math.exp(-abs(z))) + max(-z if label == spam else z, 0.0) for (label, _), z in scored]
         return sum(losses) / len(losses)
 
 
@@ -76,7 +75,9 @@ def tuned(store: Store, lost_ham: float | None = None, ham_loss: float | None = 
     sample, before = Sample(store), store.settings()
     found = tune(sample.messages, sample.counts, sample.parts, sample.sums, before)
     if found is not before:
-        found = replace(before if sample.loss(before) < sample.loss(found) else found, tuned_on=sum(store.messages()))
+        kept = before if sample.loss(before) < sample.loss(found) else found
+        every = {**dict.fromkeys(found.intercepts, 0.0), **kept.intercepts}  # 0 says nothing, and that it was tuned
+        found = replace(kept, intercepts=every, tuned_on=sum(store.messages()))
     if lost_ham is not None:
         found = replace(found, cutoffs={**found.cutoffs, "spam": cutoff_by_cost(lost_ham)})
     elif ham_loss is not None:

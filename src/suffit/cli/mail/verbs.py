@@ -52,10 +52,7 @@ def learn(asked: Namespace) -> int:
                     tally[name].update(found)
             if not asked.quiet:
                 print(*(learned_line(name, found, progress.seconds) for name, found in tally.items()), sep="\n")
-        if not asked.quiet:
-            print(said(store))
-        if not asked.no_tune and is_due(store):
-            _tuned(store, asked.quiet)
+        _finished(store, asked.quiet, not asked.no_tune)
     return 0
 
 
@@ -144,6 +141,14 @@ def tune(asked: Namespace) -> int:
     return 0
 
 
+def _finished(store: Store, quiet: bool = False, tune: bool = True) -> None:
+    """Say what the store has now, and choose its settings where so much is new."""
+    if not quiet:
+        print(said(store))
+    if tune and is_due(store):
+        _tuned(store, quiet)
+
+
 def _tuned(store: Store, quiet: bool, lost_ham: float | None = None, ham_loss: float | None = None) -> bool:
     """Whether there was enough to tune on."""
     start = time.perf_counter()
@@ -171,8 +176,7 @@ def doctor(asked: Namespace) -> int:
 def export(asked: Namespace) -> int:
     """The store as text."""
     with Store.open(asked.store) as store:
-        for line in exported(store, messages=not asked.counts):
-            sys.stdout.buffer.write(line)
+        sys.stdout.buffer.writelines(exported(store, messages=not asked.counts))
     return 0
 
 
@@ -183,7 +187,7 @@ def import_(asked: Namespace) -> int:
             with open(0 if path == "-" else path, "rb", closefd=path != "-") as lines:
                 new, known = imported(store, lines)
             print(f"{path}: {new:,} new, {known:,} known already")
-        print(said(store))
+        _finished(store)
     return 0
 
 
@@ -196,7 +200,7 @@ def merge(asked: Namespace) -> int:
             with Store.open(path) as other:
                 new, both = store.merge(other)
             print(f"{path}: {new:,} new, {both:,} known to both")
-        print(said(store))
+        _finished(store)
     return 0
 
 
@@ -210,8 +214,7 @@ def expire(asked: Namespace) -> int:
 
 def serve(asked: Namespace) -> int:
     """The daemon, until it is asked to end."""
-    server = Server(asked.store)
-    server.run(lambda: print(f"suffit: serving {asked.store}", file=sys.stderr, flush=True))
+    Server(asked.store).run(lambda: print(f"suffit: serving {asked.store}", file=sys.stderr, flush=True))
     return 0
 
 
