@@ -74,13 +74,11 @@ def rows_below(count: Floats, child: Codes, below: Floats, total: Floats) -> Non
 @jit
 def _rows_below(count: Floats, child: Codes, below: Floats, total: Floats) -> None:
     K, nodes = count.shape
-    for c in range(K):
-        for node in range(nodes):
-            below[node, c] = max(count[c, node], 0.0)
     for node in range(nodes - 1, -1, -1):
         at = child[node]
         total[node] = 0.0
         for c in range(K):
+            below[node, c] = max(count[c, node], 0.0)
             if at > 0:
                 below[node, c] += below[at, c] + below[at + 1, c]
             total[node] += below[node, c]

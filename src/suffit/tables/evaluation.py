@@ -162,8 +162,7 @@ class Held:
         spec = BlockSpec(Partition(), tuple(names), "places", codings)
         X = cast(NDArray[np.uint8], spec.matrix(self.frame))
         by = marked(X, self.rows, self.keyed.keys)
-        is_number = [name in edges for name in names]
-        family = grown(X, [c.width for c in codings], is_number, self.rows, by)
+        family = grown(X, [c.width for c in codings], [name in edges for name in names], self.rows, by)
         stats = self.sums[spec.columns, codings] = family.collect(X, self.rows, names)
         self._codes, self._marks, self._below = X[self.look], by.marks[self.look], RowsBelow.of(family, stats)
         return replace(spec, family=family)
