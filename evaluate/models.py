@@ -38,10 +38,11 @@ NEAREST, FARTHEST = 10, 5.0  # columns that predict a column, bound on the stand
 class OneHotWithHoles(TransformerMixin, BaseEstimator):
     """A mixed frame as one float matrix in which what is missing stays missing.
 
-    Numbers stay as they are. A nominal column has one indicator for each category seen at least ``least`` times; rarer
-    categories share the row of zeros. Where no category is rare, the most frequent one is that row of zeros instead:
-    the indicators of all categories add up to one, and a covariance of theirs would be singular. A missing value, and a
-    category not seen in the fit, is NaN in all indicators of its column.
+    Numbers stay as they are; a column without any value in the fit is dropped. A nominal column has one indicator for
+    each category seen at least ``least`` times; rarer categories share the row of zeros. Where no category is rare, the
+    most frequent one is that row of zeros instead: the indicators of all categories add up to one, and a covariance of
+    theirs would be singular. A missing value, and a category not seen in the fit, is NaN in all indicators of its
+    column.
 
     Examples
     --------
@@ -57,7 +58,7 @@ class OneHotWithHoles(TransformerMixin, BaseEstimator):
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
         """Find the categories of the nominal columns."""
-        self.numeric_ = NUMERIC(X)
+        self.numeric_ = [name for name in NUMERIC(X) if X[name].notna().any()]
         self.known_, self.shown_ = {}, {}
         for name in NOMINAL(X):
             counts = X[name].value_counts().sort_index(kind="stable").sort_values(ascending=False, kind="stable")

@@ -24,7 +24,7 @@ PAGE = ROOT / "docs" / "command-line.md"
 
 def plain(text: str) -> list[str]:
     """Without seconds and rates, numbers to five digits, spaces at the end of lines left out."""
-    text = re.sub(r"\d+ messages a second", "MESSAGES a second", text)
+    text = re.sub(r"[\d,]+ messages a second", "MESSAGES a second", text)
     text = re.sub(r"in [\d.]+ s( \([\d,]+ rows/s\))?", "in SECONDS", text)
     text = re.sub(r"\d+\.\d{4,}(e-\d+)?", lambda found: f"{float(found[0]):.5g}", text)
     lines = [line.rstrip() for line in text.splitlines()]

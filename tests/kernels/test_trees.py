@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suffit.kernels.trees import MOST_CODES, grow_tree, row_bits, rows_of_tree
+from suffit.kernels.trees import FLOATS, MOST_CODES, grow_tree, row_bits, rows_of_tree
 
 NONE = 255
 
@@ -90,8 +90,9 @@ def tree(X, is_number, y, w, k, n_columns=None, seed=0, most=500):
     column, left, child = np.empty(most, np.int32), np.empty(most, np.uint64), np.empty(most, np.int32)
     size = grow_tree(
         np.ascontiguousarray(X.T), np.array(is_number), y, w, np.arange(n), k, n_columns or p, 1.0, 1e-6, seed,
-        np.empty((MOST_CODES, k)), np.empty(p, np.int64), *np.empty((3, most), np.int64),
-        np.empty(MOST_CODES, np.int64), np.empty((6, max(k, MOST_CODES))), np.zeros(1), column, left, child,
+        np.empty(n, np.int32), np.empty(n), np.empty((MOST_CODES, k)), np.empty(p, np.int64),
+        *np.empty((3, most), np.int64), np.empty(MOST_CODES, np.int64), np.empty((FLOATS, max(k, MOST_CODES))),
+        np.zeros(1), column, left, child,
     )  # fmt: skip
     sets = [frozenset(b for b in range(MOST_CODES) if int(bits) >> b & 1) for bits in left[:size]]
     return list(zip(column[:size].tolist(), sets, child[:size].tolist(), strict=True))

@@ -173,3 +173,17 @@ def test_a_model_with_trees_of_many_columns_takes_little_room():
     X, y = rng.normal(size=(500, 70)), rng.integers(0, 2, 500)
     y ^= X[:, 0] * X[:, 1] > 0
     assert len(to_bytes(suffit.GenerativeClassifier(structure="partitions").fit(X, y))) < 1_000_000
+
+
+def test_categories_that_nothing_but_their_names_tells_apart_are_in_one_order():
+    """Swapping b and c gives the same table: the order of the rows must not decide which of them comes first."""
+    table = [(u, v, w) for u in "abcd" for v in "xyz" for w in "pqrs"]
+    columns = dict(zip("uvw", np.array(table).T, strict=True))
+    y = np.array([int((u == "a") ^ (v == "x") ^ (w in "pq")) for u, v, w in table])
+    models = []
+    for seed in range(4):
+        rows = np.random.default_rng(seed).permutation(len(y))
+        X = {name: values[rows].tolist() for name, values in columns.items()}
+        models.append(suffit.GenerativeClassifier(structure="partitions").fit(X, y[rows]))
+    for model in models[1:]:
+        np.testing.assert_allclose(model.predict_proba(columns), models[0].predict_proba(columns), rtol=0, atol=1e-12)

@@ -102,13 +102,20 @@ def _rows_of_fragments(rows: dataset.Dataset) -> Iterator[pa.Table]:
 
 
 def _batches_of(rows: dataset.Dataset) -> Iterator[pa.RecordBatch]:
-    """A few batches at a time; of Parquet, nothing that has been read stays in memory."""
+    """A batch when it is asked for; of Parquet, nothing that has been read stays in memory.
+
+    With threads of its own, Arrow goes on reading, up to a gigabyte ahead; with text it does so in any case.
+    """
     from pyarrow import dataset
 
-    parquet = isinstance(getattr(rows, "format", None), dataset.ParquetFileFormat)
+    kind = getattr(rows, "format", None)
+    parquet = isinstance(kind, dataset.ParquetFileFormat)
     options = dataset.ParquetFragmentScanOptions(pre_buffer=False) if parquet else None
+    text = isinstance(kind, dataset.CsvFileFormat | dataset.JsonFileFormat)
     return iter(
-        rows.to_batches(batch_size=BATCH, batch_readahead=2, fragment_readahead=1, fragment_scan_options=options)
+        rows.to_batches(
+            batch_size=BATCH, batch_readahead=0, fragment_readahead=0, fragment_scan_options=options, use_threads=text
+        )
     )
 
 

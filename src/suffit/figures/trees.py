@@ -12,7 +12,7 @@ from ..data.arrays import Array
 from ..data.errors import InputError
 from ..estimators.tables import GenerativeClassifier
 from ..families.counts.partition import Partition
-from ..families.counts.partition_scores import SolvedTrees
+from ..families.counts.partition_scores import RowsBelow
 from ..tables.schema import BlockSpec, Coding
 from .style import GREY, INK, TINY, bare, own_axes, styles
 
@@ -69,7 +69,7 @@ def tree(model: GenerativeClassifier, tree: int = 0, depth: int = 3, ax: Axes | 
     family = cast(Partition, spec.family)
     if not 0 <= tree < len(family.roots):
         raise InputError(f"tree: there is no tree {tree!r}; the model has trees 0 to {len(family.roots) - 1}")
-    below = SolvedTrees.of(family, stats).below
+    below = RowsBelow.of(family, stats).of_class
     nodes, leaves = _placed(family, spec, below, tree, depth)
     labels = list(model.classes_)
     style = styles(labels)

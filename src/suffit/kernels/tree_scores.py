@@ -9,9 +9,10 @@ import numpy as np
 
 from .runtime.compiled import jit
 from .runtime.lengths import unlike
-from .runtime.types import Bits, Bytes, Codes, Flags, Floats, Places
-from .trees import DEEPEST, MOST_CODES
+from .runtime.types import Bits, Bytes, Codes, Floats, Places
+from .trees import DEEPEST, MOST_CODES, takes_part
 
+AT_ONCE = 64  # rows that are placed together
 ROOM = DEEPEST + 2  # of the stack where rows that go both ways wait
 
 
@@ -21,19 +22,30 @@ def place_rows(X: Bytes, root: int, column: Codes, left: Bits, child: Codes, out
         raise unlike(len(X), out)
     if not len(column) == len(left) == len(child):
         raise unlike(len(column), left, child)
-    _place_rows(X, root, column, left, child, out)
+    _place_rows(X, root, column, left, child, np.empty(AT_ONCE, np.int64), out)
 
 
 @jit
-def _place_rows(X: Bytes, root: int, column: Codes, left: Bits, child: Codes, out: Codes) -> None:
-    for i in range(len(X)):
-        node = np.int64(root)
-        while child[node] > 0:
-            code = X[i, column[node]]
-            if code >= MOST_CODES:
-                break
-            node = np.int64(child[node]) + (0 if (left[node] >> np.uint64(code)) & np.uint64(1) else 1)
-        out[i] = node
+def _place_rows(X: Bytes, root: int, column: Codes, left: Bits, child: Codes, under_way: Places, out: Codes) -> None:
+    """The same: some rows at once, a cut each in turn, so that none waits for where another goes."""
+    for start in range(0, len(X), AT_ONCE):
+        size = min(AT_ONCE, len(X) - start)
+        for k in range(size):
+            under_way[k] = start + k
+            out[start + k] = root
+        while size > 0:
+            left_over = 0
+            for k in range(size):
+                i = under_way[k]
+                node = out[i]
+                at = child[node]
+                if at > 0:
+                    code = X[i, column[node]]
+                    if code < MOST_CODES:
+                        out[i] = at + np.int32(1) - np.int32((left[node] >> np.uint64(code)) & np.uint64(1))
+                        under_way[left_over] = i
+                        left_over += 1
+            size = left_over
 
 
 def count_nodes(places: Codes, codes: Codes, weights: Floats, count: Floats) -> None:
@@ -49,52 +61,67 @@ def _count_nodes(places: Codes, codes: Codes, weights: Floats, count: Floats) ->
         count[codes[i], places[i]] += weights[i]
 
 
+def rows_below(count: Floats, child: Codes, below: Floats, total: Floats) -> None:
+    """below (nodes, K): the rows that have got to every node, of the counts (K, nodes); total (nodes,): of all classes.
+
+    What rounding leaves of rows taken out counts for nothing.
+    """
+    if not count.shape[1] == len(child) == len(below) == len(total):
+        raise unlike(count.shape[1], child, below, total)
+    _rows_below(count, child, below, total)
+
+
+@jit
+def _rows_below(count: Floats, child: Codes, below: Floats, total: Floats) -> None:
+    K, nodes = count.shape
+    for c in range(K):
+        for node in range(nodes):
+            below[node, c] = max(count[c, node], 0.0)
+    for node in range(nodes - 1, -1, -1):
+        at = child[node]
+        total[node] = 0.0
+        for c in range(K):
+            if at > 0:
+                below[node, c] += below[at, c] + below[at + 1, c]
+            total[node] += below[node, c]
+
+
 def solve_trees(
-    count: Floats, child: Codes, alpha: float, below: Floats, shares: Floats, table: Floats, common: Floats
+    below: Floats, total: Floats, child: Codes, alpha: float, shares: Floats, table: Floats, common: Floats
 ) -> None:
-    """What the counts of nodes (K, nodes) say: below (nodes, K), shares (nodes, K), table (nodes, K), common (nodes,).
+    """What the rows below every node (nodes, K) say: shares (nodes, K), table (nodes, K), common (nodes,).
 
     Of n_c rows of class c at a cut, n_cl of them on the left, the left has p_c = (n_cl + α q)/(n_c + α), with q the
     share of all classes, (n_l + ½)/(n + 1).  ``shares`` are p_c of every node, given the one above, ``common`` log q,
-    and ``table`` the sum of log p_c/q from the root.  ``below`` are the rows at every node that have got there.
+    and ``table`` the sum of log p_c/q from the root; those of the roots are given.
     """
-    nodes = count.shape[1]
-    if not nodes == len(child) == len(below) == len(shares) == len(table) == len(common):
-        raise unlike(nodes, child, below, shares, table, common)
-    _solve_trees(count, child, alpha, below, shares, table, common)
+    nodes = len(below)
+    if not nodes == len(total) == len(child) == len(shares) == len(table) == len(common):
+        raise unlike(nodes, total, child, shares, table, common)
+    _solve_trees(below, total, child, alpha, shares, table, common)
 
 
 @jit
 def _solve_trees(
-    count: Floats, child: Codes, alpha: float, below: Floats, shares: Floats, table: Floats, common: Floats
+    below: Floats, total: Floats, child: Codes, alpha: float, shares: Floats, table: Floats, common: Floats
 ) -> None:
-    K, nodes = count.shape
+    nodes, K = below.shape
     for node in range(nodes):
-        common[node] = 0.0
+        at = child[node]
+        if at <= 0:
+            continue
+        q = (total[at] + 0.5) / (total[at] + total[at + 1] + 1.0)
+        common[at], common[at + 1] = np.log(q), np.log(1.0 - q)
         for c in range(K):
-            below[node, c] = count[c, node]
-            shares[node, c] = 1.0
-            table[node, c] = 0.0
-    for node in range(nodes - 1, -1, -1):
-        at = child[node]
-        if at > 0:
-            for c in range(K):
-                below[node, c] += below[at, c] + below[at + 1, c]
-    for node in range(nodes):
-        at = child[node]
-        if at > 0:
-            one, two = 0.0, 0.0
-            for c in range(K):
-                one += below[at, c]
-                two += below[at + 1, c]
-            q = (one + 0.5) / (one + two + 1.0)
-            common[at], common[at + 1] = np.log(q), np.log(1.0 - q)
-            for c in range(K):
-                n = below[at, c] + below[at + 1, c] + alpha
-                shares[at, c] = (below[at, c] + alpha * q) / n
-                shares[at + 1, c] = (below[at + 1, c] + alpha * (1.0 - q)) / n
+            left, right = below[at, c], below[at + 1, c]
+            if left + right > 0.0:
+                shares[at, c] = (left + alpha * q) / (left + right + alpha)
+                shares[at + 1, c] = (right + alpha * (1.0 - q)) / (left + right + alpha)
                 table[at, c] = table[node, c] + np.log(shares[at, c] / q)
                 table[at + 1, c] = table[node, c] + np.log(shares[at + 1, c] / (1.0 - q))
+            else:  # no row of the class has got here
+                shares[at, c], shares[at + 1, c] = q, 1.0 - q
+                table[at, c] = table[at + 1, c] = table[node, c]
 
 
 def tree_scores(
@@ -218,81 +245,87 @@ def _tree_terms(
 
 
 def tree_scores_without(
-    X: Bytes, codes: Codes, weights: Floats, takes: Flags, root: int, column: Codes, left: Bits, child: Codes,
-    below: Floats, alpha: float, stack: Places, above: Floats, one: Floats, total: Floats, used: Floats, out: Floats,
+    X: Bytes, codes: Codes, weights: Floats, marks: Bits, share: float, roots: Codes, column: Codes, left: Bits,
+    child: Codes,
+    below: Floats, all_below: Floats, alpha: float, stack: Places, above: Floats, one: Floats, total: Floats,
+    used: Floats, out: Floats,
 ) -> None:  # fmt: skip
-    """out[i, c] += log p(x_i | c)/p(x_i) in one tree without row i, and used[i] += 1, for the rows that it takes.
+    """out[i, c] += log p(x_i | c)/p(x_i) without row i, and used[i] += 1, in every tree in which row i took no part.
 
     The row is taken from every node that it has got to; where a column is missing it goes both ways, and has got no
     further.  above: (deepest, K), what is waiting on the stack.
     """
-    if not len(X) == len(codes) == len(weights) == len(takes) == len(used) == len(out):
-        raise unlike(len(X), codes, weights, takes, used, out)
+    if not len(X) == len(codes) == len(weights) == len(marks) == len(used) == len(out):
+        raise unlike(len(X), codes, weights, marks, used, out)
     if not len(stack) == len(above) == ROOM:
         raise unlike(ROOM, stack, above)
-    if not len(column) == len(left) == len(child) == len(below):
-        raise unlike(len(column), left, child, below)
+    if not len(column) == len(left) == len(child) == len(below) == len(all_below):
+        raise unlike(len(column), left, child, below, all_below)
     _tree_scores_without(
-        X, codes, weights, takes, root, column, left, child, below, alpha, stack, above, one, total, used, out
-    )
+        X, codes, weights, marks, share, roots, column, left, child, below, all_below, alpha, stack, above, one, total,
+        used, out,
+    )  # fmt: skip
 
 
 @jit
 def _tree_scores_without(
-    X: Bytes, codes: Codes, weights: Floats, takes: Flags, root: int, column: Codes, left: Bits, child: Codes,
-    below: Floats, alpha: float, stack: Places, above: Floats, one: Floats, total: Floats, used: Floats, out: Floats,
+    X: Bytes, codes: Codes, weights: Floats, marks: Bits, share: float, roots: Codes, column: Codes, left: Bits,
+    child: Codes,
+    below: Floats, all_below: Floats, alpha: float, stack: Places, above: Floats, one: Floats, total: Floats,
+    used: Floats, out: Floats,
 ) -> None:  # fmt: skip
     rows, K = out.shape
-    for i in range(rows):
-        if not takes[i]:
-            continue
-        own, w = codes[i], weights[i]
-        node, waiting, found, sure = np.int64(root), np.int64(0), np.int64(0), True
-        for c in range(K):
-            one[c] = 1.0  # the product of p_c/q, one logarithm at the end; where a column is missing, of p_c
-        while True:
-            while child[node] > 0:
-                at = np.int64(child[node])
-                code = X[i, column[node]]
-                missing = code >= MOST_CODES
-                if missing:
-                    sure = False
-                right = 0 if missing or (left[node] >> np.uint64(code)) & np.uint64(1) else 1
-                gone = w if sure else 0.0
-                there, other = 0.0, 0.0  # on the side of the row, and on the other
-                for c in range(K):
-                    there += below[at + right, c]
-                    other += below[at + 1 - right, c]
-                there = max(there - gone, 0.0)
-                q = (there + 0.5) / (there + other + 1.0)
-                for c in range(K):
-                    n = below[at + right, c]
-                    if c == own:
-                        n = max(n - gone, 0.0)
-                    m = below[at + 1 - right, c]
+    for t in range(len(roots)):
+        for i in range(rows):
+            if takes_part(marks[i], t, share):
+                continue
+            own, w = codes[i], weights[i]
+            node, waiting, found, sure = np.int64(roots[t]), np.int64(0), np.int64(0), True
+            for c in range(K):
+                one[c] = 1.0  # the product of p_c/q, one logarithm at the end; where a column is missing, of p_c
+            while True:
+                while child[node] > 0:
+                    at = np.int64(child[node])
+                    code = X[i, column[node]]
+                    missing = code >= MOST_CODES
                     if missing:
-                        above[waiting, c] = one[c] * ((m + alpha * (1.0 - q)) / (n + m + alpha))
-                        one[c] *= (n + alpha * q) / (n + m + alpha)
+                        sure = False
+                    right = 0 if missing or (left[node] >> np.uint64(code)) & np.uint64(1) else 1
+                    gone = w if sure else 0.0
+                    there = max(all_below[at + right] - gone, 0.0)  # on the side of the row, and on the other
+                    other = all_below[at + 1 - right]
+                    q = (there + 0.5) / (there + other + 1.0)
+                    back, rest = alpha * q, alpha * (1.0 - q)
+                    if missing:
+                        for c in range(K):
+                            n, m = below[at, c], below[at + 1, c]
+                            above[waiting, c] = one[c] * ((m + rest) / (n + m + alpha))
+                            one[c] *= (n + back) / (n + m + alpha)
                     else:
-                        one[c] *= (n + alpha * q) / ((n + m + alpha) * q)
-                if missing:
-                    stack[waiting] = at + 1
-                    waiting += 1
-                node = at + right
-            if waiting == 0 and found == 0:
-                break
-            if found == 0:
+                        mine = one[own]
+                        for c in range(K):
+                            n, m = below[at + right, c], below[at + 1 - right, c]
+                            one[c] *= (n + back) / ((n + m + alpha) * q)
+                        n, m = max(below[at + right, own] - gone, 0.0), below[at + 1 - right, own]
+                        one[own] = mine * ((n + back) / ((n + m + alpha) * q))
+                    if missing:
+                        stack[waiting] = at + 1
+                        waiting += 1
+                    node = at + right
+                if waiting == 0 and found == 0:
+                    break
+                if found == 0:
+                    for c in range(K):
+                        total[c] = 0.0
                 for c in range(K):
-                    total[c] = 0.0
+                    total[c] += one[c]
+                found += 1
+                if waiting == 0:
+                    break
+                waiting -= 1
+                node = stack[waiting]
+                for c in range(K):
+                    one[c] = above[waiting, c]
+            used[i] += 1.0
             for c in range(K):
-                total[c] += one[c]
-            found += 1
-            if waiting == 0:
-                break
-            waiting -= 1
-            node = stack[waiting]
-            for c in range(K):
-                one[c] = above[waiting, c]
-        used[i] += 1.0
-        for c in range(K):
-            out[i, c] += np.log(total[c] if found > 0 else one[c])
+                out[i, c] += np.log(total[c] if found > 0 else one[c])

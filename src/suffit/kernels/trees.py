@@ -11,7 +11,7 @@ import numpy as np
 
 from .runtime.compiled import helper, jit
 from .runtime.lengths import unlike
-from .runtime.types import Bits, Bytes, Codes, Flags, Floats, Places
+from .runtime.types import Bits, Bytes, Codes, Flags, Floats, Integer, Places
 from .scrambled import GOLDEN, scrambled
 
 _scrambled = helper(scrambled)
@@ -19,6 +19,10 @@ _scrambled = helper(scrambled)
 MOST_CODES = 64  # of a column: a set of them is one number; from here on they are missing values
 DEEPEST = 48  # cuts on a path: rows that go both ways wait on a stack of so many
 SURELY_MORE = 1e-9  # share by which a cut must be better than one before it: less is rounding
+FLOATS = 10  # arrays that growing a tree needs room for
+_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)  # every six bits of it are another number
+_PLACE_OF_BIT = np.empty(64, np.int64)
+_PLACE_OF_BIT[[((1 << b) * int(_DE_BRUIJN) & (1 << 64) - 1) >> 58 for b in range(64)]] = np.arange(64)
 
 
 @helper
@@ -44,6 +48,50 @@ def _row_bits(X: Bytes, out: Bits) -> None:
         out[i] = h
 
 
+def no_forest(roots: Codes, column: Codes, child: Codes, n_columns: int, depth: Codes) -> int:
+    """0 where these nodes are trees, and then depth[node]: the cuts on the way to a node; else what is wrong.
+
+    1: a node neither has a child nor is a leaf; 2: there is no such column; 3: a child does not come after its parent,
+    in the same tree; 4: a node has no parent, or two.
+    """
+    if not len(column) == len(child) == len(depth):
+        raise unlike(len(column), child, depth)
+    return _no_forest(roots, column, child, n_columns, depth)
+
+
+@jit
+def _no_forest(roots: Codes, column: Codes, child: Codes, n_columns: int, depth: Codes) -> int:
+    n, tree = len(child), 0
+    for node in range(n):
+        depth[node] = -1
+    for t in range(len(roots)):
+        depth[roots[t]] = 0
+    for node in range(n):
+        if tree < len(roots) and roots[tree] == node:
+            tree += 1
+        at = np.int64(child[node])
+        if at < 0 or (at == 0 and column[node] != -1):
+            return 1
+        if depth[node] < 0:
+            return 4
+        if at == 0:
+            continue
+        if column[node] < 0 or column[node] >= n_columns:
+            return 2
+        if at <= node or at + 1 >= (roots[tree] if tree < len(roots) else n):
+            return 3
+        if depth[at] >= 0 or depth[at + 1] >= 0:
+            return 4
+        depth[at], depth[at + 1] = depth[node] + 1, depth[node] + 1
+    return 0
+
+
+@helper
+def takes_part(bits: np.uint64, tree: int, share: float) -> bool:
+    """Whether a row takes part in choosing the cuts of a tree."""
+    return bool((_mixed(bits ^ _mixed(np.uint64(tree))) >> np.uint64(44)) < np.uint64(share * 1048576.0))
+
+
 def rows_of_tree(bits: Bits, tree: int, share: float, out: Flags) -> None:
     """Which rows take part in choosing the cuts of a tree: about this share of them, by their bits."""
     if len(out) != len(bits):
@@ -53,9 +101,8 @@ def rows_of_tree(bits: Bits, tree: int, share: float, out: Flags) -> None:
 
 @jit
 def _rows_of_tree(bits: Bits, tree: int, share: float, out: Flags) -> None:
-    most = np.uint64(share * 1048576.0)
     for i in range(len(bits)):
-        out[i] = (_mixed(bits[i] ^ _mixed(np.uint64(tree))) >> np.uint64(44)) < most
+        out[i] = takes_part(bits[i], tree, share)
 
 
 @helper
@@ -69,21 +116,22 @@ def _x_log_x(x: float, known: Floats) -> float:
 
 @helper
 def _column_cut(
-    hist: Floats, total: Floats, sizes: Floats, order: Places, share: Floats, here: Floats, there: Floats,
-    known: Floats, is_number: bool, least: float,
+    hist: Floats, total: Floats, sizes: Floats, seen: np.uint64, order: Places, share: Floats, log: Floats,
+    known: Floats, is_number: bool, least: float, K: Integer,
 ) -> tuple[float, np.uint64]:  # fmt: skip
     """The best cut of one column at a node, and the entropy that it takes away.
 
-    hist[code, class], sizes[code] and total[class] are the rows of the node that have the column.  Codes of numbers are
-    cut in their order, categories by the share of the class that they differ most about.
+    hist[code, class], sizes[code] and total[class] are the rows of the node that have the column, in the codes that are
+    seen and the K classes of the node.  Codes of numbers are cut in their order, categories by the share of the class
+    that they differ most about.
     """
-    codes, K = hist.shape
     n, used = 0.0, np.int64(0)
-    for b in range(codes):
-        if sizes[b] > 0.0:
-            order[used] = b
-            used += 1
-            n += sizes[b]
+    while seen:
+        lowest = seen & (~seen + np.uint64(1))
+        order[used] = _PLACE_OF_BIT[(lowest * _DE_BRUIJN) >> np.uint64(58)]
+        n += sizes[order[used]]
+        seen ^= lowest
+        used += 1
     best, taken = 0.0, np.uint64(0)
     if used < 2:
         return best, taken
@@ -108,10 +156,11 @@ def _column_cut(
                 order[k + 1] = order[k]
                 k -= 1
             order[k + 1] = b
+    here, there, log_here, log_there = log[0], log[1], log[2], log[3]
     before, left_n, left_sum, right_sum = _x_log_x(n, known), 0.0, 0.0, 0.0
     for c in range(K):
-        here[c], there[c] = 0.0, total[c]
-        right_sum += _x_log_x(total[c], known)
+        here[c], there[c], log_here[c], log_there[c] = 0.0, total[c], 0.0, _x_log_x(total[c], known)
+        right_sum += log_there[c]
     before -= right_sum
     bits = np.uint64(0)
     for i in range(used - 1):
@@ -121,12 +170,13 @@ def _column_cut(
         for c in range(K):
             w = hist[b, c]
             if w > 0.0:
-                left_sum -= _x_log_x(here[c], known)
-                right_sum -= _x_log_x(there[c], known)
+                left_sum -= log_here[c]
+                right_sum -= log_there[c]
                 here[c] += w
                 there[c] = max(there[c] - w, 0.0)
-                left_sum += _x_log_x(here[c], known)
-                right_sum += _x_log_x(there[c], known)
+                log_here[c], log_there[c] = _x_log_x(here[c], known), _x_log_x(there[c], known)
+                left_sum += log_here[c]
+                right_sum += log_there[c]
         right_n = n - left_n
         if left_n < least or right_n < least:
             continue
@@ -141,26 +191,28 @@ def _column_cut(
 def grow_tree(
     X: Bytes, is_number: Flags, codes: Codes, weights: Floats, rows: Places, K: int, n_columns: int, least: float,
     least_gain: float, seed: int,
-    hist: Floats, columns: Places, begin: Places, end: Places, depth: Places, room: Places, floats: Floats,
-    known: Floats, column: Codes, left: Bits, child: Codes,
+    own: Codes, worth: Floats, hist: Floats, columns: Places, begin: Places, end: Places, depth: Places,
+    room: Places, floats: Floats, known: Floats, column: Codes, left: Bits, child: Codes,
 ) -> int:  # fmt: skip
     """Cut the rows until every leaf is pure or cannot be cut; the number of nodes, no more than there is room for.
 
     X (p, n) has a column in each row; ``rows`` are the places of those that take part, and are put in another order.
     Each cut is the best of some columns, ``n_columns`` of them drawn at random, or more while none gains anything.
-    hist: (64, K); floats: (6, max(K, 64)); known: n log n of integers.
+    own, worth: (n,); hist: (64, K); floats: (FLOATS, max(K, 64)); known: n log n of integers.
     """
-    if not X.shape[1] == len(codes) == len(weights):
-        raise unlike(X.shape[1], codes, weights)
+    if not X.shape[1] == len(codes) == len(weights) == len(own) == len(worth):
+        raise unlike(X.shape[1], codes, weights, own, worth)
     if not len(X) == len(is_number) == len(columns):
         raise unlike(len(X), is_number, columns)
     if not len(column) == len(left) == len(child) == len(begin) == len(end) == len(depth):
         raise unlike(len(column), left, child, begin, end, depth)
     if not (len(hist) == len(room) == MOST_CODES and hist.shape[1] == K and floats.shape[1] >= max(K, MOST_CODES)):
         raise unlike(MOST_CODES, hist, room, floats.T)
+    if len(floats) != FLOATS:
+        raise unlike(FLOATS, floats)
     return _grow_tree(
-        X, is_number, codes, weights, rows, K, n_columns, least, least_gain, seed, hist, columns, begin, end, depth,
-        room, floats, known, column, left, child,
+        X, is_number, codes, weights, rows, K, n_columns, least, least_gain, seed, own, worth, hist, columns, begin,
+        end, depth, room, floats, known, column, left, child,
     )  # fmt: skip
 
 
@@ -168,28 +220,36 @@ def grow_tree(
 def _grow_tree(
     X: Bytes, is_number: Flags, codes: Codes, weights: Floats, rows: Places, K: int, n_columns: int, least: float,
     least_gain: float, seed: int,
-    hist: Floats, columns: Places, begin: Places, end: Places, depth: Places, room: Places, floats: Floats,
-    known: Floats, column: Codes, left: Bits, child: Codes,
+    own: Codes, worth: Floats, hist: Floats, columns: Places, begin: Places, end: Places, depth: Places,
+    room: Places, floats: Floats, known: Floats, column: Codes, left: Bits, child: Codes,
 ) -> int:  # fmt: skip
     p, most = X.shape[0], len(column)
-    total, sizes, share, here, there, counts = floats[0], floats[1], floats[2], floats[3], floats[4], floats[5]
+    counts, place, total, some, sizes, share, log = (
+        floats[0], floats[1], floats[2], floats[3], floats[4], floats[5], floats[6:]
+    )  # fmt: skip
     begin[0], end[0], depth[0] = 0, len(rows), 0
     n_nodes = np.int64(1)
     node = np.int64(0)
+    for c in range(K):
+        counts[c] = 0.0
     while node < n_nodes:
         a, b = begin[node], end[node]
         column[node], left[node], child[node] = -1, np.uint64(0), 0
-        for c in range(K):
-            counts[c] = 0.0
-        n, classes = 0.0, 0
+        n = 0.0
         for i in range(a, b):
-            c = codes[rows[i]]
-            classes += 1 if counts[c] == 0.0 else 0
-            counts[c] += weights[rows[i]]
+            counts[codes[rows[i]]] += weights[rows[i]]
             n += weights[rows[i]]
-        if classes < 2 or n < 2.0 * least or depth[node] >= DEEPEST or n_nodes + 2 > most:
+        here = np.int64(0)  # classes that the node has, and their numbers in it
+        for c in range(K):
+            if counts[c] > 0.0:
+                total[here], place[c] = counts[c], here
+                counts[c] = 0.0
+                here += 1
+        if here < 2 or n < 2.0 * least or depth[node] >= DEEPEST or n_nodes + 2 > most:
             node += 1
             continue
+        for i in range(a, b):
+            own[i], worth[i] = np.int32(place[codes[rows[i]]]), weights[rows[i]]
         for j in range(p):
             columns[j] = j
         best, taken, at = least_gain, np.uint64(0), np.int64(-1)
@@ -202,22 +262,29 @@ def _grow_tree(
             j = columns[k]
             columns[k] = columns[looked]
             columns[looked] = j
-            for c in range(K):
-                total[c] = 0.0
-            for q in range(MOST_CODES):
-                sizes[q] = 0.0
+            x, seen, missing = X[j], np.uint64(0), False
             for i in range(a, b):
-                r = rows[i]
-                q = X[j, r]
-                if q < MOST_CODES:
-                    if sizes[q] == 0.0:
-                        for c in range(K):
-                            hist[q, c] = 0.0
-                    w = weights[r]
-                    hist[q, codes[r]] += w
-                    sizes[q] += w
-                    total[codes[r]] += w
-            gain, bits = _column_cut(hist, total, sizes, room, share, here, there, known, is_number[j], least)
+                q = np.int64(x[rows[i]])
+                if q >= MOST_CODES:
+                    missing = True
+                    continue
+                bit = np.uint64(1) << np.uint64(q)
+                if not seen & bit:
+                    seen |= bit
+                    sizes[q] = 0.0
+                    for c in range(here):
+                        hist[q, c] = 0.0
+                hist[q, own[i]] += worth[i]
+                sizes[q] += worth[i]
+            if missing:
+                for c in range(here):
+                    some[c] = 0.0
+                for i in range(a, b):
+                    if x[rows[i]] < MOST_CODES:
+                        some[own[i]] += worth[i]
+            gain, bits = _column_cut(
+                hist, some if missing else total, sizes, seen, room, share, log, known, is_number[j], least, here
+            )
             if gain > best * (1.0 + SURELY_MORE):
                 best, taken, at = gain, bits, j
         if at < 0:

@@ -22,7 +22,7 @@ from ..data.rows import Rows, rows_worth
 from ..families import Binned, Gaussian, MultivariateGaussian
 from ..families.counts.binned import Edges, SortedColumns
 from ..families.counts.partition import Partition, marked
-from ..families.counts.partition_scores import scores_without
+from ..families.counts.partition_scores import RowsBelow, scores_without
 from ..families.elementwise.shape import without
 from ..families.gaussian.diagonal import PRIOR_ROWS, prior_variances
 from ..families.gaussian.leave_one_out.approximate import ApproximateLoo
@@ -136,10 +136,8 @@ class Held:
         if isinstance(spec.family, Partition):
             if (key, some.start) not in self._kept:
                 rows = self.gone.some(np.arange(len(self.look))[some])
-                stats, marks = self.sums[spec.columns, spec.codings], self._marks[self.look[some]]
-                self._kept[key, some.start] = LooScores(
-                    scores_without(spec.family, self._codes[some], rows, stats, marks)
-                )
+                left = scores_without(spec.family, self._codes[some], rows, self._below, self._marks[some])
+                self._kept[key, some.start] = LooScores(left)
             return self._kept[key, some.start]
         if key not in self._learned:
             X = spec.matrix(self.frame)
@@ -163,12 +161,11 @@ class Held:
         )
         spec = BlockSpec(Partition(), tuple(names), "places", codings)
         X = cast(NDArray[np.uint8], spec.matrix(self.frame))
-        by = marked(X, self.rows)
-        self._marks = by.marks
+        by = marked(X, self.rows, self.keyed.keys)
         is_number = [name in edges for name in names]
         family = grown(X, [c.width for c in codings], is_number, self.rows, by)
-        self.sums[spec.columns, codings] = family.collect(X, self.rows, names)
-        self._codes = X[self.look]
+        stats = self.sums[spec.columns, codings] = family.collect(X, self.rows, names)
+        self._codes, self._marks, self._below = X[self.look], by.marks[self.look], RowsBelow.of(family, stats)
         return replace(spec, family=family)
 
     def joint(self, spec: BlockSpec) -> Joint:

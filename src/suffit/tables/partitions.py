@@ -22,14 +22,14 @@ SHARE = 0.7  # of the rows take part in choosing the cuts of a tree
 COLUMNS = (1, 2, 3)  # times √p columns are looked at for a cut, in one tree after the other
 SHOWN_COLUMNS = 4  # of those that trees cut
 LEAST = 1.0  # rows of a leaf
-LEAST_GAIN = 1e-6
+LEAST_GAIN = 1.0  # nats that a cut must take away: two rows of two classes are worth 1.4
 MOST_CELLS = 1 << 22  # numbers that the counts of all trees may take
-ALPHAS = (0.1, 1.0, 10.0)
+ALPHAS = {0.3: 0.03, 3.0: 30.0}  # amounts of smoothing, and what is tried where one of them is the best
 
 
 def grown(X: NDArray[np.uint8], sizes: Sequence[int], is_number: Sequence[bool], rows: Rows, by: Marked) -> Partition:
     """Trees on these codes, each by its share of the rows."""
-    from ..kernels.trees import grow_tree, rows_of_tree
+    from ..kernels.trees import FLOATS, grow_tree, rows_of_tree
 
     n, p = X.shape
     K, X, marks = len(rows.classes), X[by.order], freeze(by.marks[by.order])
@@ -43,8 +43,8 @@ def grown(X: NDArray[np.uint8], sizes: Sequence[int], is_number: Sequence[bool],
     found: dict[int, tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.int32]]] = {}
 
     def work(start: int, stop: int) -> None:
-        hist, floats = np.empty((MOST_CODES, K)), np.empty((6, max(K, MOST_CODES)))
-        takes = np.empty(n, bool)
+        hist, floats = np.empty((MOST_CODES, K)), np.empty((FLOATS, max(K, MOST_CODES)))
+        takes, own, worth = np.empty(n, bool), np.empty(n, np.int32), np.empty(n)
         begin, end, depth = np.empty((3, most), np.int64)
         column, left, child = np.empty(most, np.int32), np.empty(most, np.uint64), np.empty(most, np.int32)
         for t in range(start, stop):
@@ -52,8 +52,8 @@ def grown(X: NDArray[np.uint8], sizes: Sequence[int], is_number: Sequence[bool],
             some = np.flatnonzero(takes & (weights > 0))
             size = grow_tree(
                 columns, numbers, codes, weights, some, K, few[t % len(few)], LEAST, LEAST_GAIN, t,
-                hist, np.empty(p, np.int64), begin, end, depth, np.empty(MOST_CODES, np.int64), floats, known,
-                column, left, child,
+                own, worth, hist, np.empty(p, np.int64), begin, end, depth, np.empty(MOST_CODES, np.int64), floats,
+                known, column, left, child,
             )  # fmt: skip
             found[t] = column[:size].copy(), left[:size].copy(), child[:size].copy()
 
@@ -91,12 +91,14 @@ def _between(x: Array, order: NDArray[np.int64]) -> tuple[float, ...]:
 
 
 def frequent(frame: Frame, name: str, rows: Rows, marks: Mapping[Hashable, int]) -> Coding:
-    """The most frequent categories of a column, in an order that their names have no part in."""
+    """The most frequent categories of a column, in an order that their names have a part in only where nothing else
+    tells two of them apart.
+    """
     values, codes = frame.columns[name].categories()
     weights = rows.part(0, len(rows))[1]
     count = np.bincount(codes[codes >= 0], weights[codes >= 0], minlength=len(values))
-    often = sorted(range(len(values)), key=lambda i: (-count[i], marks[values[i]]))[:MOST_CODES]
-    return Coding(categories=tuple(sorted((values[i] for i in often), key=marks.__getitem__)))
+    often = sorted(range(len(values)), key=lambda i: (-count[i], marks[values[i]], str(values[i])))[:MOST_CODES]
+    return Coding(categories=tuple(sorted((values[i] for i in often), key=lambda v: (marks[v], str(v)))))
 
 
 def described(family: Partition, names: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from suffit.core.model import Model
 from suffit.data.labels import Index
 from suffit.data.rows import Rows
 from suffit.families.counts.partition import Partition, marked
-from suffit.families.counts.partition_scores import SolvedTrees
+from suffit.families.counts.partition_scores import RowsBelow
 from suffit.tables.partitions import grown
 
 NONE = 255
@@ -129,7 +129,7 @@ def test_leave_one_out_is_a_refit_with_the_same_cuts():
 def test_counts_below_the_cuts_are_sums():
     family, X, y = trees()
     stats = family.collect(X, rows_of(y), ("a", "b", "c"))
-    below = SolvedTrees.of(family, stats).below
+    below = RowsBelow.of(family, stats).of_class
     for root in family.roots:
         np.testing.assert_array_equal(below[root], np.bincount(y, minlength=3))
 

@@ -12,9 +12,17 @@ from suffit.kernels.pooling import pool_loss
 from suffit.kernels.products import add_scatter
 from suffit.kernels.scores import gaussian_scores, linear_scores
 from suffit.kernels.sparse_rows import csr_linear_scores
-from suffit.kernels.tree_scores import ROOM, count_nodes, place_rows, solve_trees, tree_scores, tree_scores_without
+from suffit.kernels.tree_scores import (
+    ROOM,
+    count_nodes,
+    place_rows,
+    rows_below,
+    solve_trees,
+    tree_scores,
+    tree_scores_without,
+)  # fmt: skip
 from suffit.kernels.tree_scores import tree_terms as terms
-from suffit.kernels.trees import grow_tree, row_bits, rows_of_tree
+from suffit.kernels.trees import FLOATS, grow_tree, row_bits, rows_of_tree
 
 n, p, K = 20, 3, 2
 X, OUT, MEANS, START = np.zeros((n, p)), np.zeros((n, K)), np.zeros((K, p)), np.zeros(K)
@@ -24,8 +32,12 @@ POINTERS, PLACES, ENTRIES = np.arange(n + 1), np.zeros(n, np.int32), np.ones(n)
 PLACED, BITS, TAKES = np.zeros((n, p), np.uint8), np.zeros(n, np.uint64), np.zeros(n, bool)
 CUTS = np.array([0, -1, -1], np.int32), np.zeros(3, np.uint64), np.array([1, 0, 0], np.int32)
 NODES, COMMON, STACK, WAYS = np.zeros((3, K)), np.zeros(3), np.zeros(ROOM, np.int64), np.zeros(ROOM)
-GROWING = [np.zeros((64, K)), np.zeros(p, np.int64), *np.zeros((3, 3), np.int64), np.zeros(64, np.int64)]
-GROWN = [np.zeros((6, 64)), np.zeros(1), np.zeros(3, np.int32), np.zeros(3, np.uint64), np.zeros(3, np.int32)]
+ROOTS, SOLVED = np.zeros(1, np.int32), (NODES, COMMON, CUTS[2], NODES, NODES, COMMON)
+GROWING = [
+    CODES.copy(), WEIGHTS.copy(), np.zeros((64, K)), np.zeros(p, np.int64), *np.zeros((3, 3), np.int64),
+    np.zeros(64, np.int64),
+]  # fmt: skip
+GROWN = [np.zeros((FLOATS, 64)), np.zeros(1), np.zeros(3, np.int32), np.zeros(3, np.uint64), np.zeros(3, np.int32)]
 
 
 def cut(i):
@@ -72,15 +84,17 @@ def short(a):
         lambda: growing(codes=short(CODES)),
         lambda: growing(weights=short(WEIGHTS)),
         lambda: growing(numbers=np.ones(p - 1, bool)),
-        *(lambda i=i: growing(room=short_one(GROWING, i)) for i in range(6)),
+        *(lambda i=i: growing(room=short_one(GROWING, i)) for i in range(8)),
         *(lambda i=i: growing(nodes=short_one(GROWN, i)) for i in (2, 3, 4)),
-        lambda: growing(nodes=[np.zeros((6, 63)), *GROWN[1:]]),
+        lambda: growing(nodes=[np.zeros((FLOATS, 63)), *GROWN[1:]]),
+        lambda: growing(nodes=[np.zeros((FLOATS - 1, 64)), *GROWN[1:]]),
         *(lambda i=i: place_rows(PLACED, 0, *cut(i), CODES.copy()) for i in range(3)),
         lambda: place_rows(PLACED, 0, *CUTS, short(CODES)),
         lambda: count_nodes(CODES, short(CODES), WEIGHTS, np.zeros((K, 3))),
         lambda: count_nodes(CODES, CODES, short(WEIGHTS), np.zeros((K, 3))),
-        lambda: solve_trees(np.zeros((K, 3)), short(CUTS[2]), 1.0, NODES, NODES, NODES, COMMON),
-        lambda: solve_trees(np.zeros((K, 3)), CUTS[2], 1.0, NODES, NODES, short(NODES), COMMON),
+        *(lambda i=i: rows_below(np.zeros((K, 3)), *short_one((CUTS[2], NODES, COMMON), i)) for i in range(3)),
+        *(lambda i=i: solve_trees(*short_one(SOLVED[:3], i), 1.0, NODES, NODES, COMMON) for i in range(3)),
+        *(lambda i=i: solve_trees(*SOLVED[:3], 1.0, *short_one(SOLVED[3:], i)) for i in range(3)),
         lambda: tree_scores(PLACED, 0, *CUTS, NODES, COMMON, 1.0, STACK, WAYS, START, short(OUT)),
         lambda: tree_scores(PLACED, 0, *CUTS, short(NODES), COMMON, 1.0, STACK, WAYS, START, OUT),
         lambda: tree_scores(PLACED, 0, *CUTS, NODES, COMMON, 1.0, short(STACK), WAYS, START, OUT),
@@ -91,13 +105,19 @@ def short(a):
         lambda: terms(
             PLACED, CODES, CODES, 0, *CUTS, short(CUTS[2]), NODES, NODES, COMMON, 1.0, STACK, WAYS, X, WEIGHTS,
         ),
-        lambda: tree_scores_without(
-            PLACED, CODES, WEIGHTS, short(TAKES), 0, *CUTS, NODES, 1.0, STACK, np.zeros((ROOM, K)), START, START,
-            WEIGHTS, OUT,
+        *(
+            lambda i=i: tree_scores_without(
+                *short_one((PLACED, CODES, WEIGHTS, BITS), i), 0.5, ROOTS, *CUTS, NODES, COMMON, 1.0, STACK,
+                np.zeros((ROOM, K)), START, START, WEIGHTS, OUT,
+            )
+            for i in (1, 2, 3)
         ),
-        lambda: tree_scores_without(
-            PLACED, CODES, WEIGHTS, TAKES, 0, *CUTS, short(NODES), 1.0, STACK, np.zeros((ROOM, K)), START, START,
-            WEIGHTS, OUT,
+        *(
+            lambda i=i: tree_scores_without(
+                PLACED, CODES, WEIGHTS, BITS, 0.5, ROOTS, *CUTS, *short_one((NODES, COMMON), i), 1.0, STACK,
+                np.zeros((ROOM, K)), START, START, WEIGHTS, OUT,
+            )
+            for i in range(2)
         ),
     ],
 )  # fmt: skip

@@ -14,16 +14,21 @@ from numpy.typing import NDArray
 from ...core.family import Family, register
 from ...core.leave_one_out import LooScores
 from ...core.stats import CLASS, Stats, layout
-from ...data.arrays import Array, Codes, Matrix, freeze
+from ...data.arrays import Codes, Matrix, freeze
 from ...data.errors import InputError
 from ...data.labels import Index
 from ...data.rows import Rows
-from ...kernels.runtime.threads import in_order, row_blocks
-from .partition_scores import PartitionScorer, scores_without
+from ...kernels.runtime.threads import every
+from .partition_scores import PartitionScorer, RowsBelow, scores_without
 
 NODE = "node"  # the axis of the nodes of all trees
+NO_FOREST = (
+    "a node has a child, or is a leaf, whose child is 0 and whose column −1",
+    "nodes must be cut by columns that there are",
+    "children must come after their parents, in the same tree",
+    "every node but the roots must be the child of one other",
+)
 NODES = layout("nodes", {"count": (CLASS, NODE)})
-COUNTED_CELLS = 1 << 18  # rows × trees that are placed together
 
 Places = NDArray[np.uint8]  # (n, p): codes of the columns, 255 where missing
 
@@ -121,7 +126,11 @@ class Partition(Family[Places, Stats]):
     @property
     def depth(self) -> int:
         """The most cuts on a path from a root to a leaf."""
-        return _deepest(self.roots, self.children)
+        from ...kernels.trees import no_forest
+
+        depth = np.empty(self.n_nodes, np.int32)
+        no_forest(freeze(np.array(self.roots, np.int32)), self.cuts.column, self.children, len(self.sizes), depth)
+        return int(depth.max())
 
     def leaves_of(self, tree: int) -> NDArray[np.int64]:
         """The leaves of one tree."""
@@ -156,19 +165,19 @@ class Partition(Family[Places, Stats]):
 
     def collect(self, X: Places, rows: Rows, columns: Sequence[str]) -> Stats:
         """Rows of every class at the node of every tree where they end: a leaf, or a cut whose column they lack."""
-        from ...kernels.tree_scores import count_nodes
-
-        total = np.zeros((len(rows.classes), self.n_nodes))
-
-        def work(start: int, stop: int) -> Array:
-            part = np.zeros_like(total)
-            for places in self.placed(X[start:stop]):
-                count_nodes(places, *rows.part(start, stop), part)
-            return part
+        from ...kernels.tree_scores import count_nodes, place_rows
 
         X = self.read(X)
-        for part in in_order(work, row_blocks(len(rows), max(len(self.roots), 1), COUNTED_CELLS)):
-            total += part
+        codes, weights = rows.part(0, len(rows))
+        total = np.zeros((len(rows.classes), self.n_nodes))
+
+        def work(start: int, stop: int) -> None:
+            places = np.empty(len(X), np.int32)
+            for t in range(start, stop):
+                place_rows(X, self.roots[t], *self.cuts, places)
+                count_nodes(places, codes, weights, total)
+
+        every(work, [(t, t + 1) for t in range(len(self.roots))])
         return Stats(NODES, {CLASS: rows.classes, NODE: Index.range(self.n_nodes)}, {"count": total})
 
     def read(self, X: Matrix) -> Places:
@@ -201,7 +210,7 @@ class Partition(Family[Places, Stats]):
     def leave_one_out(self, X: Places, rows: Rows, stats: Stats, columns: Sequence[str]) -> LooScores:
         """Every row without itself, in the trees in which it took no part."""
         X = self.read(X)
-        return LooScores(scores_without(self, X, rows, stats, marked(X, rows).marks))
+        return LooScores(scores_without(self, X, rows, RowsBelow.of(self, stats), marked(X, rows).marks))
 
 
 class Marked(NamedTuple):
@@ -209,13 +218,13 @@ class Marked(NamedTuple):
 
     order: NDArray[np.int64]
     classes: Codes  # of the rows at their places: numbers that names have no part in
-    marks: NDArray[
-        np.uint64
-    ]  # of the rows at their places: as good as random, they say in which trees a row takes part
+    marks: NDArray[np.uint64]  # of the rows at their places, as good as random: in which trees a row takes part
 
 
-def marked(X: Places, rows: Rows) -> Marked:
+def marked(X: Places, rows: Rows, keys: NDArray[np.uint64] | None = None) -> Marked:
     """Bits for every row, equal rows apart, whatever their classes.
+
+    ``keys`` tell apart rows of a class with equal codes, so that the order of the rows does not.
 
     If rows of one class alone were told apart, a row that took no part in a tree would find equal ones of its own class
     in it and none of the others: its scores would be better than those of new rows.
@@ -228,7 +237,8 @@ def marked(X: Places, rows: Rows) -> Marked:
     np.add.at(sums, labels, marks)
     rank[np.lexsort((sums, rows.counts()))] = np.arange(K)
     classes = rank[labels]
-    order = np.lexsort((weights, classes, marks))  # what is still equal is exchangeable
+    by = (weights, classes, marks) if keys is None else (keys, weights, classes, marks)
+    order = np.lexsort(by)  # what is still equal is exchangeable
     starts = np.flatnonzero(np.append(True, np.diff(marks[order]) > 0))
     which = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
     marks[order] ^= which.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
@@ -240,7 +250,7 @@ def marked(X: Places, rows: Rows) -> Marked:
 
 def _check(family: Partition) -> None:
     """Refuse cuts that are no trees: loops over them look at nothing again."""
-    from ...kernels.trees import DEEPEST, MOST_CODES
+    from ...kernels.trees import DEEPEST, MOST_CODES, no_forest
 
     sizes, roots = family.sizes, family.roots
     if not all(_is_integer(size) and 1 <= size <= MOST_CODES for size in sizes):
@@ -258,32 +268,13 @@ def _check(family: Partition) -> None:
     if any(b <= a for a, b in pairwise(roots)):
         raise ValueError(f"roots must increase, got {roots!r:.100}")
     column, _, child = family.cuts
-    cut = np.flatnonzero(child)
-    if (child < 0).any() or (column[child == 0] != -1).any():
-        raise ValueError("a node has a child, or is a leaf, whose child is 0 and whose column −1")
-    if not ((column[cut] >= 0) & (column[cut] < len(sizes))).all():
-        raise ValueError(f"nodes are cut by columns from 0 to {len(sizes) - 1}, got {int(column.max())}")
-    last = np.append(roots[1:], n)[np.searchsorted(roots, cut, side="right") - 1] - 1  # node of the same tree
-    right = child[cut].astype(np.int64) + 1
-    if not ((child[cut] > cut) & (right <= last)).all():
-        raise ValueError("children must come after their parents, in the same tree")
-    inner = np.ones(n, bool)
-    inner[list(roots)] = False
-    if not np.array_equal(np.sort(np.concatenate([right - 1, right])), np.flatnonzero(inner)):
-        raise ValueError("every node but the roots must be the child of one other")
-    if family.depth > DEEPEST:
+    depth = np.empty(n, np.int32)
+    wrong = no_forest(freeze(np.array(roots, np.int32)), column, child, len(sizes), depth)
+    if wrong:
+        raise ValueError(NO_FOREST[wrong - 1])
+    if depth.max() > DEEPEST:
         raise ValueError(f"a tree may have {DEEPEST} cuts on a path")
 
 
 def _is_integer(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _deepest(roots: tuple[int, ...], child: NDArray[np.int32]) -> int:
-    """The most cuts on a path from a root; children come after their parents, so this ends."""
-    here, depth = child[list(roots)], -1
-    while len(here):
-        here = here[here > 0]
-        here = np.concatenate([child[here], child[here + 1]])
-        depth += 1
-    return depth

@@ -24,10 +24,26 @@ if TYPE_CHECKING:
 SCORED_CELLS = 1 << 17  # rows × trees that are scored together
 
 
+class RowsBelow(NamedTuple):
+    """The rows that have got to every node."""
+
+    of_class: Array  # (nodes, K)
+    of_all: Array  # (nodes,)
+
+    @staticmethod
+    def of(family: Partition, stats: Stats) -> RowsBelow:
+        """Those that have ended there, and below."""
+        from ...kernels.tree_scores import rows_below
+
+        count = stats["count"]
+        below, total = np.empty(count.T.shape), np.empty(count.shape[1])
+        rows_below(freeze(count), family.children, below, total)
+        return RowsBelow(freeze(below), freeze(total))
+
+
 class SolvedTrees(NamedTuple):
     """What the counts say of every node: see ``solve_trees``."""
 
-    below: Array  # (nodes, K): rows that have got there
     shares: Array  # (nodes, K): P(node | the one above, c)
     table: Array  # (nodes, K): the sum of log P(node | the one above, c)/P(node | the one above) from the root
     common: Array  # (nodes,): log P(node | the one above)
@@ -37,11 +53,12 @@ class SolvedTrees(NamedTuple):
         """Solve the counts."""
         from ...kernels.tree_scores import solve_trees
 
-        count = np.maximum(stats["count"], 0.0)
-        below, shares, table = (np.empty(count.T.shape) for _ in range(3))
-        common = np.empty(len(below))
-        solve_trees(freeze(count), family.children, family.alpha, below, shares, table, common)
-        return SolvedTrees(freeze(below), freeze(shares), freeze(table), freeze(common))
+        below = RowsBelow.of(family, stats)
+        shares, table, common = np.empty_like(below.of_class), np.empty_like(below.of_class), np.zeros(family.n_nodes)
+        roots = list(family.roots)
+        shares[roots], table[roots] = 1.0, 0.0
+        solve_trees(*below, family.children, family.alpha, shares, table, common)
+        return SolvedTrees(freeze(shares), freeze(table), freeze(common))
 
 
 class PartitionScorer(Scorer["Places", Stats]):
@@ -75,7 +92,7 @@ class PartitionScorer(Scorer["Places", Stats]):
         """The changes of the log-odds along the paths, each at the column that was cut."""
         from ...kernels.tree_scores import ROOM, tree_terms
 
-        family, (_, shares, table, common) = self.family, self.solved
+        family, (shares, table, common) = self.family, self.solved
         terms, rest = np.zeros(X.shape), np.zeros(len(X))
         X, a, b = family.read(X), freeze(np.asarray(a, np.int32)), freeze(np.asarray(b, np.int32))
 
@@ -162,27 +179,21 @@ class PartitionScorer(Scorer["Places", Stats]):
         return out
 
 
-def scores_without(family: Partition, X: Places, rows: Rows, stats: Stats, marks: NDArray[np.uint64]) -> Array:
+def scores_without(family: Partition, X: Places, rows: Rows, below: RowsBelow, marks: NDArray[np.uint64]) -> Array:
     """Scores of rows without themselves, in the trees in which they took no part; 0 where there is none.  # → (n, K)"""
     from ...kernels.tree_scores import ROOM, tree_scores_without
-    from ...kernels.trees import rows_of_tree
 
-    below = SolvedTrees.of(family, stats).below
-    n, K = len(rows), below.shape[1]
-    column, left, child = family.cuts
-    out = np.zeros((n, K))
+    n, K = len(rows), below.of_class.shape[1]
+    roots, out = freeze(np.array(family.roots, np.int32)), np.zeros((n, K))
 
     def work(start: int, stop: int) -> None:
         here = slice(start, stop)
         codes, weights = rows.part(start, stop)
-        used, takes = np.zeros(stop - start), np.empty(stop - start, bool)
-        stack, above, one, total = np.empty(ROOM, np.int64), np.empty((ROOM, K)), np.empty(K), np.empty(K)
-        for t, root in enumerate(family.roots):
-            rows_of_tree(freeze(marks[here]), t, family.share, takes)
-            tree_scores_without(
-                freeze(X[here]), codes, weights, ~takes, root, column, left, child, below, family.alpha,
-                stack, above, one, total, used, out[here],
-            )  # fmt: skip
+        used, stack, above = np.zeros(stop - start), np.empty(ROOM, np.int64), np.empty((ROOM, K))
+        tree_scores_without(
+            freeze(X[here]), codes, weights, freeze(marks[here]), family.share, roots, *family.cuts, *below,
+            family.alpha, stack, above, np.empty(K), np.empty(K), used, out[here],
+        )  # fmt: skip
         out[here] /= np.maximum(used, 1.0)[:, None]
 
     every(work, row_blocks(n, max(len(family.roots), 1), SCORED_CELLS))
