@@ -390,12 +390,11 @@ def _for_integers(column: Numbers, explained: Explained, may: Mapping[str, Famil
         tries = {k: found.total(k) for k in tries}
     best = max(tries, key=tries.__getitem__)
     gains = " and ".join([f"{k} by {tries[best] - v:.0f} nats" for k, v in tries.items() if k != best])
-    what = {best: f"integers as {best}", "poisson": "counts", "gaussian": "integers"}
-    if best == "categorical":
-        what[best] = f"{explained.categories} integers as categories"
+    why = f": {best} beats {gains} ({CRITERIA[criterion]})" if gains else ""
+    categories = f"{explained.categories} integers as categories"
+    what = {best: f"integers as {best}", "poisson": "counts", "gaussian": "integers", "categorical": categories}
     if column.step != 1.0 and best == "poisson":
         what[best] = f"counts in steps of {column.step:g}"
-    why = f": {best} beats {gains} ({CRITERIA[criterion]})" if gains else ""
     return in_steps(may[best], column.step), what[best] + why
 
 

@@ -439,23 +439,18 @@ def _smoothed(
 ) -> tuple[Candidate, list[Tried]]:
     """Trees under the best of several amounts of smoothing."""
     compared, besides = slice(0, held.compared), slice(held.compared, None)
-    assert structure.trees is not None
-    spec = structure.specs[structure.trees]
+    at = structure.trees
+    assert at is not None
+    spec, best = structure.specs[at], 0
     found: list[tuple[tuple[BlockSpec, ...], Tried, Array]] = []
-
-    def attempt(alpha: float) -> None:
-        family = replace(cast(Partition, spec.family), alpha=alpha)
-        specs = tuple(replace(p, family=family) if i == structure.trees else p for i, p in enumerate(structure.specs))
-        scores = held.scores([specs[structure.trees]], compared) + rest  # type: ignore[index]
+    for i in range(len(ALPHAS) + 1):  # the last is beside the best of the others
+        alpha = [*ALPHAS][i] if i < len(ALPHAS) else ALPHAS[[*ALPHAS][best]]
+        block = replace(spec, family=replace(cast(Partition, spec.family), alpha=alpha))
+        scores = held.scores([block], compared) + rest
+        specs = (*structure.specs[:at], block, *structure.specs[at + 1 :])
         found.append((specs, tried(f"alpha={alpha:g}", scores), scores))
-
-    def best() -> int:
-        return min(range(len(found)), key=lambda i: round(found[i][1].loss, 9))
-
-    for alpha in ALPHAS:
-        attempt(alpha)
-    attempt([*ALPHAS.values()][best()])
-    specs, least, scores = found[best()]
+        best = int(np.argmin([round(one.loss, 9) for _, one, _ in found]))
+    specs, least, scores = found[best]
     made = Candidate(replace(structure, specs=specs), least, scores, partial(held.scores, specs, besides))
     return made, [t for _, t, _ in found]
 
