@@ -140,7 +140,7 @@ warm.steps = lambda: iter([("a kernel", lambda: ask(1)), ("cache", mark_complete
 """
     by_command = "sys.argv = ['suffit', 'warm']\nfrom suffit.__main__ import main\nmain()"
     done = run(scratch, few + by_command)
-    assert "suffit: compiled 1 kernel in" in done.stdout
+    assert "suffit: compiled 1 kernel in" in done.stderr
     (folder,) = folders(scratch / "suffit")
     assert str(folder) in done.stdout
     assert (folder / "warm").exists()

@@ -25,8 +25,9 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     here = tmp_path_factory.mktemp("scratch")
     package = copied_package(here)
     (here / "tests").mkdir()
-    for name in ("cases.py", "conftest.py", "every_estimator.py", "refusals.py", "missing_rows.py"):
-        shutil.copy(ROOT / "tests" / name, here / "tests" / name)
+    for shared in (ROOT / "tests").glob("*.py"):
+        if not shared.name.startswith("test_"):
+            shutil.copy(shared, here / "tests")
     shutil.copytree(ROOT / "tests" / "laws", here / "tests" / "laws", ignore=shutil.ignore_patterns("__pycache__"))
     recipe = re.search(r"```python\n(.*?)```", PAGE, flags=re.S)
     row = re.search(r"```\n(    \"rayleigh\": FamilyCase\(.*?\n)```", PAGE, flags=re.S)

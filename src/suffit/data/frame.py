@@ -234,7 +234,7 @@ def unmasked(X: np.ma.MaskedArray, of_numbers: type = float) -> Cells:
     return plain
 
 
-def refuse_list_of_texts(X: Any) -> None:
+def refuse_list_of_texts(X: object) -> None:
     """Refuse texts where rows are expected: what somebody who has texts gives to a model of columns."""
     one = len(getattr(X, "shape", ())) == 1 if hasattr(X, "shape") else isinstance(X, list | tuple)
     if one and len(X) and isinstance(first := next(iter(X)), str):
