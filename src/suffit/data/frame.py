@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -237,7 +237,7 @@ def unmasked(X: np.ma.MaskedArray, of_numbers: type = float) -> Cells:
 def refuse_list_of_texts(X: object) -> None:
     """Refuse texts where rows are expected: what somebody who has texts gives to a model of columns."""
     one = len(getattr(X, "shape", ())) == 1 if hasattr(X, "shape") else isinstance(X, list | tuple)
-    if one and len(X) and isinstance(first := next(iter(X)), str):
+    if one and isinstance(first := next(iter(cast(Iterable[object], X)), None), str):
         raise InputError(
             f"Expected 2D array, got 1D array instead: X is a list of texts, the first {str(first)!r}; {WORDS}; or, if "
             "they are categories, GenerativeClassifier or CategoricalNB with a row for each, [[x] for x in X]"
