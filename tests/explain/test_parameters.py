@@ -40,6 +40,24 @@ def test_covariances_are_those_of_the_classes_or_of_all(tie: float):
     np.testing.assert_allclose(value(model, names[2], "standard deviation"), np.sqrt(each[:, 2, 2]))
 
 
+@pytest.mark.parametrize("solver", ["svd", "eigen", "lsqr"])
+def test_linear_discriminants_are_printed_with_their_share_of_the_variance(solver: str):
+    """R's ``lda(Species ~ ., iris)``: 0.8294 1.5345 -2.2012 -2.8105, proportion of trace 0.9912 0.0088."""
+    shown = suffit.LDA(solver=solver).fit(X, Y).parameters()
+    printed = str(shown).partition("what separates the classes")[2].splitlines()[1:]
+    if solver == "lsqr":  # which has none
+        assert not printed
+        return
+    assert printed[0].split() == ["direction", "1", "direction", "2"]
+    first = np.array([float(line.split()[-2]) for line in printed[1:5]])
+    np.testing.assert_allclose(first / first[0], np.array([0.8294, 1.5345, -2.2012, -2.8105]) / 0.8294, rtol=2e-3)
+    np.testing.assert_allclose([float(v) for v in printed[5].split()[-2:]], [0.9912, 0.0088], atol=5e-5)
+    assert "<th>direction 1</th>" in shown._repr_html_()
+    few = suffit.LDA(solver=solver).fit(X[:5], ["a", "b", "a", "b", "b"])
+    assert len(str(few.parameters()).partition("what separates")[2].splitlines()) == 7
+    assert "what separates" not in str(suffit.LDA(solver=solver).fit(X, ["all"] * len(X)).parameters())
+
+
 def test_a_family_has_its_textbook_parameters():
     x = X.iloc[:, [0]]
     shape, _, scale = stats.gamma.fit(x[Y == "setosa"].to_numpy(), floc=0)

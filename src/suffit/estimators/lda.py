@@ -21,6 +21,7 @@ from ..data.inputs import TableLike
 from ..data.rows import Rows
 from ..data.validate import Prior
 from ..data.warn import warn_once
+from ..explain.parameters import Directions, Parameters
 from ..families import MultivariateGaussian
 from ..families.gaussian.few_rows.scores import FewRowsShared
 from ..families.gaussian.few_rows.solve import directions
@@ -342,6 +343,16 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def explained_variance_ratio_(self) -> Array:
         """Share of the between-class variance along each direction."""
         return self._directions()[1]
+
+    def parameters(self) -> Parameters:
+        """Return what was fitted, with the directions that separate the classes.
+
+        Returns
+        -------
+        suffit.Parameters
+        """
+        lsqr = self._setting("solver") == "lsqr"
+        return replace(super().parameters(), directions=None if lsqr else Directions(*self._directions()))
 
     def transform(self, X: TableLike) -> Array:
         """Return the rows projected on the directions that separate the classes.

@@ -26,6 +26,13 @@ class BlockParameters(NamedTuple):
     found: Sequence[ParameterValues]
 
 
+class Directions(NamedTuple):
+    """In which classes are farthest apart: what each column counts for, and shares of the variance between classes."""
+
+    weights: Array  # (columns, directions)
+    shares: Array
+
+
 @dataclass(frozen=True, eq=False)
 class Parameters:
     """What was fitted: the parameters of every column in every class.
@@ -44,6 +51,9 @@ class Parameters:
         Columns that share a family: its name, its weight, and ``ParameterValues`` of name, columns and values.
     form : str
         The kind of table that was learned.
+    directions : Directions or None
+        Of linear discriminant analysis: the weights of the columns in the directions that separate the classes, and
+        the share of the variance between classes along each.
 
     See Also
     --------
@@ -68,6 +78,7 @@ class Parameters:
     prior: Array
     blocks: Sequence[BlockParameters]
     form: str = "dict"
+    directions: Directions | None = None
 
     def to_frame(self) -> Any:
         """Return a data frame: a row for each column and parameter, with the value in every class.
@@ -117,6 +128,17 @@ class Parameters:
         shares = [f"{p:.4g}" for p in self.prior[:MOST_CLASSES]]
         return ["", "", *map(str, self.classes[:MOST_CLASSES])], ["share of the class", "", *shares]
 
+    def _along(self) -> list[list[str]]:
+        """The table of the directions, its head first; nothing where there are none."""
+        if self.directions is None or not min(self.directions.weights.size, len(self.directions.shares)):
+            return []
+        shares = self.directions.shares[:MOST_CLASSES]
+        weights = self.directions.weights[:SHOWN, : len(shares)]
+        names = [str(c) for c in self.blocks[0].found[0].columns[: len(weights)]]
+        lines = zip([*names, "share of the variance between classes"], [*weights, shares], strict=True)
+        found = [[name, *(f"{v:.4g}" for v in values[: weights.shape[1]])] for name, values in lines]
+        return [["", *(f"direction {k + 1}" for k in range(weights.shape[1]))], *found]
+
     def _rest(self) -> list[str]:
         """What is not shown, in words."""
         total = sum(len(found.columns) for block in self.blocks for found in block.found)
@@ -131,9 +153,12 @@ class Parameters:
         out, rest = [self.model, "", top, first], iter(lines)
         for name, group in groups:
             out += ["", name, *islice(rest, len(group))]
+        if along := self._along():
+            out += ["", "what separates the classes", *aligned(along[0], along[1:])]
         return "\n".join([*out, *self._rest()])
 
     def _repr_html_(self) -> str:
         head, shares = self._head()
         tables = [html_lines(name) + html_table(["column", "parameter", *head[2:]], g) for name, g in self._groups()]
+        tables += [html_table(along[0], along[1:]) for along in [self._along()] if along]
         return "".join([html_lines(self.model), html_table(head, [shares]), *tables, *map(html_lines, self._rest())])
