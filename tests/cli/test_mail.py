@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import gzip
 import json
 import os
@@ -16,13 +17,18 @@ import subprocess
 import sys
 import tempfile
 import time
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from suffit.cli.mail import verbs
 from suffit.cli.mail.options import EXAMPLES, VERBS
+from suffit.cli.mail.options import run as run_verb
 from suffit.cli.mail.verbs import DO
+from suffit.mail.judging import judged
+from suffit.mail.model import Verdict
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "mail.md"
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -209,6 +215,25 @@ def test_tuning_makes_nothing_worse_and_moves_the_cutoff(taught: Path, run: Run)
         assert found["verdicts"] == {"ham": {"ham": 200}, "spam": {"spam": 200}}, command
     assert b"spam from p = 0.9990" in run("suffit mail tune --lost-ham 999").stdout
     assert b"too few" in run("suffit mail tune --store new.sqlite", code=3).stderr
+
+
+def test_evaluating_keeps_no_verdict(taught: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+    """A verdict holds every token of its message: of many messages they would take gigabytes."""
+    there: list[weakref.ref] = []
+
+    class Terms(list):
+        """A list that can be watched."""
+
+    def judged_once(store: object, raw: bytes) -> Verdict:
+        found = judged(store, raw)
+        found = dataclasses.replace(found, terms=Terms(found.terms))
+        there[:] = [*(one for one in there if one() is not None), weakref.ref(found.terms)]
+        assert len(there) <= 3
+        return found
+
+    monkeypatch.setattr(verbs, "judged", judged_once)
+    assert run_verb(["evaluate", "--ham", "Maildir/cur", "--spam", "Maildir/.Junk"]) == 0
+    assert "messages a second" in capsys.readouterr().out
 
 
 def test_stores_become_text_and_merge(taught: Path, run: Run):

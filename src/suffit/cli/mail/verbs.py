@@ -124,11 +124,11 @@ def evaluate(asked: Namespace) -> int:
     with Store.open(asked.store) as store, Progress("evaluate", asked.quiet, [asked.store]) as progress:
         if given:
             mail = ((name, each) for name, paths in _classes(asked) for each in progress(_mail(paths)))
-            found = [(name, judged(store, raw)) for name, (_, raw) in mail]
+            found = ((name, judged(store, raw)) for name, (_, raw) in mail)
         else:
-            found = list(progress(left_out(store)))
-    tally = Tally((name, each.label, each.probability) for name, each in found)
-    rate = len(found) / max(time.perf_counter() - start, 1e-9)
+            found = progress(left_out(store))
+        tally = Tally((name, each.label, each.probability) for name, each in found)
+    rate = len(tally.scores) / max(time.perf_counter() - start, 1e-9)
     print(json.dumps(tallied(tally, rate)) if asked.json else table_of(tally, rate))
     return 0
 
