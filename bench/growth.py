@@ -6,11 +6,13 @@ import json
 import resource
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import sklearn.naive_bayes as peer
 from machine import seconds
+from sklearn.ensemble import HistGradientBoostingClassifier
 from tasks import gaussian, words
 
 import suffit
@@ -42,9 +44,23 @@ def series(most_rows: int) -> Iterator[tuple[str, list[tuple[int, Any, Any, Any,
     )
 
 
+def default_model(most_rows: int) -> Iterator[tuple[str, list[tuple[int, Any, Any, Any, Any]]]]:
+    """The default model, its trees among them, beside scikit-learn's gradient boosting."""
+    both = suffit.GenerativeClassifier(), HistGradientBoostingClassifier()
+    X, y = gaussian(10**6, 30, 2)
+    sizes = [n for n in (10**3, 10**4, 10**5, 10**6) if n <= most_rows]
+    yield "rows (×30, GenerativeClassifier)", [(n, *both, X[:n], y[:n]) for n in sizes]
+    wide, y = gaussian(5_000, 160, 2)
+    columns = [(p, *both, wide[:, :p].copy(), y) for p in (5, 10, 20, 40, 80, 160)]
+    yield "columns (5,000 rows, GenerativeClassifier)", columns
+    narrow = wide[:, :20].copy()
+    classes = [(k, *both, narrow, gaussian(5_000, 1, k)[1]) for k in (2, 4, 8, 16, 32)]
+    yield "classes (5,000×20, GenerativeClassifier)", classes
+
+
 def main(most_rows: int = MOST_ROWS) -> None:
     out: dict[str, list[dict[str, float]]] = {}
-    for along, points in series(most_rows):
+    for along, points in chain(series(most_rows), default_model(most_rows)):
         out[along] = []
         while points:  # each is let go as soon as it is measured
             size, ours, theirs, X, y = points.pop(0)

@@ -71,7 +71,8 @@ def page(result: dict[str, Any]) -> str:
             f"{row['memory']['peer'] / 1e6:.0f} MB | {over}{row['memory']['ours'] / 1e6:.0f} MB{over} |"
         )
     if GROWTH.exists():
-        lines += ["", "## Growth", "", "Fit time against rows, columns, classes and non-zeros: `scripts/bench growth`.",
+        lines += ["", "## Growth", "", "Fit time against rows, columns, classes and non-zeros, of the default model beside gradient boosting:",
+                  "`scripts/bench growth`.",
                   "", "![Growth](figures/growth.png)"]  # fmt: skip
     return "\n".join(lines) + "\n"
 
@@ -107,8 +108,10 @@ def growth_picture() -> None:
     import matplotlib.pyplot as plt
 
     series = json.loads(GROWTH.read_text())
-    figure, grid = plt.subplots(2, 2, figsize=(9, 7))
-    for axes, (along, rows) in zip(grid.flat, series.items(), strict=True):
+    figure, grid = plt.subplots(-(-len(series) // 2), 2, figsize=(9, 3.5 * -(-len(series) // 2)), squeeze=False)
+    for axes in grid.flat[len(series) :]:
+        axes.axis("off")
+    for axes, (along, rows) in zip(grid.flat, series.items(), strict=False):
         for name, colour in (("suffit", "#2c6fbb"), ("scikit-learn", "#c44e52")):
             axes.plot([r["size"] for r in rows], [r[name] for r in rows], "o-", color=colour, label=name, ms=4)
         axes.set_xscale("log")
