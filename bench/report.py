@@ -71,9 +71,15 @@ def page(result: dict[str, Any]) -> str:
             f"{row['memory']['peer'] / 1e6:.0f} MB | {over}{row['memory']['ours'] / 1e6:.0f} MB{over} |"
         )
     if GROWTH.exists():
-        lines += ["", "## Growth", "", "Fit time against rows, columns, classes and non-zeros, of the default model beside gradient boosting:",
-                  "`scripts/bench growth`.",
-                  "", "![Growth](figures/growth.png)"]  # fmt: skip
+        lines += [
+            "",
+            "## Growth",
+            "",
+            "Fit time against rows, columns, classes and non-zeros, of the default model beside gradient boosting:",
+            "`scripts/bench growth`.",
+            "",
+            "![Growth](figures/growth.png)",
+        ]
     return "\n".join(lines) + "\n"
 
 
