@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from .settings import PARTS, Settings
 
@@ -138,24 +139,22 @@ def verdict(
     """
     settings = settings or Settings()
     parts, absent = evidence_of(tokens, counts, sums, settings)
-    scale = [(settings.tokens + sum([u for _, u, _ in part])) ** -settings.exponent for part in parts]
+    scale = [(settings.tokens + sum([u for u, _ in part.evidence])) ** -settings.exponent for part in parts]
     factor = [b * f for b, f in zip(settings.weights, scale, strict=True)]
     none = [0.0] * len(sums.classes)
-    summed = [list(map(sum, zip(*[says for _, _, says in part], strict=True))) or none for part in parts]
+    summed = [list(map(sum, zip(*[says for _, says in part.evidence], strict=True))) or none for part in parts]
     a = [a + b for a, b in zip(settings.intercepts_of(sums.classes, sums.messages), absent, strict=True)]
     scores = [a[c] + sum(f * row[c] for f, row in zip(factor, summed, strict=True)) for c in range(len(a))]
     one, other = compared_classes(sums.classes, scores)
     features = [f * (row[one] - row[other]) for f, row in zip(scale, summed, strict=True)]
     error = math.sqrt(settings.variance(features, sums.messages[one], sums.messages[other]))
     kappa = 1 / math.sqrt(1 + math.pi / 8 * error**2)
-    terms = [
-        (token, f * (says[one] - says[other]))
-        for f, part in zip([kappa * f for f in factor], parts, strict=True)
-        for token, _, says in part
-    ]
-    terms.sort(key=lambda term: -abs(term[1]))
+    names = [token for part in parts for token in part.tokens]
+    each = zip([kappa * f for f in factor], parts, strict=True)
+    odds = [f * (says[one] - says[other]) for f, part in each for _, says in part.evidence]
+    strongest = sorted(range(len(odds)), key=list(map(abs, odds)).__getitem__, reverse=True)
     intercept = kappa * (a[one] - a[other])
-    log_odds = math.fsum([intercept, *[term for _, term in terms]])
+    log_odds = math.fsum([intercept, *odds])
     probabilities = dict(zip(sums.classes, softmax([kappa * score for score in scores]), strict=True))
     label = max(probabilities, key=probabilities.__getitem__)
     p, center = probabilities[sums.classes[one]], log_odds / kappa
@@ -167,29 +166,39 @@ def verdict(
         log_odds,
         (sums.classes[one], sums.classes[other]),
         intercept,
-        terms,
+        [(names[i], odds[i]) for i in strongest],
     )
 
 
 Counts = tuple[int, ...]
 Evidence = tuple[float, tuple[float, ...]]  # of a token: its strength u(t), and u(t) l_c(t) of each class
-Part = list[tuple[str, float, tuple[float, ...]]]  # tokens with their evidence
+
+
+class Part(NamedTuple):
+    """The tokens of a part of a message that count, and the evidence of each."""
+
+    tokens: list[str]
+    evidence: list[Evidence]
 
 
 def evidence_of(
     tokens: Sequence[str], counts: Mapping[str, Counts], sums: Sums, settings: Settings
 ) -> tuple[list[Part], list[float]]:
     """The tokens of each part that count, with their evidence; what the absence of all others says, by class."""
-    parts: list[Part] = [[] for _ in PARTS]
+    names: list[list[str]] = [[] for _ in PARTS]
+    evidence: list[list[Evidence]] = [[] for _ in PARTS]
     event, find, of_sums = settings.event, PART_OF_TAG.get, (sums.messages, sums.totals, sums.vocabulary)
     if sums.vocabulary:
         known = [by_counts(event, alpha, settings.threshold, settings.power, *of_sums) for alpha in settings.alpha]
         for token, n in zip(tokens, map(counts.get, tokens), strict=True):
             if n:
-                part = find(token[: token.find(":")], TRANSPORT) if ":" in token else BODY  # part_of(token)
+                tag = token.find(":")
+                part = BODY if tag < 0 else find(token[:tag], TRANSPORT)  # part_of(token)
                 if (found := known[part][n]) is not None:
-                    parts[part].append((token, *found))
-    return parts, log_absence(sums, settings.alpha[BODY]) if event == "bernoulli" else [0.0] * len(sums.classes)
+                    names[part].append(token)
+                    evidence[part].append(found)
+    absent = log_absence(sums, settings.alpha[BODY]) if event == "bernoulli" else [0.0] * len(sums.classes)
+    return list(map(Part, names, evidence)), absent
 
 
 class ByCounts(dict[Counts, Evidence | None]):
