@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
 from .settings import PARTS, Settings
 
@@ -139,19 +138,19 @@ def verdict(
     """
     settings = settings or Settings()
     parts, absent = evidence_of(tokens, counts, sums, settings)
-    scale = [(settings.tokens + sum([u for u, _ in part.evidence])) ** -settings.exponent for part in parts]
+    scale = [(settings.tokens + sum([u for u, _ in evidence])) ** -settings.exponent for _, evidence in parts]
     factor = [b * f for b, f in zip(settings.weights, scale, strict=True)]
     none = [0.0] * len(sums.classes)
-    summed = [list(map(sum, zip(*[says for _, says in part.evidence], strict=True))) or none for part in parts]
+    summed = [list(map(sum, zip(*[says for _, says in evidence], strict=True))) or none for _, evidence in parts]
     a = [a + b for a, b in zip(settings.intercepts_of(sums.classes, sums.messages), absent, strict=True)]
     scores = [a[c] + sum(f * row[c] for f, row in zip(factor, summed, strict=True)) for c in range(len(a))]
     one, other = compared_classes(sums.classes, scores)
     features = [f * (row[one] - row[other]) for f, row in zip(scale, summed, strict=True)]
     error = math.sqrt(settings.variance(features, sums.messages[one], sums.messages[other]))
     kappa = 1 / math.sqrt(1 + math.pi / 8 * error**2)
-    names = [token for part in parts for token in part.tokens]
+    names = [token for known, _ in parts for token in known]
     each = zip([kappa * f for f in factor], parts, strict=True)
-    odds = [f * (says[one] - says[other]) for f, part in each for _, says in part.evidence]
+    odds = [f * (says[one] - says[other]) for f, (_, evidence) in each for _, says in evidence]
     strongest = sorted(range(len(odds)), key=list(map(abs, odds)).__getitem__, reverse=True)
     intercept = kappa * (a[one] - a[other])
     log_odds = math.fsum([intercept, *odds])
@@ -172,33 +171,25 @@ def verdict(
 
 Counts = tuple[int, ...]
 Evidence = tuple[float, tuple[float, ...]]  # of a token: its strength u(t), and u(t) l_c(t) of each class
-
-
-class Part(NamedTuple):
-    """The tokens of a part of a message that count, and the evidence of each."""
-
-    tokens: list[str]
-    evidence: list[Evidence]
+Part = tuple[list[str], list[Evidence]]  # the tokens that count, and the evidence of each
 
 
 def evidence_of(
     tokens: Sequence[str], counts: Mapping[str, Counts], sums: Sums, settings: Settings
 ) -> tuple[list[Part], list[float]]:
     """The tokens of each part that count, with their evidence; what the absence of all others says, by class."""
-    names: list[list[str]] = [[] for _ in PARTS]
-    evidence: list[list[Evidence]] = [[] for _ in PARTS]
+    parts: list[Part] = [([], []) for _ in PARTS]
     event, find, of_sums = settings.event, PART_OF_TAG.get, (sums.messages, sums.totals, sums.vocabulary)
     if sums.vocabulary:
         known = [by_counts(event, alpha, settings.threshold, settings.power, *of_sums) for alpha in settings.alpha]
         for token, n in zip(tokens, map(counts.get, tokens), strict=True):
             if n:
-                tag = token.find(":")
-                part = BODY if tag < 0 else find(token[:tag], TRANSPORT)  # part_of(token)
+                part = BODY if (tag := token.find(":")) < 0 else find(token[:tag], TRANSPORT)  # part_of(token)
                 if (found := known[part][n]) is not None:
-                    names[part].append(token)
-                    evidence[part].append(found)
-    absent = log_absence(sums, settings.alpha[BODY]) if event == "bernoulli" else [0.0] * len(sums.classes)
-    return list(map(Part, names, evidence)), absent
+                    names, evidence = parts[part]
+                    names.append(token)
+                    evidence.append(found)
+    return parts, log_absence(sums, settings.alpha[BODY]) if event == "bernoulli" else [0.0] * len(sums.classes)
 
 
 class ByCounts(dict[Counts, Evidence | None]):
