@@ -112,6 +112,7 @@ def growth_picture() -> None:
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import EngFormatter, NullLocator
 
     series = json.loads(GROWTH.read_text())
     figure, grid = plt.subplots(-(-len(series) // 2), 2, figsize=(9, 3.5 * -(-len(series) // 2)), squeeze=False)
@@ -122,6 +123,9 @@ def growth_picture() -> None:
             axes.plot([r["size"] for r in rows], [r[name] for r in rows], "o-", color=colour, label=name, ms=4)
         axes.set_xscale("log")
         axes.set_yscale("log")
+        axes.set_xticks([r["size"] for r in rows])
+        axes.xaxis.set_major_formatter(lambda size, _: EngFormatter(sep="")(float(f"{size:.2g}")))
+        axes.xaxis.set_minor_locator(NullLocator())
         axes.set_title(along, fontsize=10)
         axes.set_ylabel("seconds")
         axes.spines[["top", "right"]].set_visible(False)
