@@ -124,7 +124,7 @@ def growth_picture() -> None:
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_xticks([r["size"] for r in rows])
-        axes.xaxis.set_major_formatter(lambda size, _: EngFormatter(sep="")(float(f"{size:.2g}")))
+        axes.xaxis.set_major_formatter(lambda size, _: EngFormatter(sep="")(float(f"{size:.3g}")))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.set_title(along, fontsize=10)
         axes.set_ylabel("seconds")
