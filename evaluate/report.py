@@ -57,9 +57,21 @@ def how(result: dict[str, Any], words: str = "") -> list[str]:
         lines += [f"In no average, since a model took more than {LIMIT} s for a fold there: {', '.join(late)}."]
     if some - whole:
         lines += [f"In no average, since not run on every table: {', '.join(sorted(some - whole))}."]
+        lines += [there for name in sorted(some - whole) if (there := on_its_tables(result["rows"], name))]
     if cut:
         lines += [f"Of large tables, a stratified part: {', '.join(cut)}."]
     return lines
+
+
+def on_its_tables(rows: list[dict[str, Any]], name: str) -> str:
+    """A model that was not run on every table beside ours, on those that it was run on."""
+    tables = {row["table"] for row in rows if row["model"] == name}
+    both = summary(row for row in rows if row["table"] in tables and row["model"] in (name, OURS))
+    if len(both) < 2:
+        return ""
+    figures = (("log_loss", "log-loss", ".3f"), ("median_loss", "median", ".3f"), ("accuracy", "accuracy", ".2%"))
+    said = [f"{words} {both[key][name]:{form}} ({both[key][OURS]:{form}})" for key, words, form in figures]
+    return f"{name} on {len(tables)} of them, {OURS} there in brackets: {', '.join(said)}."
 
 
 def plain(result: dict[str, Any]) -> list[str]:
