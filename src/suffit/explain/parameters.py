@@ -27,7 +27,7 @@ class BlockParameters(NamedTuple):
 
 
 class Directions(NamedTuple):
-    """In which classes are farthest apart: what each column counts for, and shares of the variance between classes."""
+    """Directions that separate the classes: the weights of columns, and shares of the variance between classes."""
 
     weights: Array  # (columns, directions)
     shares: Array

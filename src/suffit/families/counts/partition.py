@@ -19,6 +19,7 @@ from ...data.errors import InputError
 from ...data.labels import Index
 from ...data.rows import Rows
 from ...kernels.runtime.threads import every
+from ...kernels.scrambled import GOLDEN
 from .partition_scores import PartitionScorer, RowsBelow, scores_without
 
 NODE = "node"  # the axis of the nodes of all trees
@@ -241,7 +242,7 @@ def marked(X: Places, rows: Rows, keys: NDArray[np.uint64] | None = None) -> Mar
     order = np.lexsort(by)  # what is still equal is exchangeable
     starts = np.flatnonzero(np.append(True, np.diff(marks[order]) > 0))
     which = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
-    marks[order] ^= which.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    marks[order] ^= which.astype(np.uint64) * GOLDEN
     return Marked(order, freeze(classes), freeze(marks))
 
 
