@@ -70,6 +70,23 @@ def test_nomogram_draws_models_of_every_kind_and_says_what_it_holds():
     assert len(curves_of(pooled.nomogram())) == 5
 
 
+def test_nomogram_of_a_model_that_no_column_moves():
+    """A pool that is the class shares, and classes without a value: the prior alone, and the title says why."""
+    y = np.arange(45) % 3
+    noise = np.random.default_rng(0).normal(size=(45, 2))
+    shares = suffit.GenerativeClassifier().fit({"a": noise[:, 0], "b": noise[:, 1]}, y)
+    assert (shares.predict_proba({"a": [9.0], "b": [-9.0]}) == shares.predict_proba({"a": [0.0], "b": [0.0]})).all()
+    equal = suffit.GaussianNB().fit([[1.0], [2.0], [1.0], [2.0]], [0, 0, 1, 1])
+    for model in (shares, equal, suffit.MultinomialNB().fit([[1.0]] * 2, [0, 1])):
+        ax = model.nomogram()
+        assert next(t.get_text() for t in ax.get_yticklabels()) == "prior"
+        assert "no column changes the log-odds" in ax.get_title(loc="left")
+    rest = shares.nomogram(classes=1)
+    assert "no column changes the log-odds" in rest.get_title(loc="left")
+    words = sparse.csr_array(np.ones((4, 1)))
+    assert not curves_of(suffit.MultinomialNB().fit(words, [0, 0, 1, 1]).nomogram())
+
+
 def test_nomogram_keeps_to_the_columns_that_the_model_uses():
     rng = np.random.default_rng(0)
     y = np.arange(80) % 2

@@ -16,7 +16,18 @@ from scipy.special import expit, softmax
 
 from ..data.arrays import Array, Cells, Csr, NumberRows, is_sparse
 from ..data.frame import Frame
-from .nomogram import REST_OF_CLASSES, Explain, Nomogram, cells_of, curves, like, repeated, top_columns, typicals
+from .nomogram import (
+    REST_OF_CLASSES,
+    Explain,
+    Nomogram,
+    cells_of,
+    curves,
+    like,
+    of_columns,
+    repeated,
+    top_columns,
+    typicals,
+)
 
 TRIED = 200  # rows on which what is read off is compared with the model's probabilities
 
@@ -47,9 +58,7 @@ def nomogram_against_rest(
 
     found = curves(moved, X, columns, top)
     off = "" if is_sparse(X) else _how_far_off(log_odds, X, columns, [str(columns[j]) for j in top], start)
-    notes = [f"a sum approximates it{off}"]
-    if len(top) < moving:
-        notes.append(f"{len(top)} of {moving} columns")
+    notes = [f"a sum approximates it{off}", *of_columns(len(top), moving)]
     return Nomogram(found, [("a typical row", start)], name, REST_OF_CLASSES, "; ".join(notes))
 
 

@@ -69,8 +69,7 @@ def nomogram(explain: Explain, X: NumberRows | Frame, additive: bool, most: int)
     if seen.rest.any():
         constants.append((REST[seen.rest_name], float(np.median(seen.rest))))  # the same for all complete rows
     notes = [] if additive else ["other columns at their typical values"]
-    if len(top) < moving:
-        notes.append(f"{len(top)} of {moving} columns")
+    notes += of_columns(len(top), moving)
     a, b = (str(seen.labels[codes[0]]) for codes in (seen.first, seen.second))
     return Nomogram(curves(explain, X, seen.columns, top), constants, a, b, "; ".join(notes))
 
@@ -83,6 +82,13 @@ def top_columns(
     order = [int(j) for j in np.argsort(-moves, kind="stable") if moves[j] > 0]
     drawn = [j for j in order[: most + MOST_VALUES] if not _is_text(X, str(columns[j]))]
     return np.array(drawn[:most], np.int64), int((moves > 0).sum())
+
+
+def of_columns(drawn: int, moving: int) -> list[str]:
+    """What is said of the columns that are not drawn."""
+    if not moving:
+        return ["no column changes the log-odds"]
+    return [f"{drawn} of {moving} columns"] if drawn < moving else []
 
 
 def _is_text(X: NumberRows | Frame, name: str) -> bool:
@@ -98,6 +104,8 @@ def curves(
     """What each of these columns adds along its values, the others being typical."""
     if is_sparse(X):
         return _sparse_curves(explain, X, columns, top)
+    if not len(top):
+        return []
     cells = cells_of(X, columns)
     typical = dict(zip(cells, typicals(X, cells), strict=True))
     ranges = {str(columns[j]): _range(cells[str(columns[j])]) for j in top}
