@@ -12,6 +12,7 @@ import pytest
 from every_estimator import CODES, X, Y, make, same
 from suffit import (
     GaussianNB,
+    InputError,
 )
 
 LABELS = {
@@ -69,3 +70,25 @@ def test_containers_of_labels(container):
         warnings.simplefilter("ignore")
         est = GaussianNB().fit(X, y)
     same(est, GaussianNB().fit(X, Y))
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "UInt64", "int64[pyarrow]", "boolean", "bool[pyarrow]"])
+@pytest.mark.parametrize("name", ["GaussianNB", "GenerativeClassifier"])
+def test_labels_of_pandas_own_types_are_what_they_are(name, dtype):
+    """Numbers past 2⁵³ differ by 1, and yes or no stays that."""
+    plain = np.asarray(CODES) == 1 if "bool" in dtype else np.asarray(CODES) + 2**53
+    y = pd.Series(plain).astype(dtype)
+    est = make(name).fit(X, y)
+    assert est.classes_.tolist() == np.unique(plain).tolist()
+    assert est.predict(X).dtype.kind == plain.dtype.kind or dtype == "UInt64"
+    missing = y.copy()
+    missing[3] = None
+    with pytest.raises(InputError, match="1 of 60 labels are missing, the first in row 3"):
+        make(name).fit(X, missing)
+
+
+@pytest.mark.parametrize("name", ["GaussianNB", "GenerativeClassifier"])
+def test_masked_labels_are_missing(name):
+    y = np.ma.array(Y, mask=np.arange(60) == 3)
+    with pytest.raises(InputError, match="1 of 60 labels are missing, the first in row 3"):
+        make(name).fit(X, y)

@@ -178,6 +178,10 @@ def read_labels(y: LabelsLike | None, who: str, way_out: str = "drop these rows"
     """One label per row: finite, none missing, not the values of a regression."""
     if y is None:
         raise ValueError(f"{who} requires y to be passed, but the target y is None; pass the labels of the rows")
+    if isinstance(y, np.ma.MaskedArray):
+        y = unmasked(y, of_numbers=object)
+    elif not isinstance(y, np.ndarray) and getattr(getattr(y, "dtype", None), "kind", "") in ("i", "u", "b"):
+        y = np.asarray(y)  # of pandas' own types, which scikit-learn makes floats
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iubU":
         return y  # nothing can be missing
     given = y
