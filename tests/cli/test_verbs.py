@@ -8,6 +8,7 @@ import io
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +25,15 @@ VERBS = [command.callback.__name__ for command in app.registered_commands]
 
 def read(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
+
+
+def read_json(text: str) -> Any:
+    """As every reader but Python's takes it: without NaN and Infinity."""
+
+    def refuse(constant: str) -> None:
+        raise ValueError(f"{constant} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
 
 
 @pytest.mark.parametrize("verb", [v for v in VERBS if v not in ("warm", "demo", "mail")])
@@ -91,7 +101,7 @@ def test_predictions_as_every_kind_of_file(suffit, out):
     elif out.endswith("arrow"):
         found = feather.read_table(out)["p(low)"].to_pylist()
     elif out.endswith("jsonl"):
-        found = [json.loads(line)["p(low)"] for line in Path(out).read_text().splitlines()]
+        found = [read_json(line)["p(low)"] for line in Path(out).read_text().splitlines()]
     else:
         raw = pa.input_stream(out).read() if not out.endswith("gz") else gzip.decompress(Path(out).read_bytes())
         delimiter = "\t" if out.endswith("tsv") else ","
@@ -106,14 +116,14 @@ def test_standard_input_and_output(suffit):
     assert suffit("predict income.suffit -", input=data).stdout == expected
     assert suffit("predict income.suffit - --to csv -o -", input=gzip.compress(data)).stdout == expected
     lines = suffit("predict income.suffit - --json", input=data).stdout.splitlines()
-    assert json.loads(lines[0])["predicted"] == read(expected)[0]["predicted"]
+    assert read_json(lines[0])["predicted"] == read(expected)[0]["predicted"]
     suffit("fit - -t income -o piped.suffit", input=Path("train.csv").read_bytes())
     piped, model = package.load("piped.suffit"), package.load("income.suffit")
     np.testing.assert_array_equal(piped.class_count_, model.class_count_)
 
 
 def test_evaluate_finds_the_labels_and_counts(suffit):
-    found = json.loads(suffit("evaluate income.suffit test.csv --json").stdout)
+    found = read_json(suffit("evaluate income.suffit test.csv --json").stdout)
     rows = read(suffit("predict income.suffit test.csv").stdout)
     assert found["rows"] == len(rows)
     assert found["accuracy"] == np.mean([row["predicted"] == row["income"] for row in rows])
@@ -140,7 +150,7 @@ def test_why_the_column_of_the_labels_is_not_clear(suffit):
 
 
 def test_explain_adds_up(suffit):
-    (found,) = json.loads(suffit("explain income.suffit new.csv -r 2 --json").stdout)
+    (found,) = read_json(suffit("explain income.suffit new.csv -r 2 --json").stdout)
     assert sum(found["terms"].values()) == pytest.approx(found["log_odds"], abs=1e-9)
     assert "rather than" in suffit("explain income.suffit new.csv -r 2 -r 1").stdout
     assert "--row 99: there are 21 rows" in suffit("explain income.suffit new.csv -r 99", code=1).stderr
@@ -150,7 +160,7 @@ def test_show_names_columns_families_and_structures(suffit):
     text = suffit("show income.suffit").stdout
     for word in ("GenerativeClassifier, 300 rows", "hours", "continuous", "Categorical()", "Structures pooled"):
         assert word in text
-    found = json.loads(suffit("show income.suffit --json").stdout)
+    found = read_json(suffit("show income.suffit --json").stdout)
     assert [c["column"] for c in found["columns"]] == ["age", "hours", "city", "member"]
 
 
@@ -218,6 +228,16 @@ BAD = {
     "fit unlabelled.csv -t income": "unlabelled.csv, row 301, column 'income': the label is missing; fill it in",
     "fit header.csv -t income": "there are no rows with a label",
     "predict income.suffit header.csv -o c.csv": "header.csv: there are no rows",
+    "evaluate income.suffit header.csv": "header.csv: there are no rows",
+    "evaluate income.suffit header.csv -t income": "header.csv: there are no rows",
+    "compare header.csv -t income": "header.csv: there are no rows",
+    "update income.suffit header.csv -o c.suffit": "header.csv: there are no rows",
+    "forget income.suffit header.csv -t income -o c.suffit": "header.csv: there are no rows",
+    "report income.suffit header.csv -o c.suffit": "header.csv: there are no rows",
+    "explain income.suffit header.csv": "header.csv: there are no rows",
+    "impute income.suffit header.csv -o c.csv": "header.csv: there are no rows",
+    "fit train.csv -t income --weight income": "column 'income' is named twice; the labels, the weights",
+    "update income.suffit more.csv --weight income -o c.suffit": "column 'income' is named twice",
     "fit train.csv -t income -o no/such/folder/m.suffit": "no/such/folder/m.suffit: there is no folder",
     "predict income.suffit new.csv -o .": ".: unknown kind of file; use an ending such as .csv",
     "fit train.csv -t income --encoding nonsense": "--encoding nonsense: unknown",
@@ -266,7 +286,7 @@ def test_other_encodings_line_ends_separators_and_a_mark_of_order(suffit):
     }.items():
         Path(f"{name}.csv").write_bytes(raw)
         suffit(f"fit {name}.csv -t income -o {name}.suffit" + (" --encoding latin-1" if name == "latin" else ""))
-        found = json.loads(suffit(f"show {name}.suffit --json").stdout)
+        found = read_json(suffit(f"show {name}.suffit --json").stdout)
         expected = expected or found
         assert found == expected, name
 
@@ -287,7 +307,7 @@ def test_a_model_of_text_codes_reads_them_as_text(suffit):
 def test_json_lines_in_and_out_keep_their_values(suffit):
     rows = [{"id": 7, "age": 41, "hours": 40, "city": "Bern", "member": True}, {"id": 8, "age": None, "hours": 38.5}]
     Path("in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = [json.loads(line) for line in suffit("predict income.suffit in.jsonl --json").stdout.splitlines()]
+    found = [read_json(line) for line in suffit("predict income.suffit in.jsonl --json").stdout.splitlines()]
     assert [{k: v for k, v in row.items() if k in ("id", "age", "hours")} for row in found] == [
         {"id": 7, "age": 41, "hours": 40.0},
         {"id": 8, "age": None, "hours": 38.5},
@@ -296,11 +316,24 @@ def test_json_lines_in_and_out_keep_their_values(suffit):
     assert csv_rows[1]["predicted"] == found[1]["predicted"]
 
 
+def test_numbers_that_json_does_not_have_are_null(suffit):
+    """The standard error of one fold, and NaN in a file that has it."""
+    found = read_json(suffit("compare train.csv --target income --quick -m LDA --folds 2 --json").stdout)
+    assert found["models"]["LDA"]["standard_error"]["fit"] is None
+    parquet.write_table(pa.table({"age": [40.0], "far": [np.inf], "none": [np.nan]}), "n.parquet")
+    (line,) = suffit("predict income.suffit n.parquet --json").stdout.splitlines()
+    assert {k: v for k, v in read_json(line).items() if k in ("age", "far", "none")} == {
+        "age": 40.0,
+        "far": None,
+        "none": None,
+    }
+
+
 def test_integer_labels_stay_integers(suffit):
     Path("n.csv").write_text("x,y\n" + "".join(f"{i % 7 + 3 * (i % 2)},{i % 2}\n" for i in range(80)))
     suffit("fit n.csv -t y -o n.suffit")
     assert package.load("n.suffit").classes_.tolist() == [0, 1]
-    found = json.loads(suffit("evaluate n.suffit n.csv --json").stdout)
+    found = read_json(suffit("evaluate n.suffit n.csv --json").stdout)
     assert found["rows"] == 80
     suffit("update n.suffit n.csv")
     assert package.load("n.suffit").class_count_.sum() == 160
@@ -310,7 +343,7 @@ def test_models_are_compared_on_files(suffit):
     shown = suffit("compare train.csv --target income --quick -m LDA -m 'logistic regression' --folds 3").stdout
     assert "has the lowest log-loss" in shown
     assert "logistic regression" in shown
-    found = json.loads(suffit("compare train.csv --target income --quick -m LDA --folds 2 --json").stdout)
+    found = read_json(suffit("compare train.csv --target income --quick -m LDA --folds 2 --json").stdout)
     assert 0.5 < found["models"]["LDA"]["mean"]["accuracy"] <= 1.0
     pytest.importorskip("matplotlib")
     suffit("compare train.csv --target income --quick -m LDA --folds 2 --picture compared.svg")
@@ -368,11 +401,11 @@ def test_a_rule_of_decisions_predicts_decides_and_is_shown(others):
     text = others("show rule.suffit").stdout
     assert "Decision: reject=0.1" in text
     assert "LinearDiscriminantAnalysis, 300 rows" in text
-    assert json.loads(others("show mixed.suffit --json").stdout)["kind"] == "GenerativeClassifier"
+    assert read_json(others("show mixed.suffit --json").stdout)["kind"] == "GenerativeClassifier"
     decided = read(others("decide rule.suffit test.csv").stdout)
     assert {row["decision"] for row in decided} == {"", "high", "low"}
     assert read(others("predict mixed.suffit new.csv").stdout)[0]["predicted"] in ("high", "low")
-    assert json.loads(others("evaluate mixed.suffit test.csv --json").stdout)["rows"] == 120
+    assert read_json(others("evaluate mixed.suffit test.csv --json").stdout)["rows"] == 120
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import sys
@@ -122,11 +123,22 @@ def compiling_said(quiet: bool) -> Iterator[None]:
 
 def show_json(value: object) -> None:
     """For machines: one JSON document on standard output."""
-    print(json.dumps(value, ensure_ascii=False, indent=2, default=_plain))
+    print(as_json(value, indent=2))
+
+
+def as_json(value: object, indent: int | None = None) -> str:
+    """JSON that every reader takes: NaN and infinities, which JSON does not have, are null."""
+    return json.dumps(_plain(value), ensure_ascii=False, indent=indent, allow_nan=False, default=str)
 
 
 def _plain(value: object) -> object:
-    return value.tolist() if hasattr(value, "tolist") else str(value)
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def show_table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

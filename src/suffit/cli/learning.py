@@ -52,7 +52,7 @@ def relearned(how: str, rows: RowsOfModel, target: str | None, weight: str | Non
     """The rows of files learned by a model, or taken out of it, in place."""
     name = rows.target(target)
     if weight is not None:
-        check_columns(rows.files.names, [weight])
+        check_columns(rows.files.names, [name, weight])
     for table, labels in rows.labelled(name, progress):
         out = [name, *([weight] if weight else [])]
         work = rows.model.partial_fit if how == "update" else rows.model.forget

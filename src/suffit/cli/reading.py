@@ -65,9 +65,13 @@ class RowsOfModel:
         """Tables as they are written, and the same with the columns of the model (and ``known``) as their types."""
         types = {**self.types, **(known or {})}
         files = [replace(f, verbatim=True) if isinstance(f, TextFile) else f for f in self.files.files]
+        none = True
         for _, table in counted(read_ahead(_as_written(files)), progress):
             if table.num_rows:
+                none = False
                 yield table, self._typed(table, types)
+        if none:
+            raise self._no_rows()
 
     def labelled(self, target: str, progress: Progress | None = None) -> Iterator[tuple[pa.Table, pa.ChunkedArray]]:
         """The rows as the model takes them, and their labels."""
@@ -94,6 +98,9 @@ class RowsOfModel:
             table = table.set_column(i, name, column)
         return table
 
+    def _no_rows(self) -> InputError:
+        return InputError(f"{self.files.name}: there are no rows")
+
     def target(self, given: str | None) -> str:
         """The column of the labels: as given, or the only one beside the model's columns that holds its classes."""
         names = self.files.names
@@ -102,19 +109,22 @@ class RowsOfModel:
             return given
         mine = set(getattr(self.model, "feature_names_in_", ()))
         others = [name for name in names if name not in mine]
+        sample = next((t for f in self.files.files for t in f.with_types({}).sample() if t.num_rows), None)
+        if sample is None:
+            raise self._no_rows()
         classes = {str(c) for c in self.model.classes_.tolist()}
-        found = [name for name in others if self._holds(name, classes)]
+        found = [name for name in others if _holds(sample, name, classes)]
         if len(found) == 1:
             return found[0]
         why = f"{'more than one' if found else 'none'} of {', '.join(map(repr, others[:8]))} has classes of the model"
         why = f"{why}; say which it is with --target" if others else "the file has no column beside those of the model"
         raise InputError(f"the column of the labels is not clear: {why}")
 
-    def _holds(self, name: str, classes: set[str]) -> bool:
-        sample = next(iter(self.files.files[0].with_types({}).sample()))
-        cells = sample[name].unique().to_pylist() if name in sample.column_names else ()
-        values = {str(v) for v in cells if v is not None}
-        return bool(values) and len(values & classes) >= 0.5 * len(values)
+
+def _holds(sample: pa.Table, name: str, classes: set[str]) -> bool:
+    cells = sample[name].unique().to_pylist() if name in sample.column_names else ()
+    values = {str(v) for v in cells if v is not None}
+    return bool(values) and len(values & classes) >= 0.5 * len(values)
 
 
 def _as_written(files: Sequence[TableFile]) -> Iterator[pa.Table]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from ..data.errors import InputError
 from ..engines.arrow import columns_of_model
 from ..reports.report import Report, made
 from ..reports.scores import MOST_SCORED
@@ -23,8 +22,6 @@ def reported(
     name = rows.target(target)
     with Progress("reading", quiet) as progress:
         both = list(rows.labelled(name, progress))
-    if not both:
-        raise InputError(f"{rows.files.name}: there are no rows to report on")
     table = pa.concat_tables([t.replace_schema_metadata(None) for t, _ in both], promote_options="default")
     y = pa.chunked_array([chunk for _, column in both for chunk in column.chunks])
     X = columns_of_model(rows.model, table.drop_columns([name]))

@@ -296,7 +296,6 @@ def _written(
     how: Reading,
 ) -> None:
     """Rows with what ``work`` adds to them, table by table."""
-    from ..data.errors import InputError
     from .writing import output as writing
 
     rows = how.for_model(loaded(model), files)
@@ -307,7 +306,5 @@ def _written(
     ):
         for table, typed in rows.both(progress):
             write(work(rows.model, table, typed, kept))
-        if not progress.rows:
-            raise InputError(f"{', '.join(files)}: there are no rows")
     if out not in (None, "-") and not quiet:
         say(f"{progress.rows:,} rows in {progress.seconds:.1f} s → {out}")

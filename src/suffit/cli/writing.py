@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import tempfile
@@ -13,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 from ..data.errors import InputError
 from ..engines.streams import ENDINGS
 from ..engines.table_files import kind_of
+from .console import as_json
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -105,7 +105,7 @@ def _writer(file: IO[bytes], kind: str, separator: str, compression: str | None)
     def write(table: pa.Table) -> None:
         if kind == "jsonl":
             for row in table.to_pylist():
-                sink.write(json.dumps(row, ensure_ascii=False, default=str).encode() + b"\n")
+                sink.write(as_json(row).encode() + b"\n")
         elif kind == "csv":
             sink.write(_csv(table, separator, header=not opened))
             opened.append(None)

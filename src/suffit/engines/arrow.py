@@ -206,8 +206,10 @@ def posterior_names(model: GenerativeEstimator) -> list[str]:
 
 
 def check_columns(names: Sequence[str], wanted: Sequence[str]) -> None:
-    """Refuse columns that are not there, with the nearest that is."""
-    for name in wanted:
+    """Refuse columns that are not there, with the nearest that is, and the same one twice."""
+    for i, name in enumerate(wanted):
+        if name in wanted[:i]:
+            raise InputError(f"column {name!r} is named twice; the labels, the weights and the like need one each")
         if name not in names:
             near = nearest(name, names)[0]
             meant = f"did you mean {near!r}? " if near is not None else ""
