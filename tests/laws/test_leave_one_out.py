@@ -194,3 +194,30 @@ def test_few_values_looked_up_are_as_rows_solved_one_by_one(family, weight, monk
     assert (looked_up.impossible is None) == (one_by_one.impossible is None)
     if looked_up.impossible is not None:
         np.testing.assert_array_equal(looked_up.impossible, one_by_one.impossible)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_rows_without_weight_change_nothing(name: str) -> None:
+    """Those of a class that has no other rows among them: they have a posterior, and no say."""
+    case: Case = CASES[name]
+    X, y = data(case, 3, ROWS)
+    more, labels = np.concatenate([X, X[:2]]), np.concatenate([y, ["dog"] * 2])
+    weights = np.concatenate([np.ones(ROWS), np.zeros(2)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        plain, padded = case.make().fit(X, y), case.make().fit(more, labels, sample_weight=weights)
+        assert padded.classes_.tolist() == plain.classes_.tolist()
+        found = padded.loo_predict_proba(more, labels, sample_weight=weights)
+        np.testing.assert_allclose(found[:ROWS], plain.loo_predict_proba(X, y), rtol=0, atol=1e-9)
+        np.testing.assert_allclose(found[ROWS:], plain.predict_proba(X[:2]), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("make", [suffit.GaussianNB, suffit.GDA, suffit.PoissonNB, suffit.GenerativeClassifier])
+@pytest.mark.parametrize("weights", [[1.0], [3.0, 0.0]])
+@pytest.mark.filterwarnings("ignore::suffit.DataWarning")
+def test_the_only_row_cannot_be_left_out(make: Any, weights: list[float]) -> None:
+    X, y = np.ones((len(weights), 2)), np.zeros(len(weights))
+    columns = {"columns": {"x0": "gaussian", "x1": "gaussian"}} if make is suffit.GenerativeClassifier else {}
+    model = make(**columns).fit(X, y, sample_weight=weights)
+    with pytest.raises(suffit.InputError, match="leave-one-out: row 0 is the only one that was learned"):
+        model.loo_predict_proba(X, y, sample_weight=weights)

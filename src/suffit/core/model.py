@@ -222,6 +222,9 @@ class Model:
             )
         n[each, codes] -= weights
         n[np.abs(n) <= EMPTIED * self.counts["n"]] = 0.0
+        if not n.any(axis=1).all():
+            i = int(np.argmin(n.any(axis=1)))
+            raise InputError(f"leave-one-out: row {i} is the only one that was learned; learn more rows")
         with one_blas_thread(len(self.columns) < SMALL_MATRIX):
             find = self.family.approximate_leave_one_out if nearly else self.family.leave_one_out
             left = find(X, gone, self.sums, self.columns)
@@ -259,14 +262,15 @@ class Model:
         """The same rows with codes into the classes of the model."""
         if rows.classes is self.counts.axes[CLASS]:  # it is the model of these rows
             return rows
-        used = rows.classes.take(np.unique(rows.codes))
+        _, weights = rows.part(0, len(rows))
+        used = rows.classes.take(np.unique(rows.codes[weights > 0]))
         unknown = [c for c in used.labels if c not in self.counts.axes[CLASS].position]
         if unknown:
             raise InputError(
                 f"leave-one-out: class {unknown[0]!r} was never learned; the classes are {list(self.classes)}"
             )
         place = self.counts.axes[CLASS].positions_of(rows.classes).astype(np.int32)
-        return Rows(self.counts.axes[CLASS], freeze(place[rows.codes]), rows.weights)
+        return Rows(self.counts.axes[CLASS], freeze(np.maximum(place[rows.codes], 0)), rows.weights)  # −1: weight 0
 
     def solved(self, log_prior: Array, power: float = 1.0, outlier_rate: float | None = None) -> Solution:
         """Parameters from sums; ready to score.  The outlier rate is the family's own where none is given."""
