@@ -99,6 +99,28 @@ def test_warnings_are_at_the_line_of_the_user_through_scikit_learn_too():
         assert all(name in linecache.getline(w.filename, w.lineno) for w in caught)
 
 
+def test_what_a_merged_model_says_is_at_the_line_of_the_user():
+    """It is solved when first asked, from within a loop of Python's own over its blocks."""
+    X, y = two_classes()
+    X = X[["x", "d", "c"]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        schema = GenerativeClassifier(structure="naive").fit(X, y).schema_
+        one, other = (GenerativeClassifier(schema).fit(X[y == label], y[y == label]) for label in "ba")
+        both = one + other
+    caught = said_by(lambda: both.predict(X))
+    assert [w.category for w in caught] == [MissingValuesWarning]
+    assert "both.predict" in linecache.getline(caught[0].filename, caught[0].lineno)
+
+
+def test_a_look_at_a_model_says_nothing():
+    """An editor lists its attributes, a notebook shows it, again and again."""
+    X = np.array([[1.0], [1.0], [2.0], [3.0]])
+    model = GaussianNB().fit(X, [0, 0, 1, 1])
+    for look in (dir, repr, lambda m: m._repr_html_(), lambda m: m.epsilon_):
+        assert said_by(lambda: look(model)) == []  # noqa: B023
+
+
 def test_a_new_fit_says_it_again_and_errors_stay_errors():
     X, y = two_classes()
     model = GenerativeClassifier(structure="naive")

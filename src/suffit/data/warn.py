@@ -18,7 +18,7 @@ ABSENT = (
     ": the prior is used there (smoothing, or the values of all classes); if a missing value is itself informative of "
     "the class, use GenerativeClassifier(missing='informative')"
 )
-_BETWEEN = {"suffit", "sklearn", "joblib", "contextlib", "functools"}  # packages between the user's line and ours
+_BETWEEN = {"suffit", "sklearn", "joblib", *sys.stdlib_module_names} - {"__main__"}  # between the user's line and ours
 
 _shown: set[tuple[str, int, type[Warning], str]] = set()
 
@@ -220,7 +220,7 @@ def no_warnings() -> Iterator[Mapping[Key, object]]:
 
 
 def _warn(category: type[Warning], text: str) -> None:
-    """Warn at the nearest line that is not of this package, nor of scikit-learn where it calls us.
+    """Warn at the nearest line that is not of this package, nor of scikit-learn or Python where they call us.
 
     A cross-validation thus warns where the user has asked for it.  Python shows a text once for each line, but forgets
     what it has shown whenever any code looks at warnings, as scikit-learn does in every fold; so it is remembered here.

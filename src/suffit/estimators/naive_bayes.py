@@ -17,6 +17,7 @@ from ..data.frame import WORDS_OR_TABLE
 from ..data.labels import Index
 from ..data.rows import Rows
 from ..data.validate import Prior
+from ..data.warn import no_warnings
 from ..families import Bernoulli, Binned, Gaussian, Poisson
 from ..families.columns import IndependentColumns
 from ..families.elementwise.scores import ElementwiseScorer
@@ -136,7 +137,8 @@ class GaussianNB(GenerativeEstimator):
     @property
     def epsilon_(self) -> float | Array:
         """What was added to the variances: one number per column, or one for all with ``floor="largest"``."""
-        bare = Gaussian().scorer(cast(Stats, self._model.sums), self._model.columns)
+        with no_warnings():
+            bare = Gaussian().scorer(cast(Stats, self._model.sums), self._model.columns)
         added = self._scorer().variances - cast(DiagonalScorer, bare).variances
         return float(added.max()) if self._setting("floor") == "largest" else added.max(axis=0)
 
