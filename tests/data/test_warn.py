@@ -23,6 +23,7 @@ from suffit import (
     GenerativeClassifier,
     MissingValuesWarning,
 )
+from suffit.data import warn
 
 
 def said_by(do):
@@ -99,18 +100,22 @@ def test_warnings_are_at_the_line_of_the_user_through_scikit_learn_too():
         assert all(name in linecache.getline(w.filename, w.lineno) for w in caught)
 
 
-def test_what_a_merged_model_says_is_at_the_line_of_the_user():
-    """It is solved when first asked, from within a loop of Python's own over its blocks."""
-    X, y = two_classes()
-    X = X[["x", "d", "c"]]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        schema = GenerativeClassifier(structure="naive").fit(X, y).schema_
-        one, other = (GenerativeClassifier(schema).fit(X[y == label], y[y == label]) for label in "ba")
-        both = one + other
-    caught = said_by(lambda: both.predict(X))
-    assert [w.category for w in caught] == [MissingValuesWarning]
-    assert "both.predict" in linecache.getline(caught[0].filename, caught[0].lineno)
+def test_what_is_said_within_a_loop_of_pythons_own_is_at_the_line_of_the_user():
+    """The blocks of a model are solved one by one, when they are first asked for."""
+
+    program = """
+from collections.abc import Sequence
+class Blocks(Sequence):
+    def __len__(self):
+        return 1
+    def __getitem__(self, i):
+        warn_once(DataWarning, "solved")
+        raise IndexError
+"""
+    ours = dict(vars(warn))  # with the name of a module of this package
+    exec(program, ours)
+    (caught,) = said_by(lambda: list(ours["Blocks"]()))
+    assert caught.filename == __file__
 
 
 def test_a_look_at_a_model_says_nothing():
