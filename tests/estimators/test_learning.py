@@ -216,6 +216,16 @@ def test_weights_that_are_shares_change_no_probability(model, total):
         model.fit(X[[0, 60, 120]], y[[0, 60, 120]], sample_weight=np.full(3, 0.1))
 
 
+@pytest.mark.parametrize("structure", ["naive", "auto", "densities"])
+@pytest.mark.parametrize("weight", [1 / 150, 1e-9, 1e-300])
+def test_weights_that_are_shares_leave_a_table_its_model(structure, weight):
+    """A prior worth one row is worth one of these rows, of a pool and of independent columns."""
+    X, y = load_iris(return_X_y=True)
+    expected = suffit.GenerativeClassifier(structure=structure).fit(X, y).predict_proba(X)
+    found = suffit.GenerativeClassifier(structure=structure).fit(X, y, sample_weight=np.full(150, weight))
+    assert_allclose(found.predict_proba(X), expected, atol=1e-9 if weight > 1e-300 else 0.02)
+
+
 def test_boosting_takes_a_model_with_a_shared_covariance():
     X, y = load_iris(return_X_y=True)
     assert AdaBoostClassifier(suffit.LinearDiscriminantAnalysis()).fit(X, y).score(X, y) > 0.95

@@ -37,8 +37,11 @@ def as_rows(weights: Array) -> Array:
 
 def rows_worth(weights: Array) -> float:
     """How many rows weights are worth: (Σw)²/Σw² (Kish 1965), 0 where all are 0."""
-    total = float(weights.sum())
-    return total * total / float(weights @ weights) if total > 0 else 0.0
+    largest = float(weights.max(initial=0.0))
+    if largest <= 0:
+        return 0.0
+    shares = weights / largest  # whose squares neither vanish nor overflow
+    return float(shares.sum()) ** 2 / float(shares @ shares)
 
 
 @dataclass(frozen=True)

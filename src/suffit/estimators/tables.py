@@ -361,6 +361,8 @@ class GenerativeClassifier(GenerativeEstimator):
             if proposal is not None:
                 self._seen = proposal.schema.with_prior_rows(share)
                 self._selection = replace(proposal.selection, columns=cast(Tuning | None, chosen_before))
+            elif isinstance(self.columns, str):
+                self._seen = self._seen.with_prior_rows(share)
             self._plain = self._seen.plain()
             data, columns = TableRows(self._seen, frame), self._seen.columns
             known = found.known(self._seen) if rows.weights is None else {}
