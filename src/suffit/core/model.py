@@ -224,7 +224,7 @@ class Model:
         n[np.abs(n) <= EMPTIED * self.counts["n"]] = 0.0
         if not n.any(axis=1).all():
             i = int(np.argmin(n.any(axis=1)))
-            raise InputError(f"leave-one-out: row {i} is the only one that was learned; learn more rows")
+            raise InputError(f"leave-one-out: row {i} is the only one that was learned (n_samples=1); learn more rows")
         with one_blas_thread(len(self.columns) < SMALL_MATRIX):
             find = self.family.approximate_leave_one_out if nearly else self.family.leave_one_out
             left = find(X, gone, self.sums, self.columns)
