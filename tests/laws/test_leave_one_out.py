@@ -221,3 +221,13 @@ def test_the_only_row_cannot_be_left_out(make: Any, weights: list[float]) -> Non
     model = make(**columns).fit(X, y, sample_weight=weights)
     with pytest.raises(suffit.InputError, match="leave-one-out: row 0 is the only one that was learned"):
         model.loo_predict_proba(X, y, sample_weight=weights)
+
+
+@pytest.mark.parametrize("make", [suffit.LDA, suffit.GDA, lambda: suffit.GDA(tie=0.5), lambda: suffit.GDA(tie=1.0)])
+@pytest.mark.parametrize("wide", [2, 6])
+@pytest.mark.parametrize("calibrate", [None, "temperature", "isotonic"])
+@pytest.mark.filterwarnings("ignore::suffit.DataWarning")
+def test_two_rows_are_enough_to_leave_one_out(make: Any, wide: int, calibrate: str | None) -> None:
+    X, y = np.random.default_rng(0).integers(0, 5, (2, wide)).astype(float), [0, 0]
+    model = make().set_params(calibrate=calibrate).fit(X, y)
+    assert model.loo_predict_proba(X, y).tolist() == [[1.0], [1.0]]

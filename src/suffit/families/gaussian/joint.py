@@ -385,7 +385,8 @@ class MultivariateGaussian(JointMoments):
             return self.solved_without(X, rows, stats, columns)
         out = np.full((len(rows), len(stats["n"])), np.nan)
         varied = np.flatnonzero(~self.alone(X, rows, stats)) if not self.ridge else np.arange(len(rows))
-        out[varied] = self.loo_by_shrinkage(X[varied], rows.some(varied), stats, [self.shrinkage])[0]
+        if len(varied):
+            out[varied] = self.loo_by_shrinkage(X[varied], rows.some(varied), stats, [self.shrinkage])[0]
         odd = np.flatnonzero(np.isnan(out).any(axis=1))
         if len(odd):
             out[odd] = self.solved_without(X[odd], rows.some(odd), stats, columns).log_density
