@@ -216,6 +216,14 @@ def test_columns_and_their_families(suffit):
     assert "expected name=family" in suffit("fit train.csv -t income --columns age", code=1).stderr
 
 
+def test_every_structure_of_the_class_can_be_asked_for(suffit):
+    allowed = package.GenerativeClassifier._parameter_constraints["structure"][0].options
+    for structure in sorted(allowed):
+        suffit(f"fit train.csv -t income --structure {structure} -o s.suffit")
+        assert package.load("s.suffit").structure == structure
+    assert "partitions" in suffit("fit train.csv -t income --structure nonsense", code=2).stderr
+
+
 BAD = {
     "fit train.csv -t incme": "there is no column 'incme'; did you mean 'income'? the columns are 'age', 'hours'",
     "fit . -t income": ".: is a directory; give files, or all of a kind as './*.csv'",

@@ -24,6 +24,8 @@ class Structure(StrEnum):
 
     auto = "auto"
     naive = "naive"
+    partitions = "partitions"
+    densities = "densities"
 
 
 class Labels(StrEnum):
