@@ -62,8 +62,9 @@ class Keyed:
 def keyed(frame: Frame, names: Iterable[str], rows: Rows) -> Keyed:
     """Keys of the rows of a table, all of which have weight, from these columns and the class."""
     kinds = {name: frame.columns[name].kind() for name in names}
-    numbers = tuple(name for name, kind in kinds.items() if kind in (NUMBER, INTEGER, BOOLEAN))
-    other = [name for name, kind in kinds.items() if name not in numbers and kind != EMPTY]
+    numeric = (NUMBER, INTEGER, BOOLEAN)
+    numbers = tuple(name for name, kind in kinds.items() if kind in numeric)
+    other = [name for name, kind in kinds.items() if kind not in (*numeric, EMPTY)]
     n, keys = frame.n_rows, np.zeros(frame.n_rows, np.uint64)
     x = np.empty((n, len(numbers)))
     for j, name in enumerate(numbers):
