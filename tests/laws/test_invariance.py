@@ -6,7 +6,9 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
 
+import suffit
 from suffit import GenerativeClassifier
 from suffit.data.frame import read_frame
 from suffit.data.rows import Rows
@@ -123,3 +125,19 @@ def test_repeating_rows_is_giving_them_weight():
     again = np.repeat(np.arange(200), times)
     repeated, _ = keys({name: cells[again] for name, cells in X.items()}, y[again])
     np.testing.assert_array_equal(repeated, keys(X, y, times.astype(float))[0][again])
+
+
+@pytest.mark.parametrize("method", ["temperature", "isotonic"])
+@pytest.mark.parametrize("make", [suffit.GaussianNB, suffit.LDA, suffit.GenerativeClassifier])
+def test_what_a_calibration_reports_is_the_same_for_rows_in_any_order_and_classes_of_any_name(make, method):
+    """And with it whether a pool, which is calibrated already, keeps one."""
+    X, y = load_wine(return_X_y=True)
+    order, names = np.random.default_rng(0).permutation(len(y)), np.array(["m", "z", "a"])
+    model = make(calibrate=method).fit(X, y)
+    moved = make(calibrate=method).fit(X[order], names[y[order]])
+    ours, theirs = model.calibration_, moved.calibration_
+    for figure in ("log_loss_before", "log_loss_after", "ece_before", "ece_after"):
+        assert getattr(theirs, figure) == pytest.approx(getattr(ours, figure), rel=1e-6), figure
+    assert theirs.kept == ours.kept
+    at = [list(moved.classes_).index(name) for name in names]
+    np.testing.assert_allclose(moved.predict_proba(X)[:, at], model.predict_proba(X), rtol=0, atol=1e-6)
