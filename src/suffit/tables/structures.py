@@ -52,6 +52,7 @@ TIES = (1.0, 0.3, 0.0)
 SHRINKAGE = 0.1  # tried with every tie; with the best, more or less of it
 FREEDOM = 10.0  # of the heavier tails that settings are compared with; then normal ones with the best of them
 LESS, MORE = 0.01, (0.3, 0.8)
+LITTLE = 0.1  # rows: shrinkage that a prior of so many comes to is not tried any smaller
 JOINT = MultivariateGaussian(tie=1.0, shrinkage=SHRINKAGE, missing="pairs", freedom=FREEDOM)
 FEW_OTHERS = 10  # with fewer than 1/10 as many other columns as numeric ones, "numeric joint" is nearly "all joint"
 FAR_BEHIND = 1.1  # times the log-loss of another structure: one as bad as this is not tried with other shrinkages
@@ -365,8 +366,9 @@ def _tuned(structure: Structure, held: Held, so_far: float) -> tuple[Candidate, 
     """A structure under the best of several settings, and what was tried.
 
     How far tied first, less and less while that helps, then how far shrunk, with heavy tails, that no single row
-    decides; then normal ones.  With p numbers and n rows that have both of a pair, correlations err by about 1/√n each,
-    and shrinkage is no less than p/2n.
+    decides; then normal ones.  With p numbers and n rows that have both of a pair, correlations err by about 1/√n each:
+    shrinkage of less than p/2n is tried only where that is the best, a tenth of it at a time while that helps,
+    and none below 1/10n, a tenth of what the prior of one row comes to.
     """
     alone = [p for i, p in enumerate(structure.specs) if i not in (structure.joint, structure.trees)]
     compared, besides = slice(0, held.compared), slice(held.compared, None)
@@ -415,8 +417,10 @@ def _tuned(structure: Structure, held: Held, so_far: float) -> tuple[Candidate, 
         for shrinkage in MORE:
             if shrinkage > usual and not helps(best()[0].tie, shrinkage):
                 break
-        if best()[0].shrinkage == usual > least:
-            helps(best()[0].tie, max(LESS, least))
+        lower = usual
+        while best()[0].shrinkage == lower > LITTLE / joint.together:
+            lower = max(LESS, least) if max(LESS, least) < lower else lower / 10
+            helps(best()[0].tie, lower)
     helps(best()[0].tie, best()[0].shrinkage, np.inf)
     taken, least_loss, scores = best()
 
