@@ -37,7 +37,7 @@ from ..families.tuning import Tuning
 from ..kernels.runtime.threads import one_blas_thread
 from .evaluation import Held
 from .missing_evidence import telling_columns
-from .partitions import ALPHAS, described
+from .partitions import ALPHAS, FEWEST_TREES, FIRST_TREES, described
 from .row_sample import Places, distinct, keyed, some_rows
 from .schema import BlockSpec, Coding, Schema
 
@@ -332,8 +332,7 @@ def select(schema: Schema, frame: Frame, rows: Rows, wanted: Wanted = AUTO) -> P
     best: list[Candidate] = []
     with no_warnings(), one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):  # rows far out
         for structure in structures(schema, held, wanted):
-            so_far = min((t.loss for t in tried), default=np.inf)
-            taken, attempts = _tuned(structure, held, so_far)
+            taken, attempts = _tuned(structure, held, [] if wanted.structure == PARTITIONS else best)
             tried += attempts
             best.append(taken)
         naive = (
@@ -362,7 +361,7 @@ def nothing_to_compare(schema: Schema, rows: Rows, pool: tuple[tuple[str, str, f
     return Proposals((Proposal(schema, Selection((), pool, 0.0, loss, loss), np.zeros((0, len(counts)))),))
 
 
-def _tuned(structure: Structure, held: Held, so_far: float) -> tuple[Candidate, list[Tried]]:
+def _tuned(structure: Structure, held: Held, others: Sequence[Candidate]) -> tuple[Candidate, list[Tried]]:
     """A structure under the best of several settings, and what was tried.
 
     How far tied first, less and less while that helps, then how far shrunk, with heavy tails, that no single row
@@ -382,7 +381,7 @@ def _tuned(structure: Structure, held: Held, so_far: float) -> tuple[Candidate, 
         return Tried(structure.name, settings, lately.loss, float(lately.powers[0]))
 
     if structure.trees is not None:
-        return _smoothed(structure, held, rest, tried)
+        return _smoothed(_grown(structure, held, rest, others), held, rest, tried)
     if structure.joint is None:
         only = tried("", rest)
         dense = {"dense": structure.specs, "log_density": held.log_density(alone)} if structure.is_density else {}
@@ -413,7 +412,7 @@ def _tuned(structure: Structure, held: Held, so_far: float) -> tuple[Candidate, 
     for tie in TIES if not many else TIES[:1]:
         if not helps(tie, usual):
             break
-    if best()[1].loss < FAR_BEHIND * so_far:
+    if best()[1].loss < FAR_BEHIND * min((one.tried.loss for one in others), default=np.inf):
         for shrinkage in MORE:
             if shrinkage > usual and not helps(best()[0].tie, shrinkage):
                 break
@@ -427,15 +426,38 @@ def _tuned(structure: Structure, held: Held, so_far: float) -> tuple[Candidate, 
     def with_family(family: Family) -> tuple[BlockSpec, ...]:
         return (*structure.specs[:at], replace(joint.spec, family=family), *structure.specs[at + 1 :])
 
-    def others() -> Array:
+    def beyond() -> Array:
         return bounded(joint.leave_one_out(taken, besides)) + held.scores(alone, besides)
 
-    made = Candidate(replace(structure, specs=with_family(taken)), least_loss, scores + rest, others)
+    made = Candidate(replace(structure, specs=with_family(taken)), least_loss, scores + rest, beyond)
     if structure.is_density:
         densest = max(range(len(found)), key=lambda i: round(float(labels[1] @ densities[i]), 6))
         log_density = densities[densest] + held.log_density(alone)
         made = replace(made, dense=with_family(found[densest][0]), log_density=log_density)
     return made, [t for _, t, _ in found]
+
+
+def _grown(structure: Structure, held: Held, rest: Array, others: Sequence[Candidate]) -> Structure:
+    """The structure with its trees: of many rows a few first, and more where these gain a pool of the others anything.
+
+    Of 1,500 rows compared, eight trees gained 1.6 nats or more wherever all of them got a weight of 0.1.
+    """
+    at, most = structure.trees, held.growing.most_trees
+    assert at is not None
+
+    def with_trees(n_trees: int) -> Structure:
+        grown = held.grown(structure.specs[at], n_trees)
+        return replace(structure, specs=(*structure.specs[:at], grown, *structure.specs[at + 1 :]))
+
+    if others and most == FEWEST_TREES:
+        few, labels, log_prior = with_trees(FIRST_TREES), held.labels(held.compared), held.log_prior(held.compared)
+        scores = [one.scores for one in others]
+        without = pooled(scores, log_prior, *labels, start=np.array([one.tried.power for one in others]) / len(others))
+        scores.append(held.scores([few.specs[at]], slice(0, held.compared)) + rest)
+        found = pooled(scores, log_prior, *labels, start=without._replace(powers=np.append(without.powers, 0.0)))
+        if found.loss > without.loss - WORTH / float(labels[1].sum()):
+            return few
+    return with_trees(most)
 
 
 def _smoothed(
