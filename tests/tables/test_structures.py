@@ -383,3 +383,17 @@ def test_columns_that_nearly_determine_each_other_are_not_shrunk_apart():
     model = GenerativeClassifier().fit(X, y)
     lda = suffit.LDA().fit(X, y)
     assert log_loss(model, Z, z) < log_loss(lda, Z, z) + 0.02
+
+
+def test_a_structure_without_rare_categories_is_no_density_of_the_table():
+    """Categories that no two rows share are in no joint block: draws and imputation come from one that has them."""
+    rng = np.random.default_rng(0)
+    latent = rng.normal(size=12)
+    table = pd.DataFrame({name: latent + 0.01 * rng.normal(size=12) for name in "abc"})
+    table["k"] = list("ppqqrrssttuu")
+    y = np.arange(12) % 2
+    model = GenerativeClassifier().fit(table, y)
+    assert "all joint" in {one.name for one in model.selection_.tried}
+    assert model.selection_.density == "numeric joint"
+    assert list(model.sample(5, random_state=0)[0]) == list(table)
+    assert set(model.impute(table.assign(k=None), y, how="draw", random_state=0)["k"]) <= set("pqrstu")

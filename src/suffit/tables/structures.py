@@ -150,7 +150,7 @@ class Structure:
     specs: tuple[BlockSpec, ...]
     joint: int | None = None
     trees: int | None = None  # the block of trees, whose smoothing is to be chosen
-    some: bool = False  # whether it is of some columns alone, to give them a weight of their own
+    some: bool = False  # whether it is of some columns alone
 
     @property
     def is_density(self) -> bool:
@@ -207,7 +207,7 @@ def structures(schema: Schema, held: Held, wanted: Wanted = AUTO) -> list[Struct
         width = sum(c.width for c in use.values())
         if 1 < width <= min(MOST_COLUMNS, WIDE * len(held.rows)) and width**3 * _patterns(frame, use) <= MOST_WORK:
             joint = BlockSpec(JOINT, tuple(use), "codings", tuple(use.values()))
-            found.append(Structure(name, (joint, *texts, *missing), 0))
+            found.append(Structure(name, (joint, *texts, *missing), 0, some=len(use) < len(used)))
     if used and wanted.structure != DENSITIES:
         found.append(_trees(held, used, categories, (*texts, *missing)))
     telling = telling_columns(frame, used, held.rows) if wanted.missing == "auto" else []
