@@ -397,3 +397,19 @@ def test_a_structure_without_rare_categories_is_no_density_of_the_table():
     assert model.selection_.density == "numeric joint"
     assert list(model.sample(5, random_state=0)[0]) == list(table)
     assert set(model.impute(table.assign(k=None), y, how="draw", random_state=0)["k"]) <= set("pqrstu")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_weights_are_repetition_when_structures_are_compared(seed):
+    """Rows of few values, which are equal by chance: trees and folds take some of them and leave others."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {"a": rng.integers(0, 4, 60), "b": rng.integers(0, 3, 60) / 2, "k": rng.choice(list("xyz"), 60)}
+    )
+    y = np.where((table["a"] > 1) ^ (table["k"] == "x"), "yes", "no")
+    weights = rng.integers(0, 4, 60)
+    times = np.repeat(np.arange(60), weights)
+    weighted = GenerativeClassifier().fit(table, y, sample_weight=weights.astype(float))
+    repeated = GenerativeClassifier().fit(table.iloc[times], y[times])
+    assert repr(weighted.selection_) == repr(repeated.selection_)
+    np.testing.assert_allclose(weighted.predict_proba(table), repeated.predict_proba(table), rtol=0, atol=1e-9)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -95,7 +95,8 @@ class Held:
     def sorted(self, columns: tuple[str, ...]) -> SortedColumns:
         """Columns of numbers, sorted once for all bins that are made of them."""
         if columns not in self._sorted:
-            self._sorted[columns] = self.keyed.columns.only([self.keyed.numbers.index(name) for name in columns])
+            places = {name: j for j, name in enumerate(self.keyed.numbers)}
+            self._sorted[columns] = self.keyed.columns.only([places[name] for name in columns])
         return self._sorted[columns]
 
     def cut(self, spec: BlockSpec) -> BlockSpec:
@@ -149,7 +150,7 @@ class Held:
             self._kept[key, some.start] = left
         return self._kept[key, some.start]
 
-    def partition(self, names: Sequence[str], categories: Sequence[str]) -> BlockSpec:
+    def partition(self, names: Sequence[str], categories: Collection[str]) -> BlockSpec:
         """Trees on these columns, to be grown on all rows."""
         numbers = [name for name in names if name not in categories]
         columns = self.sorted(tuple(numbers)) if numbers else None

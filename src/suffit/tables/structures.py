@@ -12,7 +12,7 @@ chance that the columns of a row carry no information about its class.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple, cast
@@ -35,10 +35,10 @@ from ..families.counts.partition import Partition
 from ..families.gaussian.missing.patterns import patterns_of
 from ..families.tuning import Tuning
 from ..kernels.runtime.threads import one_blas_thread
-from .evaluation import Held
+from .evaluation import MOST_COMPARED, Held
 from .missing_evidence import telling_columns
 from .partitions import ALPHAS, FEWEST_TREES, FIRST_TREES, described
-from .row_sample import Places, distinct, keyed, some_rows
+from .row_sample import Places, distinct, keyed, repeated, some_rows
 from .schema import BlockSpec, Coding, Schema
 
 NAIVE, PARTITIONS, DENSITIES = "naive", "partitions", "densities"
@@ -185,8 +185,9 @@ def structures(schema: Schema, held: Held, wanted: Wanted = AUTO) -> list[Struct
     missing = tuple(p for p in schema.specs if p.reads == "missing")
     texts = _only(schema, [n for n in schema.used if plain[n].reads == "texts"])
     used = [n for n in held.keyed.in_order(schema.used) if plain[n].reads != "texts"]
-    categories = [n for n in used if isinstance(plain[n].family, Categorical) and kinds[n] == CATEGORICAL]
-    numeric = [n for n in used if kinds[n] in (NUMBER, INTEGER) and plain[n].family.key != "bernoulli"]
+    of_categories = (n for n in used if isinstance(plain[n].family, Categorical) and kinds[n] == CATEGORICAL)
+    of_numbers = (n for n in used if kinds[n] in (NUMBER, INTEGER) and plain[n].family.key != "bernoulli")
+    categories, numeric = dict.fromkeys(of_categories), dict.fromkeys(of_numbers)  # sets in order
     found = [Structure(NAIVE, schema.specs)]
     if wanted.structure == PARTITIONS:
         return [*found, _trees(held, used, categories, (*texts, *missing))] if used else found
@@ -217,7 +218,7 @@ def structures(schema: Schema, held: Held, wanted: Wanted = AUTO) -> list[Struct
     return found
 
 
-def _trees(held: Held, used: Sequence[str], categories: Sequence[str], others: tuple[BlockSpec, ...]) -> Structure:
+def _trees(held: Held, used: Sequence[str], categories: Collection[str], others: tuple[BlockSpec, ...]) -> Structure:
     """Trees on all columns but those of texts, and whose missing values are evidence by themselves."""
     return Structure(PARTITIONS, (held.partition(used, categories), *others), trees=0)
 
@@ -230,9 +231,9 @@ def _patterns(frame: Frame, names: Iterable[str]) -> int:
 
 def _only(schema: Schema, names: Sequence[str]) -> tuple[BlockSpec, ...]:
     """The blocks of a schema, as far as they are about these columns."""
-    specs = []
+    specs, wanted = [], set(names)
     for spec in schema.specs:
-        here = tuple(n for n in spec.columns if n in names)
+        here = tuple(n for n in spec.columns if n in wanted)
         if here and spec.reads != "missing":
             specs.append(spec.only(here))
     return tuple(specs)
@@ -247,7 +248,7 @@ def _category_coding(held: Held, name: str) -> Coding:
     return Coding(categories=tuple(sorted(often, key=marks.__getitem__)))
 
 
-def _quantiles(held: Held, names: Sequence[str]) -> dict[str, tuple[float, ...]]:
+def _quantiles(held: Held, names: Collection[str]) -> dict[str, tuple[float, ...]]:
     """Edges of bins with equal shares of the rows, for every column."""
     if not names:
         return {}
@@ -315,9 +316,9 @@ def select(schema: Schema, frame: Frame, rows: Rows, wanted: Wanted = AUTO) -> P
     """Pools of structures with the least leave-one-out loss: the schemas of their blocks, and what was tried."""
     look = some_rows(rows, MOST_ROWS)
     every_row, counts = len(look) == frame.n_rows, rows.counts()
-    if not every_row:
-        frame, rows = frame.rows(look), rows.some(look)
-        rows, counts = rows.with_weight(), counts[rows.counts() > 0]
+    look, few = repeated(look, rows.some(look), MOST_COMPARED)
+    if len(look) != frame.n_rows or not every_row:
+        frame, rows, counts = frame.rows(look), few.with_weight(), counts[counts > 0]
     keys, first = keyed(frame, schema.used, rows), np.arange(len(rows))
     found, with_copies = distinct(keys, rows), None
     if found is not None:
