@@ -347,7 +347,7 @@ def select(schema: Schema, frame: Frame, rows: Rows, wanted: Wanted = AUTO) -> P
         proposed = _proposed(schema, best, dense, held, tried, naive)
     guarded = held.scored.some(held.guarded)
     places, (codes, weights) = first[held.look[held.guarded]], guarded.part(0, len(guarded))
-    guard = Guard(rows.classes.labels, places if every_row else look[places], codes, weights)
+    guard = Guard(rows.classes.labels, look[places], codes, weights)
     if not every_row:
         return Proposals(tuple(proposed), guard)
     each = [replace(f, schema=replace(f.schema, specs=tuple(held.cut(p) for p in f.schema.specs))) for f in proposed]
