@@ -102,7 +102,9 @@ def frequent(frame: Frame, name: str, rows: Rows, marks: Mapping[Hashable, int])
     values, codes = frame.columns[name].categories()
     weights = rows.part(0, len(rows))[1]
     count = np.bincount(codes[codes >= 0], weights[codes >= 0], minlength=len(values))
-    often = sorted(range(len(values)), key=lambda i: (-count[i], marks[values[i]], str(values[i])))[:MOST_CODES]
+    often = sorted(np.flatnonzero(count > 0).tolist(), key=lambda i: (-count[i], marks[values[i]], str(values[i])))[
+        :MOST_CODES
+    ]
     return Coding(categories=tuple(sorted((values[i] for i in often), key=lambda v: (marks[v], str(v)))))
 
 
