@@ -214,3 +214,10 @@ def test_trees_that_are_grown_later_are_those_grown_at_once():
     few = first.trees(3)
     assert first.trees(7) == second.trees(7)
     assert few.roots == second.trees(7).roots[:3]
+
+
+def test_categories_that_no_row_with_weight_has_are_none_of_the_trees():
+    X, y = rules(0)
+    weights = np.where(X["city"] == "z", 0.0, 1.0)
+    spec = partition_of(suffit.GenerativeClassifier(structure="partitions").fit(X, y, sample_weight=weights))
+    assert set(spec.codings[spec.columns.index("city")].categories) == {"u", "v", "w"}
