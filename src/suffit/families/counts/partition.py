@@ -257,7 +257,7 @@ def _check(family: Partition) -> None:
     from ...kernels.trees import DEEPEST, MOST_CODES, no_forest
 
     sizes, roots = family.sizes, family.roots
-    if not all(_is_integer(size) and 1 <= size <= MOST_CODES for size in sizes):
+    if not all(type(size) is int and 1 <= size <= MOST_CODES for size in sizes):
         raise ValueError(f"a column has 1 to {MOST_CODES} codes, got sizes={sizes!r:.100}")
     if not (isinstance(family.alpha, int | float) and 0 < family.alpha < np.inf):
         raise ValueError(f"alpha must be a number above 0, got {family.alpha!r:.100}")
@@ -267,7 +267,7 @@ def _check(family: Partition) -> None:
     n = len(family.child) // 4
     if not all(isinstance(b, bytes) for b in texts) or tuple(map(len, texts)) != (4 * n, 8 * n, 4 * n):
         raise ValueError("column, left and child must be bytes of int32, uint64 and int32, of as many nodes")
-    if not (roots and all(map(_is_integer, roots)) and roots[0] == 0 and roots[-1] < n):
+    if not (roots and all(type(root) is int for root in roots) and roots[0] == 0 and roots[-1] < n):
         raise ValueError(f"roots must be some of the {n} nodes, the first of them among them, got {roots!r:.100}")
     if any(b <= a for a, b in pairwise(roots)):
         raise ValueError(f"roots must increase, got {roots!r:.100}")
@@ -278,7 +278,3 @@ def _check(family: Partition) -> None:
         raise ValueError(NO_FOREST[wrong - 1].format(at, column[at], child[at], len(sizes)))
     if depth.max() > DEEPEST:
         raise ValueError(f"a tree may have {DEEPEST} cuts on a path")
-
-
-def _is_integer(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
