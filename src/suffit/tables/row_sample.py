@@ -223,6 +223,14 @@ def some_rows(rows: Rows, most: int) -> Places:
     return rows.drawn(allotted(sizes, most))
 
 
+def repeated(places: Places, rows: Rows, most: int) -> tuple[Places, Rows]:
+    """These rows as often as they weigh, where that is a whole number of times, ``most`` in all; else as they are."""
+    if rows.weights is None or rows.weights.sum() > most or (rows.weights % 1).any():
+        return places, rows
+    times = rows.weights.astype(np.int64)
+    return np.repeat(places, times), Rows(rows.classes, freeze(np.repeat(rows.codes, times)))
+
+
 def reweighted(some: Rows, counts: Array) -> Array:
     """Weights of some rows under which each class has its share of ``counts``, and all together weigh as much."""
     here = some.counts()
