@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -85,6 +86,7 @@ def test_nomogram_of_a_model_that_no_column_moves():
     assert "no column changes the log-odds" in rest.get_title(loc="left")
     words = sparse.csr_array(np.ones((4, 1)))
     assert not curves_of(suffit.MultinomialNB().fit(words, [0, 0, 1, 1]).nomogram())
+    plt.close("all")
 
 
 def test_nomogram_keeps_to_the_columns_that_the_model_uses():

@@ -54,9 +54,8 @@ def compared(
     table = pa.concat_tables(tables, promote_options="default")
     table = table.filter(compute.is_valid(table[target]))
     labels = table[target].to_numpy()
-    chosen = list(models) if models else "default"
     return compare(
-        table.drop_columns([target]), labels, chosen, folds=folds, repeats=repeats, curves=not quick,
+        table.drop_columns([target]), labels, list(models) or "default", folds=folds, repeats=repeats, curves=not quick,
         robustness=not quick, random_state=seed, progress=False if quiet else None,
     )  # fmt: skip
 

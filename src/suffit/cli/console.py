@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import signal
 import sys
@@ -127,18 +126,15 @@ def show_json(value: object) -> None:
 
 
 def as_json(value: object, indent: int | None = None) -> str:
-    """JSON that every reader takes: NaN and infinities, which JSON does not have, are null."""
-    return json.dumps(_plain(value), ensure_ascii=False, indent=indent, allow_nan=False, default=str)
+    """JSON that every reader takes."""
+    try:
+        return json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False, default=_plain)
+    except ValueError:  # NaN and infinities, which JSON does not have, are null
+        return as_json(json.loads(json.dumps(value, default=_plain), parse_constant=lambda _: None), indent)
 
 
 def _plain(value: object) -> object:
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def show_table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

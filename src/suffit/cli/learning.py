@@ -51,10 +51,9 @@ def reported(model: GenerativeEstimator, path: str, progress: Progress, json: bo
 def relearned(how: str, rows: RowsOfModel, target: str | None, weight: str | None, progress: Progress) -> None:
     """The rows of files learned by a model, or taken out of it, in place."""
     name = rows.target(target)
-    if weight is not None:
-        check_columns(rows.files.names, [name, weight])
+    out = [name, *([weight] if weight else [])]
+    check_columns(rows.files.names, out)
     for table, labels in rows.labelled(name, progress):
-        out = [name, *([weight] if weight else [])]
         work = rows.model.partial_fit if how == "update" else rows.model.forget
         with placed(table):
             weights = None if weight is None else weights_of(table, weight)

@@ -38,9 +38,7 @@ def fit(
     output: Annotated[str, typer.Option("--output", "-o", help="The model file.")] = "model.suffit",
     columns: Annotated[list[str] | None, typer.Option(help="name=family, e.g. age=gamma; name=drop.")] = None,
     like: Annotated[str | None, typer.Option(help="A model whose families and structure to take.")] = None,
-    structure: Annotated[
-        Structure, typer.Option(help="Compare all, or independent columns, trees alone, all but trees.")
-    ] = Structure.auto,
+    structure: Annotated[Structure, typer.Option(help="All compared; naive; trees; all but trees.")] = Structure.auto,
     calibrate: Annotated[Calibrate | None, typer.Option(help="Calibrate the probabilities.")] = None,
     missing_target: Annotated[Labels, typer.Option(help="Rows without a label: an error, or dropped.")] = Labels.error,
     weight: Weight = None,

@@ -65,13 +65,11 @@ class RowsOfModel:
         """Tables as they are written, and the same with the columns of the model (and ``known``) as their types."""
         types = {**self.types, **(known or {})}
         files = [replace(f, verbatim=True) if isinstance(f, TextFile) else f for f in self.files.files]
-        none = True
-        for _, table in counted(read_ahead(_as_written(files)), progress):
-            if table.num_rows:
-                none = False
-                yield table, self._typed(table, types)
-        if none:
-            raise self._no_rows()
+        table = None
+        for table in (t for _, t in counted(read_ahead(_as_written(files)), progress) if t.num_rows):
+            yield table, self._typed(table, types)
+        if table is None:
+            raise InputError(f"{self.files.name}: there are no rows")
 
     def labelled(self, target: str, progress: Progress | None = None) -> Iterator[tuple[pa.Table, pa.ChunkedArray]]:
         """The rows as the model takes them, and their labels."""
@@ -98,9 +96,6 @@ class RowsOfModel:
             table = table.set_column(i, name, column)
         return table
 
-    def _no_rows(self) -> InputError:
-        return InputError(f"{self.files.name}: there are no rows")
-
     def target(self, given: str | None) -> str:
         """The column of the labels: as given, or the only one beside the model's columns that holds its classes."""
         names = self.files.names
@@ -110,10 +105,8 @@ class RowsOfModel:
         mine = set(getattr(self.model, "feature_names_in_", ()))
         others = [name for name in names if name not in mine]
         sample = next((t for f in self.files.files for t in f.with_types({}).sample() if t.num_rows), None)
-        if sample is None:
-            raise self._no_rows()
         classes = {str(c) for c in self.model.classes_.tolist()}
-        found = [name for name in others if _holds(sample, name, classes)]
+        found = [name for name in others if sample is None or _holds(sample, name, classes)]
         if len(found) == 1:
             return found[0]
         why = f"{'more than one' if found else 'none'} of {', '.join(map(repr, others[:8]))} has classes of the model"

@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from .arrays import Array, Cells, RowIndex, is_sparse
-from .column import ArrayColumn, Column, SeriesColumn, WordColumn, as_objects
+from .column import ArrayColumn, Column, SeriesColumn, T, WordColumn, as_objects
 from .errors import InputError
 from .write import native_column
 
@@ -211,8 +211,7 @@ def _one_column(values: object, name: str) -> Cells:
             f"column {name!r}: a dict must hold a list of values for each column, found {values!r}; for a single row "
             "use lists of one value"
         )
-    if isinstance(values, np.ma.MaskedArray):
-        values = unmasked(values)
+    values = unmasked(values) if isinstance(values, np.ma.MaskedArray) else values
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise InputError(f"column {name!r}: expected one value for each row, found an array of shape {values.shape}")
     if isinstance(values, np.ndarray):
@@ -224,8 +223,10 @@ def _one_column(values: object, name: str) -> Cells:
     return as_objects(list(values))
 
 
-def unmasked(X: np.ma.MaskedArray, of_numbers: type = float) -> Cells:
-    """A masked array with NaN (or None) where it is masked."""
+def unmasked(X: T, of_numbers: type = float) -> T | Cells:
+    """A masked array with NaN (or None) where it is masked; anything else as it is."""
+    if not isinstance(X, np.ma.MaskedArray):
+        return X
     mask = np.ma.getmaskarray(X)
     if not mask.any():
         return np.asarray(X.data)
@@ -245,8 +246,7 @@ def refuse_list_of_texts(X: object) -> None:
 
 
 def _from_array(X: object) -> Frame:
-    if isinstance(X, np.ma.MaskedArray):
-        X = unmasked(X)
+    X = unmasked(X)
     if not isinstance(X, np.ndarray):
         cells = np.array(X, dtype=object) if _is_grid(X) else np.asarray(X)
         X = cells

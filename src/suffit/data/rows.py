@@ -31,17 +31,13 @@ _ones = np.ones(0)
 
 def as_rows(weights: Array) -> Array:
     """Weights whose sum is no less than the number of rows they are worth (Kish): those of whole rows stay."""
-    total = weights.sum()
-    return weights * max(1.0, rows_worth(weights) / total) if total > 0 else weights
+    return weights * max(1.0, rows_worth(weights) / (float(weights.sum()) or 1.0))
 
 
 def rows_worth(weights: Array) -> float:
     """How many rows weights are worth: (Σw)²/Σw² (Kish 1965), 0 where all are 0."""
-    largest = float(weights.max(initial=0.0))
-    if largest <= 0:
-        return 0.0
-    shares = weights / largest  # whose squares neither vanish nor overflow
-    return float(shares.sum()) ** 2 / float(shares @ shares)
+    shares = weights / (float(weights.max(initial=0.0)) or 1.0)  # whose squares neither vanish nor overflow
+    return float(shares.sum()) ** 2 / max(float(shares @ shares), 1.0)
 
 
 @dataclass(frozen=True)

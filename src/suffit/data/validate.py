@@ -98,8 +98,7 @@ def _check_rows(X: Any) -> None:
 
 def _array(X: object) -> object:
     """Nested lists and masked arrays as arrays; anything else, and lists of different lengths, as it is."""
-    if isinstance(X, np.ma.MaskedArray):
-        return unmasked(X)
+    X = unmasked(X)
     try:
         return np.asarray(X) if isinstance(X, list | tuple) else X
     except ValueError:
@@ -178,12 +177,10 @@ def read_labels(y: LabelsLike | None, who: str, way_out: str = "drop these rows"
     """One label per row: finite, none missing, not the values of a regression."""
     if y is None:
         raise ValueError(f"{who} requires y to be passed, but the target y is None; pass the labels of the rows")
-    if isinstance(y, np.ma.MaskedArray):
-        y = unmasked(y, of_numbers=object)
-    elif not isinstance(y, np.ndarray) and getattr(getattr(y, "dtype", None), "kind", "") in ("i", "u", "b"):
-        y = np.asarray(y)  # of pandas' own types, which scikit-learn makes floats
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iubU":
         return y  # nothing can be missing
+    y = unmasked(y, of_numbers=object)
+    y = np.asarray(y) if getattr(getattr(y, "dtype", None), "kind", "") in ("i", "u", "b") else y  # pandas' own types
     given = y
     y = column_or_1d(y, warn=True)
     if y.dtype.kind in "fcOMm" or (isinstance(given, list | tuple) and y.dtype.kind in "US"):

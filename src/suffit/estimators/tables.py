@@ -215,9 +215,8 @@ class GenerativeClassifier(GenerativeEstimator):
     def _read_target(self, y: Any) -> tuple[Cells, NDArray[np.bool_]]:
         """Labels, and which rows have one."""
         who = type(self).__name__
-        if isinstance(y, np.ma.MaskedArray):
-            y = unmasked(y, of_numbers=object)
-        elif hasattr(y, "to_pylist"):
+        y = unmasked(y, of_numbers=object) if isinstance(y, np.ma.MaskedArray) else y
+        if hasattr(y, "to_pylist"):
             y = as_objects(y.to_pylist())
         if self.missing_target == "error" or y is None:
             y = read_labels(y, who, "drop these rows, or set missing_target='drop'")
@@ -355,14 +354,12 @@ class GenerativeClassifier(GenerativeEstimator):
         self, found: Proposals, frame: Frame, rows: Rows, labels: np.dtype[np.generic], classes: Sequence[Hashable]
     ) -> TableRows:
         """Learn the rows by the first schema whose model does what leave-one-out has promised of it."""
-        chosen_before, total = self._selection, float(rows.counts().sum())
-        share = total / float(rows.as_rows().counts().sum()) if total <= 1 + 1e-9 else 1.0  # weights that are shares
+        chosen_before, total, worth = self._selection, *(float(r.counts().sum()) for r in (rows, rows.as_rows()))
+        share = total / worth if total <= 1 + 1e-9 and isinstance(self.columns, str) else 1.0  # weights that are shares
         for proposal in found.each or (None,):
+            self._seen = (self._seen if proposal is None else proposal.schema).with_prior_rows(share)
             if proposal is not None:
-                self._seen = proposal.schema.with_prior_rows(share)
                 self._selection = replace(proposal.selection, columns=cast(Tuning | None, chosen_before))
-            elif isinstance(self.columns, str):
-                self._seen = self._seen.with_prior_rows(share)
             self._plain = self._seen.plain()
             data, columns = TableRows(self._seen, frame), self._seen.columns
             known = found.known(self._seen) if rows.weights is None else {}

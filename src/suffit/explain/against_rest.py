@@ -16,18 +16,7 @@ from scipy.special import expit, softmax
 
 from ..data.arrays import Array, Cells, Csr, NumberRows, is_sparse
 from ..data.frame import Frame
-from .nomogram import (
-    REST_OF_CLASSES,
-    Explain,
-    Nomogram,
-    cells_of,
-    curves,
-    like,
-    of_columns,
-    repeated,
-    top_columns,
-    typicals,
-)
+from .nomogram import REST_OF_CLASSES, Explain, Nomogram, cells_of, curves, like, repeated, top_columns, typicals
 
 TRIED = 200  # rows on which what is read off is compared with the model's probabilities
 
@@ -49,7 +38,7 @@ def nomogram_against_rest(
     columns = seen[0].columns
     nearest = softmax(-np.stack([s.total for s in seen]), axis=0)  # which of the others each row speaks against
     parts = cast(Array, sum(_times(s.parts, w) for s, w in zip(seen, nearest, strict=True)))
-    top, moving = top_columns(parts, columns, X, most)
+    top, note = top_columns(parts, columns, X, most)
     start = float(log_odds(_typical_row(X, columns))[0])
 
     def moved(changed: object) -> Moved:
@@ -58,7 +47,7 @@ def nomogram_against_rest(
 
     found = curves(moved, X, columns, top)
     off = "" if is_sparse(X) else _how_far_off(log_odds, X, columns, [str(columns[j]) for j in top], start)
-    notes = [f"a sum approximates it{off}", *of_columns(len(top), moving)]
+    notes = [f"a sum approximates it{off}", *note]
     return Nomogram(found, [("a typical row", start)], name, REST_OF_CLASSES, "; ".join(notes))
 
 

@@ -64,31 +64,24 @@ class Nomogram:
 def nomogram(explain: Explain, X: NumberRows | Frame, additive: bool, most: int) -> Nomogram:
     """The columns that move the log-odds of these rows most, and what each adds."""
     seen = explain(cells_of(X, ()) if isinstance(X, Frame) else X)
-    top, moving = top_columns(seen.parts, seen.columns, X, most)
+    top, note = top_columns(seen.parts, seen.columns, X, most)
     constants = [("prior", float(seen.prior[0]))]
     if seen.rest.any():
         constants.append((REST[seen.rest_name], float(np.median(seen.rest))))  # the same for all complete rows
-    notes = [] if additive else ["other columns at their typical values"]
-    notes += of_columns(len(top), moving)
+    notes = [*([] if additive else ["other columns at their typical values"]), *note]
     a, b = (str(seen.labels[codes[0]]) for codes in (seen.first, seen.second))
     return Nomogram(curves(explain, X, seen.columns, top), constants, a, b, "; ".join(notes))
 
 
 def top_columns(
     parts: Array | Csr, columns: Sequence[str], X: NumberRows | Frame, most: int
-) -> tuple[NDArray[np.int64], int]:
-    """The columns that move the log-odds most and have a range to be drawn over, and how many move them at all."""
+) -> tuple[NDArray[np.int64], list[str]]:
+    """The columns that move the log-odds most and have a range to be drawn over, and what is said of the others."""
     moves = _spread(parts)
     order = [int(j) for j in np.argsort(-moves, kind="stable") if moves[j] > 0]
-    drawn = [j for j in order[: most + MOST_VALUES] if not _is_text(X, str(columns[j]))]
-    return np.array(drawn[:most], np.int64), int((moves > 0).sum())
-
-
-def of_columns(drawn: int, moving: int) -> list[str]:
-    """What is said of the columns that are not drawn."""
-    if not moving:
-        return ["no column changes the log-odds"]
-    return [f"{drawn} of {moving} columns"] if drawn < moving else []
+    drawn = [j for j in order[: most + MOST_VALUES] if not _is_text(X, str(columns[j]))][:most]
+    note = f"{len(drawn)} of {len(order)} columns" if order else "no column changes the log-odds"
+    return np.array(drawn, np.int64), [note] if len(drawn) < len(order) or not order else []
 
 
 def _is_text(X: NumberRows | Frame, name: str) -> bool:
@@ -102,10 +95,10 @@ def curves(
     explain: Callable[..., HasParts], X: NumberRows | Frame, columns: Sequence[str], top: NDArray[np.int64]
 ) -> list[Curve]:
     """What each of these columns adds along its values, the others being typical."""
-    if is_sparse(X):
-        return _sparse_curves(explain, X, columns, top)
     if not len(top):
         return []
+    if is_sparse(X):
+        return _sparse_curves(explain, X, columns, top)
     cells = cells_of(X, columns)
     typical = dict(zip(cells, typicals(X, cells), strict=True))
     ranges = {str(columns[j]): _range(cells[str(columns[j])]) for j in top}

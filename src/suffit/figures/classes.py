@@ -158,8 +158,6 @@ def projection(model: LinearDiscriminantAnalysis, X: Any, y: Any, ax: Axes | Non
     >>> figures.projection(LDA().fit(X, y), X, y).get_xlabel()
     'direction 1 (100 % of the separation)'
     """
-    if not hasattr(model, "transform"):
-        raise InputError(f"projection: {type(model).__name__} has no directions that separate the classes; use LDA")
     ax = own_axes(ax)
     z = np.asarray(model.transform(X))  # a data frame under set_output
     share = model.explained_variance_ratio_

@@ -120,7 +120,10 @@ class Trial:
         """Of the calibration tried in folds, each on rows that the others have not seen."""
         pool, folds = self._pool(), min(FOLDS, len(self.codes))
         before, after = self._posterior(self._plain()), np.empty_like(self.scores)
-        order = self._in_order()[np.random.default_rng(0).permutation(len(self.codes))]
+        own, sizes = self.scores[np.arange(len(self.codes)), self.codes], np.bincount(self.codes, self.weights)
+        # by what rows are, not by their places: all scores, as in its own class a row that the model gets right has 0
+        order = np.lexsort((self.weights, sizes[self.codes], own, np.sort(self.scores, axis=1).sum(axis=1)))
+        order = order[np.random.default_rng(0).permutation(len(order))]  # as if at random
         for f in range(folds):
             here, rest = order[f::folds], self.weights.copy()
             rest[here] = 0.0 if folds > 1 else rest[here]  # a single row has no other
@@ -129,14 +132,6 @@ class Trial:
             after[here] = _mapped(P, maps, self.log_prior[here]) if maps else P
         results = [(log_loss(P, *self._judged), reliability(P, *self._judged)) for P in (before, after)]
         return Report(results[0][0], results[1][0], results[0][1], results[1][1])
-
-    def _in_order(self) -> NDArray[np.int64]:
-        """The rows by what they are, not by their places or the names of classes.
-
-        By all scores: in its own class a row that the model gets right has 0.
-        """
-        own, sizes = self.scores[np.arange(len(self.codes)), self.codes], np.bincount(self.codes, self.weights)
-        return np.lexsort((self.weights, sizes[self.codes], own, np.sort(self.scores, axis=1).sum(axis=1)))
 
     @property
     def _judged(self) -> tuple[Codes, Array]:
