@@ -211,7 +211,7 @@ def _one_column(values: object, name: str) -> Cells:
             f"column {name!r}: a dict must hold a list of values for each column, found {values!r}; for a single row "
             "use lists of one value"
         )
-    values = unmasked(values) if isinstance(values, np.ma.MaskedArray) else values
+    values = unmasked(values)
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise InputError(f"column {name!r}: expected one value for each row, found an array of shape {values.shape}")
     if isinstance(values, np.ndarray):
@@ -220,7 +220,7 @@ def _one_column(values: object, name: str) -> Cells:
         return as_objects(values.to_pylist())
     if hasattr(values, "to_numpy") and not isinstance(values, Sequence):
         return _one_column(np.asarray(values.to_numpy()), name)
-    return as_objects(list(values))
+    return as_objects(list(cast(Iterable[object], values)))
 
 
 def unmasked(X: T, of_numbers: type = float) -> T | Cells:
