@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -40,3 +42,15 @@ def test_a_category_beyond_int64_is_no_negative_one():
     X, y = np.array([[-5], [-4]]).repeat(30, axis=0), [0] * 30 + [1] * 30
     model = suffit.CategoricalNB().fit(X, y)
     np.testing.assert_allclose(model.predict_proba(np.array([[2**64 - 5]], np.uint64)), 0.5)
+
+
+def test_the_only_category_is_left_out_without_a_warning():
+    """A column without any category left says nothing."""
+    X, y = np.array([[1.0, 0.0], [np.nan, 0.0], [np.nan, 1.0]]), [0, 1, 1]
+    model = suffit.CategoricalNB().fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", suffit.DataWarning)
+        warnings.simplefilter("error", RuntimeWarning)
+        found = model.loo_predict_proba(X, y)
+    without = suffit.CategoricalNB().fit(X[:, 1:], y).loo_predict_proba(X[:, 1:], y)
+    np.testing.assert_allclose(found[0], without[0], atol=1e-12)

@@ -267,7 +267,9 @@ def _nothing_seen(total: Array, alpha: float, categories: NDArray[np.int64]) -> 
     everything = total + alpha * categories
     share = np.where(everything <= 0, 1.0, alpha)
     zero = share <= 0
-    value = np.log(np.where(zero, 1.0, share)) - np.log(np.where(everything <= 0, categories, everything))
+    value = np.log(np.where(zero, 1.0, share)) - np.log(
+        np.where(everything <= 0, np.maximum(categories, 1), everything)
+    )
     return np.asarray(value), zero.astype(np.float64)
 
 
