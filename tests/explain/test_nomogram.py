@@ -89,6 +89,17 @@ def test_nomogram_of_a_model_that_no_column_moves():
     plt.close("all")
 
 
+def test_nomogram_leaves_out_columns_without_a_value():
+    """Their absence may be evidence: it has no place on a line."""
+    y = np.arange(60) % 2
+    X = pd.DataFrame({"a": np.where(y == 1, np.nan, 1.0 + np.arange(60) % 7), "b": np.arange(60) % 5 + y})
+    model = suffit.GenerativeClassifier(structure="naive", missing="informative").fit(X, y)
+    for table, drawn in ((X, {"a", "b"}), (X.assign(a=np.nan), {"b"}), (X.assign(a=np.nan, b=np.nan), set())):
+        ax = model.nomogram(table)
+        assert set(curves_of(ax)) - {"prior"} == drawn
+        plt.close("all")
+
+
 def test_nomogram_keeps_to_the_columns_that_the_model_uses():
     rng = np.random.default_rng(0)
     y = np.arange(80) % 2

@@ -95,14 +95,14 @@ def curves(
     explain: Callable[..., HasParts], X: NumberRows | Frame, columns: Sequence[str], top: NDArray[np.int64]
 ) -> list[Curve]:
     """What each of these columns adds along its values, the others being typical."""
-    if not len(top):
-        return []
     if is_sparse(X):
         return _sparse_curves(explain, X, columns, top)
     cells = cells_of(X, columns)
     typical = dict(zip(cells, typicals(X, cells), strict=True))
     ranges = {str(columns[j]): _range(cells[str(columns[j])]) for j in top}
     sizes = [len(values) for values in ranges.values()]
+    if not sum(sizes):  # no column moves anything, or those that do are missing everywhere
+        return []
     table = {name: repeated(typical[name], sum(sizes), column) for name, column in cells.items()}
     start = 0
     for name, values in ranges.items():
@@ -111,6 +111,8 @@ def curves(
     parts = explain(like(X, table)).parts
     found, start = [], 0
     for j, (name, values) in zip(top, ranges.items(), strict=True):
+        if not len(values):
+            continue
         found.append(Curve(name, _shown(values), _column(parts, j)[start : start + len(values)]))
         start += len(values)
     return found
