@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.special import digamma
@@ -36,3 +38,14 @@ def test_families_say_that_they_add_a_pseudo_row_of_all_classes_by_default(famil
 @pytest.mark.parametrize("k", [1e-3, 0.1, 1.0, 1.4616, 7.0, 100.0, 1e5])
 def test_shapes_of_gamma_columns(k):
     assert shape_of(np.array([[np.log(k) - digamma(k)]]))[0, 0] == pytest.approx(k, rel=1e-9)
+
+
+@pytest.mark.parametrize("family", ["exponential", "gamma", "geometric", "lognormal", "poisson", "vonmises"])
+def test_a_column_without_any_value_can_be_drawn(family):
+    X = np.column_stack([1.0 + np.arange(40) % 7, np.full(40, np.nan)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        model = suffit.NaiveBayes(family).fit(X, np.arange(40) % 2)
+        assert np.isfinite(model.sample(20, random_state=0)[0]).all()
+        assert np.isfinite(model.novelty(X[:3])).all()
+        assert "x1" in repr(model.parameters())

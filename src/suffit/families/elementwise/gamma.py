@@ -162,9 +162,9 @@ class Gamma(Elementwise):
         return Natural(np.where(near[:, None], about.theta, plain.theta), np.where(near, about.A, plain.A))
 
     def mean(self, theta: Array) -> Array:
-        """k/λ."""
+        """k/λ; k where no row has a value (θ = 0)."""
         k = theta[..., 1] + 1
-        plain = np.asarray(k / -theta[..., 0])
+        plain = np.asarray(k / np.where(theta[..., 0] < 0, -theta[..., 0], 1.0))
         if not self.origin:
             return plain
         near, o = self._about
@@ -179,7 +179,7 @@ class Gamma(Elementwise):
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
         k = theta[..., 1] + 1
         if not self.origin:
-            return np.asarray(rng.standard_gamma(k) / -theta[..., 0])
+            return np.asarray(rng.standard_gamma(k) / np.where(theta[..., 0] < 0, -theta[..., 0], 1.0))
         return np.asarray(rng.standard_gamma(k) / k * self.mean(theta))
 
 

@@ -66,5 +66,5 @@ class Geometric(Amount):
         return {"probability": -np.expm1(theta[..., 0])}
 
     def draw(self, theta: Array, rng: np.random.Generator) -> Array:
-        """Failures before a success of probability 1 − e^θ."""
-        return rng.geometric(-np.expm1(theta[..., 0])).astype(np.float64) - 1.0
+        """Failures before a success of probability 1 − e^θ; none where no row has a value (θ = 0)."""
+        return rng.geometric(np.where(theta[..., 0] < 0, -np.expm1(theta[..., 0]), 1.0)).astype(np.float64) - 1.0
