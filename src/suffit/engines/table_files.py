@@ -66,7 +66,7 @@ class ParquetTable:
             file = _whole(self.input) if self.input.once else self.input.path
             return parquet.ParquetFile(file, pre_buffer=False)  # else all that was read stays in memory
         except (pa.ArrowInvalid, OSError) as error:
-            raise InputError(f"{self.input.name}: no Parquet file, or a damaged one: {_one_line(error)}") from None
+            raise InputError(f"{self.input.name}: no Parquet file, or a damaged one: {_why(error)}") from None
 
     @cached_property
     def schema(self) -> Types:
@@ -112,7 +112,7 @@ class ArrowTable:
                 return pa.ipc.open_file(_whole(self.input)), True
             return pa.ipc.open_stream(pa.PythonFile(self.input.open(), "r")), False
         except (pa.ArrowInvalid, OSError) as error:
-            raise InputError(f"{self.input.name}: no Arrow file, or a damaged one: {_one_line(error)}") from None
+            raise InputError(f"{self.input.name}: no Arrow file, or a damaged one: {_why(error)}") from None
 
     @cached_property
     def schema(self) -> Types:
@@ -176,7 +176,13 @@ def open_files(
 
 
 def _opened(input: Input, kind: str | None, separator: str | None, missing: Sequence[str]) -> TableFile:
-    kind = kind or kind_of(input.path) or _by_first_bytes(input)
+    found = _by_first_bytes(input)
+    kind = kind or kind_of(input.path) or found
+    if found not in ("csv", kind):  # which no first bytes are surely of
+        raise InputError(
+            f"{input.name}: the file is {found} by its first bytes, not {kind}; read it with kind={found!r} "
+            f"(--format {found}), or rename it"
+        )
     if kind in ("parquet", "arrow"):
         return ParquetTable(input) if kind == "parquet" else ArrowTable(input)
     if not input.first:
@@ -198,8 +204,10 @@ def kind_of(path: str) -> str | None:
 
 
 def _by_first_bytes(input: Input) -> str:
-    with input.open() as stream:
-        first = stream.read(6).lstrip()
+    first = input.first.lstrip()
+    if input.compression is not None:
+        with input.open() as stream:
+            first = stream.read(8).lstrip()
     if first.startswith(b"PAR1"):
         return "parquet"
     if first.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
@@ -231,5 +239,7 @@ def _whole(input: Input) -> IO[bytes]:
         return pa.BufferReader(stream.read())
 
 
-def _one_line(error: Exception) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
+def _why(error: Exception) -> str:
+    """The first line of an error of Arrow, and what to do where a file has the wrong name."""
+    what = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
+    return f"{what}; if it holds text, read it with kind='csv' (--format csv)"
