@@ -189,8 +189,7 @@ def _opened(input: Input, kind: str | None, separator: str | None, missing: Sequ
         raise InputError(f"{input.name}: the file is empty; expected a header line, then rows")
     if kind == "jsonl" and input.compression is None and input.first.lstrip().startswith(b"["):
         raise InputError(f"{input.name}: a JSON array; expected JSON lines, one object on each line")
-    path = input.path.lower()
-    tabs = any(f".{ending}" in path[-9:] for ending in ("tsv", "tab"))
+    tabs = any(f".{ending}" in input.path.lower()[-9:] for ending in ("tsv", "tab"))
     return TextFile(input, json=kind == "jsonl", separator=separator or ("\t" if tabs else None), missing=missing)
 
 
@@ -204,10 +203,8 @@ def kind_of(path: str) -> str | None:
 
 
 def _by_first_bytes(input: Input) -> str:
-    first = input.first.lstrip()
-    if input.compression is not None:
-        with input.open() as stream:
-            first = stream.read(8).lstrip()
+    with input.open() as stream:
+        first = stream.read(6).lstrip()
     if first.startswith(b"PAR1"):
         return "parquet"
     if first.startswith((b"ARROW1", b"\xff\xff\xff\xff")):

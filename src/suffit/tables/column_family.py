@@ -38,7 +38,7 @@ from .column_scores import (
     in_steps,
 )
 from .free_text import AS_TEXT, words_of_texts
-from .schema import DROPPED, BlockSpec, Choice, Schema, shown
+from .schema import AS_ASKED, CONSTANT, DROPPED, BlockSpec, Choice, Schema, shown
 
 SAMPLE_ROWS = 20_000  # rows that the choice of families rests on, where there are more
 MOST_NUMBERS = 1 << 22  # of several columns that are looked at together
@@ -48,7 +48,7 @@ OWN_VALUE = 0.5  # a column of categories with more distinct values than this sh
 FEWEST_TEXTS = 5  # different ones that a column of free text has
 SURELY = 10.0  # by how much a family's BIC must exceed the Gaussian's
 
-DROP, AS_ASKED, CONSTANT = "drop", "set by the user", "every value is"
+DROP = "drop"
 NO_COLUMN = "no column can be used, so every prediction is the class shares: "
 IDENTIFIER = "an identifier rather than a feature"
 
