@@ -77,8 +77,8 @@ def fit_arrow(
     split = Split(target, sample_weight, getattr(estimator, "missing_target", "error") == "drop")
     sample = None
     if not estimator.__sklearn_is_fitted__():
-        looks = Split(target, sample_weight, lenient=True)
-        sample = sampled((looks(finite(table)) for table in batches.sample() if table.num_rows), batches.name)
+        read = Split(target, sample_weight, lenient=True)
+        sample = sampled((read(finite(table)) for table in batches.sample() if table.num_rows), batches.name)
     planned = planned_from(estimator, sample)
     rows = counted(read_ahead(batches.tables(target)), progress)
     return recalibrated(total(_collected(planned, split, *each) for each in rows), sample)
