@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import suffit
+from suffit.data.frame import read_frame
 from suffit.data.labels import Index
 from suffit.data.rows import Rows
 from suffit.families.counts.partition import marked
-from suffit.tables.partitions import grown
+from suffit.tables.partitions import FEWEST_TREES, FIRST_TREES, Growing, frequent
 
 pytestmark = pytest.mark.filterwarnings("ignore::suffit.DataWarning")
 N = 500
@@ -82,7 +83,8 @@ def grown_on(codes, y, weights=None):
     classes = np.unique(y)
     rows = Rows(Index(tuple(classes.tolist())), np.searchsorted(classes, y).astype(np.int32), weights)
     by = marked(codes, rows)
-    return grown(codes, (8, 8, 8), [True, False, True], rows, by), by.marks
+    growing = Growing(codes, (8, 8, 8), [True, False, True], rows, by)
+    return growing.trees(growing.most_trees), by.marks
 
 
 def test_neither_the_order_of_rows_nor_the_names_of_classes_change_a_cut():
@@ -187,3 +189,35 @@ def test_categories_that_nothing_but_their_names_tells_apart_are_in_one_order():
         models.append(suffit.GenerativeClassifier(structure="partitions").fit(X, y[rows]))
     for model in models[1:]:
         np.testing.assert_allclose(model.predict_proba(columns), models[0].predict_proba(columns), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_of_many_rows_more_trees_grow_only_where_a_few_are_of_use(together, monkeypatch):
+    asked = []
+    grow = Growing.trees
+    monkeypatch.setattr(Growing, "trees", lambda self, n: asked.append(n) or grow(self, n))
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(6_000, 4))
+    y = (x[:, 0] > 0) ^ (x[:, 1] > 0) if together else x.sum(axis=1) + rng.normal(size=6_000) > 0
+    model = suffit.GenerativeClassifier().fit(x, y)
+    assert asked == ([FIRST_TREES, FEWEST_TREES] if together else [FIRST_TREES])
+    assert ("partitions" in {name for name, _, _ in model.selection_.pool}) == together
+    asked.clear()
+    suffit.GenerativeClassifier(structure="partitions").fit(x, y)  # asked for: all of them
+    assert asked == [FEWEST_TREES]
+
+
+def test_trees_that_are_grown_later_are_those_grown_at_once():
+    rng = np.random.default_rng(0)
+    codes, y = rng.integers(0, 8, (300, 3)).astype(np.uint8), rng.integers(0, 2, 300)
+    rows = Rows(Index((0, 1)), y.astype(np.int32))
+    first, second = (Growing(codes, (8, 8, 8), [True, False, True], rows, marked(codes, rows)) for _ in range(2))
+    few = first.trees(3)
+    assert first.trees(7) == second.trees(7)
+    assert few.roots == second.trees(7).roots[:3]
+
+
+def test_categories_that_no_row_with_weight_has_are_none_of_the_trees():
+    frame = read_frame({"city": np.array(["u", "v", "z", "u"], object)})
+    rows = Rows.of(np.array([0, 1, 0, 1]), np.array([1.0, 2.0, 0.0, 1.0]))
+    assert set(frequent(frame, "city", rows, {"u": 0, "v": 1, "z": 2}).categories) == {"u", "v"}

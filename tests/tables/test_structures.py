@@ -363,3 +363,53 @@ def test_sums_from_the_choice_of_structures_are_those_of_the_rows(missing):
         for name in a.sums:
             np.testing.assert_allclose(a[name], b[name], rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(chosen.predict_proba(X), learned.predict_proba(X), rtol=1e-12, atol=1e-15)
+
+
+# --- columns that nearly determine each other
+
+
+def test_columns_that_nearly_determine_each_other_are_not_shrunk_apart():
+    """What tells the classes apart is a combination of columns with a twentieth of their spread."""
+
+    def drawn(n, seed):
+        rng = np.random.default_rng(seed)
+        y, latent = rng.integers(0, 2, n), rng.normal(size=n)
+        X = np.column_stack([latent + 0.05 * rng.normal(size=n) for _ in range(6)])
+        X[:, 0] += 0.1 * (2 * y - 1)
+        return pd.DataFrame(X, columns=list("abcdef")), y
+
+    X, y = drawn(400, 0)
+    Z, z = drawn(4_000, 1)
+    model = GenerativeClassifier().fit(X, y)
+    lda = suffit.LDA().fit(X, y)
+    assert log_loss(model, Z, z) < log_loss(lda, Z, z) + 0.02
+
+
+def test_a_structure_without_rare_categories_is_no_density_of_the_table():
+    """Categories that no two rows share are in no joint block: draws and imputation come from one that has them."""
+    rng = np.random.default_rng(0)
+    latent = rng.normal(size=12)
+    table = pd.DataFrame({name: latent + 0.01 * rng.normal(size=12) for name in "abc"})
+    table["k"] = list("ppqqrrssttuu")
+    y = np.arange(12) % 2
+    model = GenerativeClassifier().fit(table, y)
+    assert "all joint" in {one.name for one in model.selection_.tried}
+    assert model.selection_.density == "numeric joint"
+    assert list(model.sample(5, random_state=0)[0]) == list(table)
+    assert set(model.impute(table.assign(k=None), y, how="draw", random_state=0)["k"]) <= set("pqrstu")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_weights_are_repetition_when_structures_are_compared(seed):
+    """Rows of few values, which are equal by chance: trees and folds take some of them and leave others."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {"a": rng.integers(0, 4, 60), "b": rng.integers(0, 3, 60) / 2, "k": rng.choice(list("xyz"), 60)}
+    )
+    y = np.where((table["a"] > 1) ^ (table["k"] == "x"), "yes", "no")
+    weights = rng.integers(0, 4, 60)
+    times = np.repeat(np.arange(60), weights)
+    weighted = GenerativeClassifier().fit(table, y, sample_weight=weights.astype(float))
+    repeated = GenerativeClassifier().fit(table.iloc[times], y[times])
+    assert repr(weighted.selection_) == repr(repeated.selection_)
+    np.testing.assert_allclose(weighted.predict_proba(table), repeated.predict_proba(table), rtol=0, atol=1e-9)

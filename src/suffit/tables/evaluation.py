@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -29,7 +29,7 @@ from ..families.gaussian.leave_one_out.approximate import ApproximateLoo
 from ..families.gaussian.leave_one_out.missing import LooWithMissing
 from ..families.gaussian.leave_one_out.rescaled import RescaledLoo
 from ..families.gaussian.moments import SCATTER, divided, moments_by_column
-from .partitions import bins_of, frequent, grown
+from .partitions import Growing, bins_of, frequent
 from .row_sample import Keyed, drawn, folds_of, reweighted
 from .schema import BlockSpec, Coding
 
@@ -95,7 +95,8 @@ class Held:
     def sorted(self, columns: tuple[str, ...]) -> SortedColumns:
         """Columns of numbers, sorted once for all bins that are made of them."""
         if columns not in self._sorted:
-            self._sorted[columns] = self.keyed.columns.only([self.keyed.numbers.index(name) for name in columns])
+            places = {name: j for j, name in enumerate(self.keyed.numbers)}
+            self._sorted[columns] = self.keyed.columns.only([places[name] for name in columns])
         return self._sorted[columns]
 
     def cut(self, spec: BlockSpec) -> BlockSpec:
@@ -135,8 +136,8 @@ class Held:
             return LooScores(self._kept[key].log_density[some])
         if isinstance(spec.family, Partition):
             if (key, some.start) not in self._kept:
-                rows = self.gone.some(np.arange(len(self.look))[some])
-                left = scores_without(spec.family, self._codes[some], rows, self._below, self._marks[some])
+                rows, look = self.gone.some(np.arange(len(self.look))[some]), self.look[some]
+                left = scores_without(spec.family, self._codes[look], rows, self._below, self._marks[look])
                 self._kept[key, some.start] = LooScores(left)
             return self._kept[key, some.start]
         if key not in self._learned:
@@ -149,8 +150,8 @@ class Held:
             self._kept[key, some.start] = left
         return self._kept[key, some.start]
 
-    def partition(self, names: Sequence[str], categories: Sequence[str]) -> BlockSpec:
-        """Trees on these columns, grown on all rows."""
+    def partition(self, names: Sequence[str], categories: Collection[str]) -> BlockSpec:
+        """Trees on these columns, to be grown on all rows."""
         numbers = [name for name in names if name not in categories]
         columns = self.sorted(tuple(numbers)) if numbers else None
         edges = {} if columns is None else dict(zip(numbers, bins_of(columns, self.rows), strict=True))
@@ -160,11 +161,17 @@ class Held:
             for name in names
         )
         spec = BlockSpec(Partition(), tuple(names), "places", codings)
-        X = cast(NDArray[np.uint8], spec.matrix(self.frame))
-        by = marked(X, self.rows, self.keyed.keys)
-        family = grown(X, [c.width for c in codings], [name in edges for name in names], self.rows, by)
-        stats = self.sums[spec.columns, codings] = family.collect(X, self.rows, names)
-        self._codes, self._marks, self._below = X[self.look], by.marks[self.look], RowsBelow.of(family, stats)
+        self._codes = cast(NDArray[np.uint8], spec.matrix(self.frame))
+        by = marked(self._codes, self.rows, self.keyed.keys)
+        widths, is_number = [c.width for c in codings], [name in edges for name in names]
+        self.growing, self._marks = Growing(self._codes, widths, is_number, self.rows, by), by.marks
+        return spec
+
+    def grown(self, spec: BlockSpec, n_trees: int) -> BlockSpec:
+        """The first of these trees."""
+        family = self.growing.trees(n_trees)
+        stats = self.sums[spec.columns, spec.codings] = family.collect(self._codes, self.rows, spec.columns)
+        self._below = RowsBelow.of(family, stats)
         return replace(spec, family=family)
 
     def joint(self, spec: BlockSpec) -> Joint:

@@ -17,6 +17,7 @@ from .schema import Coding
 
 MOST_CODES = 64  # of a column
 MOST_TREES, FEWEST_TREES = 128, 48
+FIRST_TREES = 8  # of many rows: the others are grown where these are worth anything
 TREE_ROWS = 256_000  # rows of all trees together, between these
 SHARE = 0.7  # of the rows take part in choosing the cuts of a tree
 COLUMNS = (1, 2, 3)  # times √p columns are looked at for a cut, in one tree after the other
@@ -26,49 +27,53 @@ LEAST_GAIN = 1.0  # nats that a cut must take away: two rows of two classes are 
 MOST_CELLS = 1 << 22  # numbers that the counts of all trees may take
 ALPHAS = {0.3: 0.03, 3.0: 30.0}  # amounts of smoothing, and what is tried where one of them is the best
 
+Tree = tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.int32]]  # the column, left and child of every node
 
-def grown(X: NDArray[np.uint8], sizes: Sequence[int], is_number: Sequence[bool], rows: Rows, by: Marked) -> Partition:
-    """Trees on these codes, each by its share of the rows."""
-    from ..kernels.trees import FLOATS, grow_tree, rows_of_tree
 
-    n, p = X.shape
-    K, X, marks = len(rows.classes), X[by.order], freeze(by.marks[by.order])
-    codes, weights = freeze(by.classes[by.order]), freeze(rows.part(0, n)[1][by.order])
-    columns, numbers = freeze(X.T), freeze(np.array(is_number))
-    n_trees = int(np.clip(TREE_ROWS // max(n, 1), FEWEST_TREES, MOST_TREES))
-    few = [min(p, max(1, round(times * np.sqrt(p)))) for times in COLUMNS]
-    counts = np.arange(n + 1.0)
-    known = freeze(counts * np.log(np.maximum(counts, 1.0)))
-    most = min(2 * n + 1, max(3, MOST_CELLS // (K * n_trees)))
-    found: dict[int, tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.int32]]] = {}
+class Growing:
+    """Trees on codes of columns, each grown by its share of the rows: as many as are asked for."""
 
-    def work(start: int, stop: int) -> None:
-        hist, floats = np.empty((MOST_CODES, K)), np.empty((FLOATS, max(K, MOST_CODES)))
+    def __init__(
+        self, X: NDArray[np.uint8], sizes: Sequence[int], is_number: Sequence[bool], rows: Rows, by: Marked
+    ) -> None:
+        n, p = X.shape
+        self.sizes, self.is_number, self.n_classes = tuple(sizes), freeze(np.array(is_number)), len(rows.classes)
+        self.columns, self.marks = freeze(X[by.order].T), freeze(by.marks[by.order])
+        self.codes, self.weights = freeze(by.classes[by.order]), freeze(rows.part(0, n)[1][by.order])
+        self.most_trees = int(np.clip(TREE_ROWS // max(n, 1), FEWEST_TREES, MOST_TREES))
+        self.most_nodes = min(2 * n + 1, max(3, MOST_CELLS // (self.n_classes * self.most_trees)))  # of a tree
+        self.few = [min(p, max(1, round(times * np.sqrt(p)))) for times in COLUMNS]
+        counts = np.arange(n + 1.0)
+        self.known = freeze(counts * np.log(np.maximum(counts, 1.0)))
+        self._trees: list[Tree] = []
+
+    def trees(self, n_trees: int) -> Partition:
+        """So many trees; those that are not there yet are grown."""
+        found: dict[int, Tree] = {}
+        every(lambda t, _: found.update({t: self._grow(t)}), [(t, t + 1) for t in range(len(self._trees), n_trees)])
+        self._trees += [found[t] for t in sorted(found)]
+        column, left, child = zip(*self._trees, strict=True)
+        roots = np.cumsum([0, *map(len, column)]).tolist()
+        child = np.concatenate([np.where(c > 0, c + root, 0) for c, root in zip(child, roots, strict=False)])
+        cuts = np.concatenate(column).tobytes(), np.concatenate(left).tobytes(), child.astype(np.int32).tobytes()
+        return Partition(self.sizes, tuple(roots[:-1]), *cuts, share=SHARE)
+
+    def _grow(self, tree: int) -> Tree:
+        from ..kernels.trees import FLOATS, grow_tree, rows_of_tree
+
+        (p, n), K, most = self.columns.shape, self.n_classes, self.most_nodes
         takes, own, worth = np.empty(n, bool), np.empty(n, np.int32), np.empty(n)
         begin, end, depth = np.empty((3, most), np.int64)
         column, left, child = np.empty(most, np.int32), np.empty(most, np.uint64), np.empty(most, np.int32)
-        for t in range(start, stop):
-            rows_of_tree(marks, t, SHARE, takes)
-            some = np.flatnonzero(takes & (weights > 0))
-            size = grow_tree(
-                columns, numbers, codes, weights, some, K, few[t % len(few)], LEAST, LEAST_GAIN, t,
-                own, worth, hist, np.empty(p, np.int64), begin, end, depth, np.empty(MOST_CODES, np.int64), floats,
-                known, column, left, child,
-            )  # fmt: skip
-            found[t] = column[:size].copy(), left[:size].copy(), child[:size].copy()
-
-    every(work, [(t, t + 1) for t in range(n_trees)])
-    trees = [found[t] for t in range(n_trees)]
-    roots = np.cumsum([0, *(len(c) for c, _, _ in trees)])
-    child = np.concatenate([np.where(c > 0, c + a, 0) for (_, _, c), a in zip(trees, roots, strict=False)])
-    return Partition(
-        tuple(sizes),
-        tuple(roots[:-1].tolist()),
-        np.concatenate([c for c, _, _ in trees]).astype(np.int32).tobytes(),
-        np.concatenate([c for _, c, _ in trees]).tobytes(),
-        child.astype(np.int32).tobytes(),
-        share=SHARE,
-    )
+        hist, floats = np.empty((MOST_CODES, K)), np.empty((FLOATS, max(K, MOST_CODES)))
+        rows_of_tree(self.marks, tree, SHARE, takes)
+        size = grow_tree(
+            self.columns, self.is_number, self.codes, self.weights, np.flatnonzero(takes & (self.weights > 0)), K,
+            self.few[tree % len(self.few)], LEAST, LEAST_GAIN, tree,
+            own, worth, hist, np.empty(p, np.int64), begin, end, depth, np.empty(MOST_CODES, np.int64), floats,
+            self.known, column, left, child,
+        )  # fmt: skip
+        return column[:size].copy(), left[:size].copy(), child[:size].copy()
 
 
 def bins_of(columns: SortedColumns, rows: Rows) -> list[tuple[float, ...]]:
@@ -97,7 +102,9 @@ def frequent(frame: Frame, name: str, rows: Rows, marks: Mapping[Hashable, int])
     values, codes = frame.columns[name].categories()
     weights = rows.part(0, len(rows))[1]
     count = np.bincount(codes[codes >= 0], weights[codes >= 0], minlength=len(values))
-    often = sorted(range(len(values)), key=lambda i: (-count[i], marks[values[i]], str(values[i])))[:MOST_CODES]
+    often = sorted(np.flatnonzero(count > 0).tolist(), key=lambda i: (-count[i], marks[values[i]], str(values[i])))[
+        :MOST_CODES
+    ]
     return Coding(categories=tuple(sorted((values[i] for i in often), key=lambda v: (marks[v], str(v)))))
 
 

@@ -62,8 +62,9 @@ class Keyed:
 def keyed(frame: Frame, names: Iterable[str], rows: Rows) -> Keyed:
     """Keys of the rows of a table, all of which have weight, from these columns and the class."""
     kinds = {name: frame.columns[name].kind() for name in names}
-    numbers = tuple(name for name, kind in kinds.items() if kind in (NUMBER, INTEGER, BOOLEAN))
-    other = [name for name, kind in kinds.items() if name not in numbers and kind != EMPTY]
+    numeric = (NUMBER, INTEGER, BOOLEAN)
+    numbers = tuple(name for name, kind in kinds.items() if kind in numeric)
+    other = [name for name, kind in kinds.items() if kind not in (*numeric, EMPTY)]
     n, keys = frame.n_rows, np.zeros(frame.n_rows, np.uint64)
     x = np.empty((n, len(numbers)))
     for j, name in enumerate(numbers):
@@ -220,6 +221,14 @@ def some_rows(rows: Rows, most: int) -> Places:
     if 2 * len(sizes) > most or int(sizes.sum()) <= most:
         return rows.with_positive_weight(most)
     return rows.drawn(allotted(sizes, most))
+
+
+def repeated(places: Places, rows: Rows, most: int) -> tuple[Places, Rows]:
+    """These rows as often as they weigh, where that is a whole number of times, ``most`` in all; else as they are."""
+    if rows.weights is None or rows.weights.sum() > most or (rows.weights % 1).any():
+        return places, rows
+    times = rows.weights.astype(np.int64)
+    return np.repeat(places, times), Rows(rows.classes, freeze(np.repeat(rows.codes, times)))
 
 
 def reweighted(some: Rows, counts: Array) -> Array:

@@ -14,7 +14,7 @@ from suffit.data.labels import Index
 from suffit.data.rows import Rows
 from suffit.families.counts.partition import Partition, marked
 from suffit.families.counts.partition_scores import RowsBelow
-from suffit.tables.partitions import grown
+from suffit.tables.partitions import Growing
 
 NONE = 255
 
@@ -39,7 +39,7 @@ def some(n=150, k=3, seed=0, missing=0.0, sizes=(4, 3, 6)):
 def trees(n=150, k=3, seed=0, missing=0.0):
     X, y, sizes = some(n, k, seed, missing)
     rows = rows_of(y, k)
-    family = grown(X, sizes, [True, False, True], rows, marked(X, rows))
+    family = Growing(X, sizes, [True, False, True], rows, marked(X, rows)).trees(8)
     return replace(family, roots=family.roots), X, y
 
 
