@@ -22,13 +22,13 @@ MOST_OF_A_BATCH = MOST_ROWS // 4  # a batch with more rows is learned at once
 QUICK_TYPES = (np.ndarray, sparse.csr_matrix, sparse.csr_array)
 
 
-def looks_right(X: object, y: Cells, n_features: int | None) -> bool:
+def looks_right(X: Matrix, y: Cells, n_features: int | None) -> bool:
     """Whether a few quick looks show rows of so many columns, with labels; False: they need a closer look."""
     return (
         type(X) in QUICK_TYPES
         and y.ndim == 1
         and len(y) > 0
-        and cast(Matrix, X).shape == (len(y), n_features)
+        and X.shape == (len(y), n_features)
         and y.dtype.kind in "iubU"
     )
 
