@@ -48,8 +48,8 @@ def _row_bits(X: Bytes, out: Bits) -> None:
         out[i] = h
 
 
-def no_forest(roots: Codes, column: Codes, child: Codes, n_columns: int, depth: Codes) -> int:
-    """0 where these nodes are trees, and then depth[node]: the cuts on the way to a node; else what is wrong.
+def no_forest(roots: Codes, column: Codes, child: Codes, n_columns: int, depth: Codes) -> tuple[int, int]:
+    """0 where these nodes are trees, and then depth[node]: the cuts on the way to a node; else what is wrong, where.
 
     1: a node neither has a child nor is a leaf; 2: there is no such column; 3: a child does not come after its parent,
     in the same tree; 4: a node has no parent, or two.
@@ -60,7 +60,7 @@ def no_forest(roots: Codes, column: Codes, child: Codes, n_columns: int, depth: 
 
 
 @jit
-def _no_forest(roots: Codes, column: Codes, child: Codes, n_columns: int, depth: Codes) -> int:
+def _no_forest(roots: Codes, column: Codes, child: Codes, n_columns: int, depth: Codes) -> tuple[int, int]:
     n, tree = len(child), 0
     for node in range(n):
         depth[node] = -1
@@ -71,19 +71,19 @@ def _no_forest(roots: Codes, column: Codes, child: Codes, n_columns: int, depth:
             tree += 1
         at = np.int64(child[node])
         if at < 0 or (at == 0 and column[node] != -1):
-            return 1
+            return 1, node
         if depth[node] < 0:
-            return 4
+            return 4, node
         if at == 0:
             continue
         if column[node] < 0 or column[node] >= n_columns:
-            return 2
+            return 2, node
         if at <= node or at + 1 >= (roots[tree] if tree < len(roots) else n):
-            return 3
+            return 3, node
         if depth[at] >= 0 or depth[at + 1] >= 0:
-            return 4
+            return 4, node
         depth[at], depth[at + 1] = depth[node] + 1, depth[node] + 1
-    return 0
+    return 0, n
 
 
 @helper

@@ -27,8 +27,6 @@ LEAST_GAIN = 1.0  # nats that a cut must take away: two rows of two classes are 
 MOST_CELLS = 1 << 22  # numbers that the counts of all trees may take
 ALPHAS = {0.3: 0.03, 3.0: 30.0}  # amounts of smoothing, and what is tried where one of them is the best
 
-Tree = tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.int32]]  # the column, left and child of every node
-
 
 class Growing:
     """Trees on codes of columns, each grown by its share of the rows: as many as are asked for."""
@@ -45,20 +43,18 @@ class Growing:
         self.few = [min(p, max(1, round(times * np.sqrt(p)))) for times in COLUMNS]
         counts = np.arange(n + 1.0)
         self.known = freeze(counts * np.log(np.maximum(counts, 1.0)))
-        self._trees: list[Tree] = []
+        self._trees: dict[int, tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.int32]]] = {}
 
     def trees(self, n_trees: int) -> Partition:
         """So many trees; those that are not there yet are grown."""
-        found: dict[int, Tree] = {}
-        every(lambda t, _: found.update({t: self._grow(t)}), [(t, t + 1) for t in range(len(self._trees), n_trees)])
-        self._trees += [found[t] for t in sorted(found)]
-        column, left, child = zip(*self._trees, strict=True)
+        every(self._grow, [(t, t + 1) for t in range(n_trees) if t not in self._trees])
+        column, left, child = zip(*(self._trees[t] for t in range(n_trees)), strict=True)
         roots = np.cumsum([0, *map(len, column)]).tolist()
         child = np.concatenate([np.where(c > 0, c + root, 0) for c, root in zip(child, roots, strict=False)])
         cuts = np.concatenate(column).tobytes(), np.concatenate(left).tobytes(), child.astype(np.int32).tobytes()
         return Partition(self.sizes, tuple(roots[:-1]), *cuts, share=SHARE)
 
-    def _grow(self, tree: int) -> Tree:
+    def _grow(self, tree: int, _: int) -> None:
         from ..kernels.trees import FLOATS, grow_tree, rows_of_tree
 
         (p, n), K, most = self.columns.shape, self.n_classes, self.most_nodes
@@ -73,7 +69,7 @@ class Growing:
             own, worth, hist, np.empty(p, np.int64), begin, end, depth, np.empty(MOST_CODES, np.int64), floats,
             self.known, column, left, child,
         )  # fmt: skip
-        return column[:size].copy(), left[:size].copy(), child[:size].copy()
+        self._trees[tree] = column[:size].copy(), left[:size].copy(), child[:size].copy()
 
 
 def bins_of(columns: SortedColumns, rows: Rows) -> list[tuple[float, ...]]:

@@ -445,20 +445,17 @@ def _grown(structure: Structure, held: Held, rest: Array, others: Sequence[Candi
     """
     at, most = structure.trees, held.growing.most_trees
     assert at is not None
-
-    def with_trees(n_trees: int) -> Structure:
-        grown = held.grown(structure.specs[at], n_trees)
-        return replace(structure, specs=(*structure.specs[:at], grown, *structure.specs[at + 1 :]))
-
-    if others and most == FEWEST_TREES:
-        few, labels, log_prior = with_trees(FIRST_TREES), held.labels(held.compared), held.log_prior(held.compared)
+    few_first = others and most == FEWEST_TREES
+    trees = held.grown(structure.specs[at], FIRST_TREES if few_first else most)
+    if few_first:
+        labels, log_prior = held.labels(held.compared), held.log_prior(held.compared)
         scores = [one.scores for one in others]
         without = pooled(scores, log_prior, *labels, start=np.array([one.tried.power for one in others]) / len(others))
-        scores.append(held.scores([few.specs[at]], slice(0, held.compared)) + rest)
+        scores.append(held.scores([trees], slice(0, held.compared)) + rest)
         found = pooled(scores, log_prior, *labels, start=without._replace(powers=np.append(without.powers, 0.0)))
-        if found.loss > without.loss - WORTH / float(labels[1].sum()):
-            return few
-    return with_trees(most)
+        if found.loss < without.loss - WORTH / float(labels[1].sum()):
+            trees = held.grown(trees, most)
+    return replace(structure, specs=(*structure.specs[:at], trees, *structure.specs[at + 1 :]))
 
 
 def _smoothed(

@@ -188,8 +188,27 @@ def test_good_cuts_are_trees():
 
 @pytest.mark.parametrize("what", BAD)
 def test_cuts_that_are_no_trees_are_refused(what):
-    with pytest.raises(ValueError, match=r"must|has|have|are cut"):
+    with pytest.raises(ValueError, match=r"must|has|have|node \d"):
         Partition(**{**GOOD, **BAD[what]})
+
+
+def test_what_is_no_tree_is_named_by_its_node():
+    def why(what):
+        with pytest.raises(ValueError) as refused:
+            Partition(**{**GOOD, **BAD[what]})
+        return str(refused.value)
+
+    assert why("a column that there is not") == "node 1 is cut by column 2, and there are 2 columns, from 0"
+    assert why("a leaf with a column").startswith("node 2 is no leaf")
+    assert why("a child of another tree").endswith("the child of node 1 is 4")
+    assert why("a child of two").endswith("node 1 or its child 2 is not")
+
+
+def test_many_rows_are_counted_some_at_a_time(monkeypatch):
+    family, X, y = trees(n=300)
+    whole = family.collect(X, rows_of(y, 3), ("a", "b", "c"))
+    monkeypatch.setattr("suffit.families.counts.partition.PLACED", 70)
+    np.testing.assert_array_equal(family.collect(X, rows_of(y, 3), ("a", "b", "c"))["count"], whole["count"])
 
 
 def chain(depth):

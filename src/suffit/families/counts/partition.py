@@ -23,12 +23,13 @@ from ...kernels.scrambled import GOLDEN
 from .partition_scores import PartitionScorer, RowsBelow, scores_without
 
 NODE = "node"  # the axis of the nodes of all trees
-NO_FOREST = (
-    "a node has a child, or is a leaf, whose child is 0 and whose column −1",
-    "nodes must be cut by columns that there are",
-    "children must come after their parents, in the same tree",
-    "every node but the roots must be the child of one other",
+NO_FOREST = (  # of a node, its column and its child
+    "node {0} is no leaf, whose child is 0 and whose column −1, and has no child: column {1}, child {2}",
+    "node {0} is cut by column {1}, and there are {3} columns, from 0",
+    "children come after their parents, in the same tree: the child of node {0} is {2}",
+    "every node but the roots is the child of one other: node {0} or its child {2} is not",
 )
+PLACED = 1 << 16  # rows that are placed in a tree before they are counted
 NODES = layout("nodes", {"count": (CLASS, NODE)})
 
 Places = NDArray[np.uint8]  # (n, p): codes of the columns, 255 where missing
@@ -173,10 +174,12 @@ class Partition(Family[Places, Stats]):
         total = np.zeros((len(rows.classes), self.n_nodes))
 
         def work(start: int, stop: int) -> None:
-            places = np.empty(len(X), np.int32)
+            places = np.empty(min(len(X), PLACED), np.int32)
             for t in range(start, stop):
-                place_rows(X, self.roots[t], *self.cuts, places)
-                count_nodes(places, codes, weights, total)
+                for a in range(0, len(X), PLACED):
+                    b = min(a + PLACED, len(X))
+                    place_rows(X[a:b], self.roots[t], *self.cuts, places[: b - a])
+                    count_nodes(places[: b - a], codes[a:b], weights[a:b], total)
 
         every(work, [(t, t + 1) for t in range(len(self.roots))])
         return Stats(NODES, {CLASS: rows.classes, NODE: Index.range(self.n_nodes)}, {"count": total})
@@ -254,7 +257,7 @@ def _check(family: Partition) -> None:
     from ...kernels.trees import DEEPEST, MOST_CODES, no_forest
 
     sizes, roots = family.sizes, family.roots
-    if not all(_is_integer(size) and 1 <= size <= MOST_CODES for size in sizes):
+    if not all(type(size) is int and 1 <= size <= MOST_CODES for size in sizes):
         raise ValueError(f"a column has 1 to {MOST_CODES} codes, got sizes={sizes!r:.100}")
     if not (isinstance(family.alpha, int | float) and 0 < family.alpha < np.inf):
         raise ValueError(f"alpha must be a number above 0, got {family.alpha!r:.100}")
@@ -264,18 +267,14 @@ def _check(family: Partition) -> None:
     n = len(family.child) // 4
     if not all(isinstance(b, bytes) for b in texts) or tuple(map(len, texts)) != (4 * n, 8 * n, 4 * n):
         raise ValueError("column, left and child must be bytes of int32, uint64 and int32, of as many nodes")
-    if not (roots and all(map(_is_integer, roots)) and roots[0] == 0 and roots[-1] < n):
+    if not (roots and all(type(root) is int for root in roots) and roots[0] == 0 and roots[-1] < n):
         raise ValueError(f"roots must be some of the {n} nodes, the first of them among them, got {roots!r:.100}")
     if any(b <= a for a, b in pairwise(roots)):
         raise ValueError(f"roots must increase, got {roots!r:.100}")
     column, _, child = family.cuts
     depth = np.empty(n, np.int32)
-    wrong = no_forest(freeze(np.array(roots, np.int32)), column, child, len(sizes), depth)
+    wrong, at = no_forest(freeze(np.array(roots, np.int32)), column, child, len(sizes), depth)
     if wrong:
-        raise ValueError(NO_FOREST[wrong - 1])
+        raise ValueError(NO_FOREST[wrong - 1].format(at, column[at], child[at], len(sizes)))
     if depth.max() > DEEPEST:
         raise ValueError(f"a tree may have {DEEPEST} cuts on a path")
-
-
-def _is_integer(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
