@@ -359,7 +359,9 @@ class Schema:
 
         In words that stay the same from one part of a table to the next.
         """
-        odd = [c for c in self.dropped() if not c.hint and not c.reason.startswith((AS_ASKED, CONSTANT))]
+        odd = [
+            c for c in self.choices if c.family == DROPPED and not (c.hint or c.reason.startswith((AS_ASKED, CONSTANT)))
+        ]
         if odd and self.used:  # else it has been said that none is left
             things = [f"{c.column!r}: {c.reason.partition(' (')[0]}" for c in odd]
             warn_once(DroppedColumnWarning, "columns dropped from the model: ", things)
