@@ -1,4 +1,4 @@
-"""What is refused before rows are learned or models merged: other sums, classes, columns or settings."""
+"""What is refused before rows are learned or models merged: other sums, classes, columns or settings; no fit yet."""
 
 from __future__ import annotations
 

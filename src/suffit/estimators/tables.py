@@ -216,9 +216,6 @@ class GenerativeClassifier(GenerativeEstimator):
             frame, weight = frame.rows(where), None if weight is None else weight[where]
         return frame, y, Rows.of(y, weight)
 
-    def _read_X(self, X: TableLike) -> TableRows:
-        return self._read_X_known(X)
-
     def _read_X_known(self, X: TableLike) -> TableRows:
         """A table for the fitted model: its columns by name, in any order; absent ones are missing."""
         self._check_is_fitted()
