@@ -138,7 +138,11 @@ def megabytes(memory: dict[str, float]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="scripts/bench")
-    parser.add_argument("tasks", nargs="*", help="words that a task's name must hold, or groups of tasks (spark, dask)")
+    import tasks
+
+    groups = ", ".join(group.__name__ for group in tasks.GROUPS)
+    words = f"words that the name of a group of tasks ({groups}), or else of a task, must hold"
+    parser.add_argument("tasks", nargs="*", help=words)
     parser.add_argument("--quick", action="store_true", help=f"{QUICK:.0%}% of the rows: within three minutes")
     parser.add_argument("--report", action="store_true", help="write docs/benchmarks.md and the table in README.md")
     parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)

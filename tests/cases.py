@@ -5,14 +5,17 @@ The law tests run over every row; what tests need to know of a family is in its 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.random import Generator
 from scipy import optimize, stats
 from scipy.special import expit, softmax
+from sklearn.base import clone
 
 import suffit
 from suffit.families.counts.partition import Partition
@@ -558,3 +561,72 @@ def blobs(k: int, n: int = 400, seed: int = 0, shift: float = 1.5):
 def two(n: int = 300, seed: int = 0):
     X, y, _ = blobs(2, n, seed)
     return X, np.array(["ham", "spam"])[y]
+
+
+def fitted(name: str, missing: bool = False, weighted: bool = False, k: int = 3) -> tuple[Any, np.ndarray, np.ndarray]:
+    """A model of one of the plain cases, and its rows: with missing values, or with weights."""
+    case = PLAIN[name]
+    X, y = data(case, 7, k=k)
+    X = with_holes(X, 7) if missing else X
+    weight = np.random.default_rng(3).integers(1, 4, len(y)).astype(float) if weighted else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return case.make().fit(X, y, sample_weight=weight), X, y
+
+
+def brute_loss(model: Any, X: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> float:
+    """Mean −log p(y | x) of every row under a fit on all the others, rows that are the last of their class aside.
+
+    A weight of 3 is three rows, of which one is left out.
+    """
+    weights = np.ones(len(y)) if w is None else w
+    losses, counted = [], []
+    for i in range(len(y)):
+        left = weights.copy()
+        left[i] -= min(weights[i], 1.0)
+        rest = left > 0
+        if not (weights[i] and left[y == y[i]].sum()):
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            one = clone(model).fit(X[rest], y[rest], **({} if w is None else {"sample_weight": left[rest]}))
+            p = one.predict_log_proba(X[i : i + 1])[0, np.flatnonzero(one.classes_ == y[i])[0]]
+        losses.append(-p)
+        counted.append(weights[i])
+    return float(np.average(losses, weights=counted))
+
+
+def flats(n: int = 300) -> tuple[pd.DataFrame, np.ndarray]:
+    """Flats, sold or still open: areas, some of them missing, integers, truths, cities and sums."""
+    rng = np.random.default_rng(2)
+    sold = rng.random(n) < 0.5
+    frame = pd.DataFrame(
+        {
+            "area": np.where(rng.random(n) < 0.1, np.nan, np.exp(rng.normal(6.3 + 0.5 * sold, 0.4))),
+            "rooms": rng.poisson(2 + 1.5 * sold),
+            "garden": rng.random(n) < np.where(sold, 0.7, 0.3),
+            "city": np.where(rng.random(n) < np.where(sold, 0.6, 0.3), "Basel", rng.choice(["Bern", "Chur"], n)),
+            "total": rng.normal(size=n) + sold,
+        }
+    )
+    return frame, np.where(sold, "sold", "open")
+
+
+def mixed_table(seed: int, n: int) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray | None]:
+    """Numbers, positive numbers, counts and categories, some missing, some with weights."""
+    rng = np.random.default_rng(seed)
+    K = int(rng.integers(2, 6))
+    y = rng.choice(K, n, p=rng.dirichlet(np.full(K, 2.0)))
+    X: dict[str, np.ndarray] = {
+        f"n{j}": rng.normal(size=n) + y * rng.normal() * 0.8 for j in range(int(rng.integers(1, 4)))
+    }
+    X["positive"] = np.exp(rng.normal(size=n) + 0.3 * y)
+    for j in range(int(rng.integers(0, 4))):
+        shares = rng.dirichlet(np.ones(int(rng.integers(2, 8))), K)
+        X[f"c{j}"] = np.array([f"v{rng.choice(len(shares[c]), p=shares[c])}" for c in y], object)
+    X["counts"] = rng.poisson(3 + y).astype(float)
+    for name in X if seed % 2 else ():
+        gone = rng.random(n) < 0.1
+        X[name] = np.where(gone, None if X[name].dtype == object else np.nan, X[name])
+    weights = [None, rng.choice([0.3, 1.0, 2.7], n), rng.random(n)][seed % 3]
+    return X, np.array([f"k{c}" for c in y]), weights

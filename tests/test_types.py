@@ -21,14 +21,14 @@ CEILING = {
     "tables": (4, 4),
     "posterior": (0, 0),
     "explain": (7, 0),
-    "estimators": (26, 4),
+    "estimators": (26, 3),
     "figures": (20, 0),
     "comparison": (21, 0),
     "files": (18, 3),
     "reports": (9, 2),
     "engines": (29, 0),
     "mail": (0, 0),
-    "cli": (17, 0),
+    "cli": (14, 0),
 }
 
 

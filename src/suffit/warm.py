@@ -75,12 +75,12 @@ def _fits() -> Iterator[tuple[str, object, object, object]]:
     rng = np.random.default_rng(0)
     y = np.arange(ROWS) % 3
     X = rng.normal(size=(ROWS, 6)) + y[:, None]
-    gaps = np.where(rng.random(X.shape) < 0.1, np.nan, X)
+    some_missing = np.where(rng.random(X.shape) < 0.1, np.nan, X)
     counts = rng.poisson(1 + y[:, None], (ROWS, 5))
     words = sparse.csr_matrix(counts)
     two = y > 0
     for kind in (np.float64, np.float32):
-        for rows in (X.astype(kind), gaps.astype(kind)):
+        for rows in (X.astype(kind), some_missing.astype(kind)):
             yield "GaussianNB", suffit.GaussianNB(), rows, y
             yield "LinearDiscriminantAnalysis", suffit.LDA(), rows, y
             yield "QuadraticDiscriminantAnalysis", suffit.QDA(), rows, two
@@ -111,11 +111,11 @@ def _fits() -> Iterator[tuple[str, object, object, object]]:
         yield "TextNB", suffit.TextNB(**given), texts, y
     for analyzer in ("char", "char_wb"):
         yield "TextNB", suffit.TextNB(analyzer=analyzer, ngram_range=(2, 3)), texts, y
-    table = {f"x{j}": gaps[:, j] for j in range(3)} | {f"z{j}": X[:, j] for j in range(3)}
+    table = {f"x{j}": some_missing[:, j] for j in range(3)} | {f"z{j}": X[:, j] for j in range(3)}
     table |= {"count": counts[:, 0], "time": np.exp(X[:, 0]), "flag": rng.random(ROWS) < 0.5}
     table["word"] = rng.choice(np.array(["red", "green", "blue"]), ROWS)
     yield "GenerativeClassifier", suffit.GenerativeClassifier(), table, np.array(["a", "b", "c"])[y]
-    yield "GenerativeClassifier", suffit.GenerativeClassifier(structure="partitions"), gaps, y
+    yield "GenerativeClassifier", suffit.GenerativeClassifier(structure="partitions"), some_missing, y
     if find_spec("pyarrow"):  # words as Arrow has them, which the command line reads
         arrow = import_module("pyarrow").table({name: table[name] for name in ("x0", "word", "count")})
         yield "GenerativeClassifier", suffit.GenerativeClassifier(), arrow, np.array(["a", "b", "c"])[y]

@@ -102,12 +102,12 @@ def test_every_source_gives_the_model_of_one_table(table, whole, kind, tmp_path)
 
 
 def test_a_file_larger_than_the_places_looked_at_is_the_same_fit(table, tmp_path, monkeypatch):
-    """Pieces are cut at line ends that are outside quotes, and looks begin anywhere."""
+    """Chunks are cut at line ends that are outside quotes, and those looked at first begin anywhere."""
     csv.write_csv(table, tmp_path / "t.csv")
     text = (tmp_path / "t.csv").read_text(encoding="utf-8").replace("Basel, BS", "Basel\nBS")
     (tmp_path / "t.csv").write_text(text, encoding="utf-8")
     expected = fit_arrow(suffit.GenerativeClassifier(structure="naive"), tmp_path / "t.csv", "outcome")
-    for name, value in {"PIECE": 700, "LOOK": 400, "LOOKS": 16}.items():
+    for name, value in {"CHUNK": 700, "BYTES_AT_EACH": 400, "PLACES": 16}.items():
         monkeypatch.setattr(f"suffit.engines.text_files.{name}", value)
     model = fit_arrow(suffit.GenerativeClassifier(structure="naive"), tmp_path / "t.csv", "outcome")
     np.testing.assert_array_equal(model.class_count_, expected.class_count_)
@@ -161,8 +161,8 @@ def test_what_is_wrong_with_a_file_is_one_line(text, said, tmp_path):
 
 
 def test_a_column_that_changes_its_type_where_nobody_looked(tmp_path, monkeypatch):
-    monkeypatch.setattr("suffit.engines.text_files.LOOK", 300)
-    monkeypatch.setattr("suffit.engines.text_files.LOOKS", 4)
+    monkeypatch.setattr("suffit.engines.text_files.BYTES_AT_EACH", 300)
+    monkeypatch.setattr("suffit.engines.text_files.PLACES", 4)
     path = tmp_path / "people.csv"
     path.write_text(HEAD + ROWS * 6 + "old,Bern,a\n" + ROWS * 6)
     with pytest.raises(suffit.InputError, match=r"people.csv, row 1201 \(line 1202\), column 'age': expected a number"):

@@ -1,4 +1,4 @@
-"""CSV and JSON lines in pieces of whole rows, and what is wrong with them by its row."""
+"""CSV and JSON lines in chunks of whole rows, and what is wrong with them by its row."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def read(path: Path) -> pa.Table:
 
 
 def test_json_lines_are_cut_at_line_ends_whatever_their_quotes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """An odd number of quotes in a line is no reason to read on: no piece is longer than it must be."""
+    """An odd number of quotes in a line is no reason to read on: no chunk is longer than it must be."""
     rows = [{"size": '5" disc' if i == 3 else "tape", "n": i} for i in range(2000)]
     (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    monkeypatch.setattr(text_files, "PIECE", 1 << 10)
+    monkeypatch.setattr(text_files, "CHUNK", 1 << 10)
     monkeypatch.setattr(text_files, "LONGEST_ROW", 1 << 12)
     assert read(tmp_path / "t.jsonl").to_pylist() == rows
 
@@ -38,7 +38,7 @@ def test_the_line_that_is_no_json_is_the_one_that_is_named(tmp_path: Path):
 
 
 def test_a_quote_that_is_not_closed_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(text_files, "PIECE", 1 << 10)
+    monkeypatch.setattr(text_files, "CHUNK", 1 << 10)
     monkeypatch.setattr(text_files, "LONGEST_ROW", 1 << 20)
     rows = ["1,a"] * 500 + ['2,"b'] + ["1,a"] * 500_000
     (tmp_path / "t.csv").write_text("n,s\n" + "\n".join(rows))
@@ -109,7 +109,7 @@ def test_what_is_a_number_for_python_alone_is_a_word_among_numbers(tmp_path: Pat
 
 
 def test_a_first_row_without_end_is_said_to_have_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(text_files, "LOOK", 1 << 10)
+    monkeypatch.setattr(text_files, "BYTES_AT_EACH", 1 << 10)
     monkeypatch.setattr(text_files, "LONGEST_ROW", 1 << 20)
     (tmp_path / "t.csv").write_text("x,y\n" + "7" * (1 << 21) + ",a\n")
     with pytest.raises(suffit.InputError, match=r"t.csv, row 1 \(line 2\): .* does not end within 1 MB"):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats as scipy_stats
 from sklearn.datasets import load_iris
 
 import suffit
+from cases import flats
 from suffit.explain.assumptions import box_m
 
 
@@ -27,21 +27,6 @@ def test_assumptions_name_the_columns_that_are_constant_or_repeat_others():
     found = suffit.check_assumptions({"a": a, **{f"w{i}": ["x"] * 80 for i in range(10)}}, y)
     assert repr(found).count("(not numeric)") == 8
     assert "w7 (not numeric) and 2 more" in repr(found)
-
-
-def table(n: int = 300) -> tuple[pd.DataFrame, np.ndarray]:
-    rng = np.random.default_rng(2)
-    sold = rng.random(n) < 0.5
-    frame = pd.DataFrame(
-        {
-            "area": np.where(rng.random(n) < 0.1, np.nan, np.exp(rng.normal(6.3 + 0.5 * sold, 0.4))),
-            "rooms": rng.poisson(2 + 1.5 * sold),
-            "garden": rng.random(n) < np.where(sold, 0.7, 0.3),
-            "city": np.where(rng.random(n) < np.where(sold, 0.6, 0.3), "Basel", rng.choice(["Bern", "Chur"], n)),
-            "total": rng.normal(size=n) + sold,
-        }
-    )
-    return frame, np.where(sold, "sold", "open")
 
 
 def test_box_m_is_the_published_number():
@@ -94,7 +79,7 @@ def test_assumptions_speak_for_the_model_that_made_the_rows():
 
 
 def test_assumptions_of_awkward_tables():
-    X, y = table()
+    X, y = flats()
     found = suffit.check_assumptions(X, y)
     assert found.dropped == ("garden", "city")
     tiny = suffit.check_assumptions(np.random.default_rng(0).normal(size=(9, 5)), np.arange(9) % 2)

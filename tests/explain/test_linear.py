@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 import suffit
 from cases import PLAIN as CASES
-from cases import data, with_holes
+from cases import fitted
 
 LINEAR = {  # every case whose posterior is linear in x
     "family-poisson", "family-geometric", "family-exponential", "family-multinomial", "MultinomialNB", "ComplementNB",
@@ -21,16 +21,6 @@ LINEAR = {  # every case whose posterior is linear in x
 
 
 LINEAR_IN_0_AND_1 = {"family-bernoulli"}  # BernoulliNB of the cases cuts at 2
-
-
-def fitted(name: str, missing: bool = False, weighted: bool = False, k: int = 3):
-    case = CASES[name]
-    X, y = data(case, 7, k=k)
-    X = with_holes(X, 7) if missing else X
-    weight = np.random.default_rng(3).integers(1, 4, len(y)).astype(float) if weighted else None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return case.make().fit(X, y, sample_weight=weight), X, y
 
 
 @pytest.mark.parametrize("k", [2, 3])

@@ -12,24 +12,10 @@ from scipy import sparse
 from sklearn.datasets import load_iris
 
 import suffit
+from cases import flats
 from suffit.explain import nomogram as ranges
 from suffit.explain.nomogram import round_numbers
 from suffit.figures.nomograms import PROBABILITIES
-
-
-def table(n: int = 300) -> tuple[pd.DataFrame, np.ndarray]:
-    rng = np.random.default_rng(2)
-    sold = rng.random(n) < 0.5
-    frame = pd.DataFrame(
-        {
-            "area": np.where(rng.random(n) < 0.1, np.nan, np.exp(rng.normal(6.3 + 0.5 * sold, 0.4))),
-            "rooms": rng.poisson(2 + 1.5 * sold),
-            "garden": rng.random(n) < np.where(sold, 0.7, 0.3),
-            "city": np.where(rng.random(n) < np.where(sold, 0.6, 0.3), "Basel", rng.choice(["Bern", "Chur"], n)),
-            "total": rng.normal(size=n) + sold,
-        }
-    )
-    return frame, np.where(sold, "sold", "open")
 
 
 def curves_of(ax) -> dict[str, np.ndarray]:
@@ -66,7 +52,7 @@ def test_nomogram_draws_models_of_every_kind_and_says_what_it_holds():
     documents = [[0, 0, 1], [2, 1], [2, 2, 2, 3], [0, 3, 0]]
     spelled = suffit.MultinomialNB(input="sequences").fit(documents, ["a", "b", "b", "a"])
     assert set(curves_of(spelled.nomogram(documents))) == {"word 0", "word 2"}  # the others say nothing
-    frame, labels = table()
+    frame, labels = flats()
     pooled = suffit.GenerativeClassifier().fit(frame, labels)
     assert len(curves_of(pooled.nomogram())) == 5
 

@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris
 
 import suffit
 from cases import PLAIN as CASES
-from cases import data, with_holes
+from cases import fitted
 from suffit import (
     LDA,
     GaussianNB,
@@ -50,16 +50,6 @@ def test_a_summary_is_a_table_of_the_users_library(make):
     assert isinstance(make().fit(np.column_stack(list(table.values())), y).summary().to_frame(), pd.DataFrame)
     model = pickle.loads(pickle.dumps(make().fit(pl.DataFrame(table), y)))
     assert model.summary().to_frame()["column"].to_list() == ["a", "b"]
-
-
-def fitted(name: str, missing: bool = False, weighted: bool = False, k: int = 3):
-    case = CASES[name]
-    X, y = data(case, 7, k=k)
-    X = with_holes(X, 7) if missing else X
-    weight = np.random.default_rng(3).integers(1, 4, len(y)).astype(float) if weighted else None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return case.make().fit(X, y, sample_weight=weight), X, y
 
 
 @pytest.mark.parametrize("missing", [False, True], ids=["complete", "missing"])

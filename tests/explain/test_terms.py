@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 
 import matplotlib.pyplot as plt
@@ -16,7 +15,7 @@ from sklearn.datasets import load_iris
 
 import suffit
 from cases import PLAIN as CASES
-from cases import data, with_holes
+from cases import data, fitted, flats
 from suffit.families.gaussian.terms import along_the_way
 
 plt.switch_backend("Agg")
@@ -27,16 +26,6 @@ ACCURACY = 1e-10
 def _close_figures():
     yield
     plt.close("all")
-
-
-def fitted(name: str, missing: bool = False, weighted: bool = False, k: int = 3):
-    case = CASES[name]
-    X, y = data(case, 7, k=k)
-    X = with_holes(X, 7) if missing else X
-    weight = np.random.default_rng(3).integers(1, 4, len(y)).astype(float) if weighted else None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return case.make().fit(X, y, sample_weight=weight), X, y
 
 
 def assert_sums(model, X, classes=None):
@@ -183,24 +172,9 @@ def test_own_split_becomes_the_shared_one_where_covariances_are_equal():
     assert rest == pytest.approx(0.0, abs=1e-12)
 
 
-def table(n: int = 300) -> tuple[pd.DataFrame, np.ndarray]:
-    rng = np.random.default_rng(2)
-    sold = rng.random(n) < 0.5
-    frame = pd.DataFrame(
-        {
-            "area": np.where(rng.random(n) < 0.1, np.nan, np.exp(rng.normal(6.3 + 0.5 * sold, 0.4))),
-            "rooms": rng.poisson(2 + 1.5 * sold),
-            "garden": rng.random(n) < np.where(sold, 0.7, 0.3),
-            "city": np.where(rng.random(n) < np.where(sold, 0.6, 0.3), "Basel", rng.choice(["Bern", "Chur"], n)),
-            "total": rng.normal(size=n) + sold,
-        }
-    )
-    return frame, np.where(sold, "sold", "open")
-
-
 @pytest.mark.parametrize("settings", [{}, {"missing": "informative"}, {"structure": "naive"}], ids=str)
 def test_pooled_structures_add_up_by_the_column_of_the_table(settings):
-    X, y = table()
+    X, y = flats()
     X["total"] += np.where(X["garden"], 2.0, -2.0) * np.where(y == "sold", 1.0, -1.0)  # not independent
     model = suffit.GenerativeClassifier(**settings).fit(X, y)
     explained = assert_sums(model, X)
@@ -210,7 +184,7 @@ def test_pooled_structures_add_up_by_the_column_of_the_table(settings):
 
 
 def test_frames_are_of_the_kind_that_was_given():
-    X, y = table()
+    X, y = flats()
     model = suffit.GenerativeClassifier(structure="naive").fit(X, y)
     frame = model.explain(X).to_frame()
     assert isinstance(frame, pd.DataFrame)
@@ -235,7 +209,7 @@ def test_large_values_are_said_in_full():
 
 
 def test_why_names_the_things_that_decided():
-    X, y = table()
+    X, y = flats()
     model = suffit.GenerativeClassifier(structure="naive").fit(X, y)
     text = model.why({"area": [2000.0], "rooms": [None], "garden": [True], "city": ["Basel"], "total": [0.0]}, n=2)
     lines = text.splitlines()

@@ -19,7 +19,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 import suffit
-from cases import CASES, FAMILIES, Case, assert_same, data, with_holes
+from cases import CASES, FAMILIES, Case, assert_same, brute_loss, data, with_holes
 from suffit.families.tuning import DIGITS, LARGEST, SHRINKAGES, SMALLEST, TIES, dirichlet_evidence
 
 pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")  # few rows of a class
@@ -34,28 +34,6 @@ ALPHA = {
     "CategoricalNB": (lambda: suffit.CategoricalNB(), "CategoricalNB"),
     "CategoricalNB-words": (lambda: suffit.CategoricalNB(), "CategoricalNB-words"),
 }
-
-
-def brute_loss(model: Any, X: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> float:
-    """Mean −log p(y | x) of every row under a fit on all the others, rows that are the last of their class aside.
-
-    A weight of 3 is three rows, of which one is left out.
-    """
-    weights = np.ones(len(y)) if w is None else w
-    losses, counted = [], []
-    for i in range(len(y)):
-        left = weights.copy()
-        left[i] -= min(weights[i], 1.0)
-        rest = left > 0
-        if not (weights[i] and left[y == y[i]].sum()):
-            continue
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            one = clone(model).fit(X[rest], y[rest], **({} if w is None else {"sample_weight": left[rest]}))
-            p = one.predict_log_proba(X[i : i + 1])[0, np.flatnonzero(one.classes_ == y[i])[0]]
-        losses.append(-p)
-        counted.append(weights[i])
-    return float(np.average(losses, weights=counted))
 
 
 def check_alpha(model: Any, make: Callable[[float], Any], X: np.ndarray, y: np.ndarray, w: Any = None) -> None:

@@ -145,6 +145,26 @@ def test_readers_see_whole_batches(make, data):
     assert all(n % 10 == 0 for n in seen)
 
 
+def test_a_new_class_in_a_later_batch_is_refused_where_the_prior_names_each():
+    X, y = two_classes()
+    model = suffit.GaussianNB(priors=[0.5, 0.5]).fit(X, y)
+    for a in range(0, 30, 10):  # the first batches are learned as well as the later ones
+        model.partial_fit(X[a : a + 10], y[a : a + 10])
+    with pytest.raises(ValueError, match="2 priors, 3 classes"):
+        model.partial_fit(X[:3], np.full(3, y.max() + 1))
+    assert len(model.classes_) == 2
+
+
+def test_a_new_class_in_a_later_batch_ends_the_calibration_and_says_so():
+    X, y = two_classes()
+    model = suffit.GaussianNB(calibrate="temperature").fit(X, y)
+    for a in range(0, 30, 10):
+        model.partial_fit(X[a : a + 10], y[a : a + 10])
+    with pytest.warns(suffit.DataWarning, match="the calibration, of .* is gone"):
+        model.partial_fit(X[:3], np.full(3, y.max() + 1))
+    assert model.calibration_ is None
+
+
 def test_settings_that_change_between_batches_hold_from_then_on():
     X, y = stream()
     model = suffit.GaussianNB().fit(X[:100], y[:100]).partial_fit(X[100:200], y[100:200])

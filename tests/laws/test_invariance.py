@@ -9,30 +9,13 @@ import pytest
 from sklearn.datasets import load_wine
 
 import suffit
+from cases import mixed_table
 from suffit import GenerativeClassifier
 from suffit.data.frame import read_frame
 from suffit.data.rows import Rows
 from suffit.tables.row_sample import keyed
 
 Table = dict[str, np.ndarray]
-
-
-def mixed_table(seed: int, n: int) -> tuple[Table, np.ndarray, np.ndarray | None]:
-    """Numbers, positive numbers, counts and categories, some missing, some with weights."""
-    rng = np.random.default_rng(seed)
-    K = int(rng.integers(2, 6))
-    y = rng.choice(K, n, p=rng.dirichlet(np.full(K, 2.0)))
-    X: Table = {f"n{j}": rng.normal(size=n) + y * rng.normal() * 0.8 for j in range(int(rng.integers(1, 4)))}
-    X["positive"] = np.exp(rng.normal(size=n) + 0.3 * y)
-    for j in range(int(rng.integers(0, 4))):
-        shares = rng.dirichlet(np.ones(int(rng.integers(2, 8))), K)
-        X[f"c{j}"] = np.array([f"v{rng.choice(len(shares[c]), p=shares[c])}" for c in y], object)
-    X["counts"] = rng.poisson(3 + y).astype(float)
-    for name in X if seed % 2 else ():
-        gone = rng.random(n) < 0.1
-        X[name] = np.where(gone, None if X[name].dtype == object else np.nan, X[name])
-    weights = [None, rng.choice([0.3, 1.0, 2.7], n), rng.random(n)][seed % 3]
-    return X, np.array([f"k{c}" for c in y]), weights
 
 
 def posterior(X: Table, y: np.ndarray, weights: np.ndarray | None, Z: Table, classes: list[str], **how) -> np.ndarray:

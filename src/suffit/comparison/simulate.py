@@ -79,7 +79,7 @@ class Truth:
         y : ndarray of shape (n,)
 
         """
-        from ..estimators.base import generator
+        from ..data.validate import generator
 
         rng = generator(random_state)
         y = (rng.random(integer(n, "sample: n", 1)) < self.prior[1]).astype(np.int32)

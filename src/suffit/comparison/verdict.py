@@ -32,21 +32,27 @@ def verdict(held: Means, curves: Curves | None, filled: tuple[str, ...]) -> str:
 def _best(held: Means) -> str:
     order = sorted(held, key=lambda name: held[name][0]["log_loss"])
     first = order[0]
-    mean, error = held[first][0]["log_loss"], held[first][1]["log_loss"]
-    text = f"{first} has the lowest log-loss, {mean:.3f}"
+    text = f"{first} has the lowest log-loss, {held[first][0]['log_loss']:.3f}"
     if len(order) == 1:
         return text + "."
     second = order[1]
-    gap = held[second][0]["log_loss"] - mean
-    unsure = float(np.hypot(error, held[second][1]["log_loss"]))
-    how = "clearly" if gap > CLEAR * unsure else "no clear difference"
+    clear = _apart(held, first, second, "log_loss")
     close = f"; next is {second} with {held[second][0]['log_loss']:.3f}"
-    text += close + (f", {how} behind." if how == "clearly" else f" ({how}).")
+    text += close + (", clearly behind." if clear else " (no clear difference).")
     top = max(held, key=lambda name: held[name][0]["accuracy"])
     if top != first:
         right = {name: held[name][0]["accuracy"] for name in (top, first)}
-        text += f" The most accurate is {top}, {right[top]:.1%} right ({first} {right[first]:.1%})."
+        if _apart(held, top, first, "accuracy"):
+            text += f" The most accurate is {top}, {right[top]:.1%} right ({first} {right[first]:.1%})."
+        else:
+            text += f" No clear difference in accuracy: {first} {right[first]:.1%} right, {top} {right[top]:.1%}."
     return text
+
+
+def _apart(held: Means, one: str, other: str, score: str) -> bool:
+    """Whether two means are further apart than they vary from fold to fold."""
+    (a, error), (b, other_error) = ((held[name][0][score], held[name][1][score]) for name in (one, other))
+    return bool(abs(a - b) > CLEAR * np.hypot(error, other_error))
 
 
 def _rows_needed(name: str, curves: Curves) -> list[str]:

@@ -103,6 +103,10 @@ class Scorer(ABC, Generic[Data, SumsT]):
 
         With smoothing α → 0 an event of probability 0 costs log α.  The limit of the posterior goes to the
         classes with the fewest such events; ``scores`` holds the finite rest of the logarithms.
+
+        Wherever the package counts such events it is for N3 of the specification (tests/specification): with α = 0 the
+        answer is the limit, or a clear error, never NaN.  Predictions, leave-one-out, explanations, forms and
+        summaries give the limit; SQL and ``to_sklearn``, which cannot write it down, an error.
         """
         out[:] = 0.0
 

@@ -17,7 +17,7 @@ from ..data.arrays import Cells
 Array = NDArray[np.float64]
 PROBE = 1 << 16  # bytes that show whether deflating pays; it is not tried on fewer
 PAYS = 0.7  # share of the bytes that then is left at most
-LOOK = 64  # numbers that are looked at first: sums that are not whole show it at once
+FIRST = 64  # numbers that are looked at first: sums that are not whole show it at once
 
 
 class Packed(NamedTuple):
@@ -67,7 +67,7 @@ def unpacked(p: Packed) -> Array:
 
 def _narrow(a: Array) -> Cells:
     """Whole numbers from 0 on in as few bytes as the largest needs; others as they are."""
-    for part in (a.reshape(-1)[:LOOK], a):
+    for part in (a.reshape(-1)[:FIRST], a):
         with np.errstate(invalid="ignore"):
             if not (np.isfinite(part).all() and (part == np.rint(part)).all() and not np.signbit(part).any()):
                 return a

@@ -10,19 +10,20 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, cast, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.utils import check_array, column_or_1d
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from .arrays import Array, Cells, Codes, Matrix, is_sparse
-from .column import DATE, DATES, Column, SeriesColumn, WordColumn, numbers_of, unreadable
+from .column import DATE, DATES, ArrayColumn, Column, SeriesColumn, WordColumn, as_objects, numbers_of, unreadable
 from .errors import InputError, refuse
 from .frame import check_unique, frame_names, is_frame, read_frame, refuse_list_of_texts, unmasked
-from .inputs import LabelsLike, WeightsLike
+from .inputs import LabelsLike, RandomState, WeightsLike
 from .labels import Index
 from .rows import is_missing
 
+Labels = Sequence[Hashable]
 Prior = Mapping[Hashable, float] | ArrayLike | str | None
 
 
@@ -198,6 +199,24 @@ def read_labels(y: LabelsLike | None, who: str, way_out: str = "drop these rows"
     return y
 
 
+def read_known_labels(y: Any, who: str, drop: bool) -> tuple[Cells, NDArray[np.bool_]]:
+    """Labels, and which rows have one: without ``drop``, all must."""
+    if isinstance(y, np.ma.MaskedArray):
+        y = unmasked(y, of_numbers=object)
+    elif hasattr(y, "to_pylist"):
+        y = as_objects(y.to_pylist())
+    if not drop or y is None:
+        y = read_labels(y, who, "drop these rows, or set missing_target='drop'")
+        return y, np.ones(len(y), bool)
+    if not isinstance(y, np.ndarray):
+        cells = column_or_1d(y) if hasattr(y, "columns") else y  # a frame of one column
+        y = as_objects(cells.to_list() if hasattr(cells, "to_list") else list(cells))
+    kept = ~ArrayColumn(y).missing()
+    if not kept.any():
+        raise InputError("every label is missing; at least one row needs a label")
+    return read_labels(as_objects(y[kept].tolist()) if y.dtype.kind == "O" else y[kept], who), kept
+
+
 def read_weight(sample_weight: WeightsLike, X: Matrix) -> Array | None:
     """One weight per row, 0 or more, not all 0."""
     if sample_weight is None:
@@ -241,11 +260,11 @@ def prior_in_order(prior: Prior, classes: tuple[Hashable, ...]) -> Array:
     return p
 
 
-def class_codes(n: int, y: Any, classes: Index, who: str) -> Codes:
+def class_codes(n: int, y: object, classes: Index, who: str) -> Codes:
     """The codes of the classes of n rows: ``y`` is one class for all of them, or names n."""
     position = classes.position
     one = isinstance(y, Hashable) and (y in position or not isinstance(y, tuple))
-    wanted: list[Hashable] = [y] * n if one else y.tolist() if isinstance(y, np.ndarray) else list(y)
+    wanted = [y] * n if one else list(y.tolist() if isinstance(y, np.ndarray) else cast(Labels, y))
     wanted = wanted * n if len(wanted) == 1 else wanted
     unknown = [c for c in wanted if c not in position]
     if unknown:
@@ -293,3 +312,10 @@ def check_setting(
             f"{type(family).__name__}({name}={value!r}): {name} must be finite, {'above' if open_low else 'at least'} "
             f"{low:g}{upper}"
         )
+
+
+def generator(random_state: RandomState) -> np.random.Generator:
+    """A generator from whatever scikit-learn takes as ``random_state``, or from one already made."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))

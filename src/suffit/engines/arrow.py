@@ -77,8 +77,8 @@ def fit_arrow(
     split = Split(target, sample_weight, getattr(estimator, "missing_target", "error") == "drop")
     sample = None
     if not estimator.__sklearn_is_fitted__():
-        looks = Split(target, sample_weight, lenient=True)
-        sample = sampled((looks(finite(table)) for table in batches.sample() if table.num_rows), batches.name)
+        read = Split(target, sample_weight, lenient=True)
+        sample = sampled((read(finite(table)) for table in batches.sample() if table.num_rows), batches.name)
     planned = planned_from(estimator, sample)
     rows = counted(read_ahead(batches.tables(target)), progress)
     return recalibrated(total(_collected(planned, split, *each) for each in rows), sample)
@@ -211,8 +211,7 @@ def check_columns(names: Sequence[str], wanted: Sequence[str]) -> None:
         if name in wanted[:i]:
             raise InputError(f"column {name!r} is named twice; the labels, the weights and the like need one each")
         if name not in names:
-            near = nearest(name, names)[0]
-            meant = f"did you mean {near!r}? " if near is not None else ""
+            meant = "" if (near := nearest(name, names)[0]) is None else f"did you mean {near!r}? "
             shown = ", ".join(map(repr, names[:12])) + (", …" if len(names) > 12 else "")
             raise InputError(f"there is no column {name!r}; {meant}the columns are {shown}")
 

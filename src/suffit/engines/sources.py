@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from ..data.errors import CellError, InputError
 from .streams import READER
-from .table_files import BATCH, LOOK, LOOKS, TableFile, agreed_types, open_files, rows_all_over, some_rows
+from .table_files import BATCH, PLACES, ROWS_AT_EACH, TableFile, agreed_types, open_files, rows_all_over, some_rows
 from .text_files import MARKS, TextFile, Types
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Batches:
             table = batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch])
             self._held.append(table)
             rows += table.num_rows
-            if rows >= LOOKS * LOOK:
+            if rows >= PLACES * ROWS_AT_EACH:
                 break
         if not self._held:
             raise InputError("there are no record batches; a fit needs at least one row")
@@ -71,7 +71,7 @@ class Batches:
         import pyarrow as pa
 
         if isinstance(self.source, pa.Table):
-            yield some_rows(self.source, LOOKS * LOOK)
+            yield some_rows(self.source, PLACES * ROWS_AT_EACH)
         elif hasattr(self.source, "get_fragments"):
             yield from _rows_of_fragments(self.source)
         else:
@@ -94,7 +94,7 @@ def _rows_of_fragments(rows: dataset.Dataset) -> Iterator[pa.Table]:
     from pyarrow import dataset
 
     fragments = list(rows.get_fragments())
-    each = LOOKS * LOOK // min(len(fragments), LOOKS)
+    each = PLACES * ROWS_AT_EACH // min(len(fragments), PLACES)
     yield from rows_all_over(fragments, lambda f: [dataset.Scanner.from_fragment(f, schema=rows.schema).head(each)])
 
 

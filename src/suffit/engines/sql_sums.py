@@ -22,7 +22,7 @@ from ..data.labels import Index
 from ..data.rows import Rows, is_missing, plain
 from ..families.counts.binned import Binned
 from ..families.counts.categorical import Categorical, category_stats
-from ..families.counts.multinomial import GAP, WORDS, Multinomial
+from ..families.counts.multinomial import MISSING_COUNT, WORDS, Multinomial
 from ..families.elementwise.shape import ELEMENTWISE, ORDER, Elementwise
 from ..families.gaussian.diagonal import MOMENTS, Gaussian
 from ..families.gaussian.joint import MultivariateGaussian
@@ -196,9 +196,9 @@ class SqlSums:
             axes = {CLASS: classes, FEATURE: Index.range(n.shape[1])}
             if isinstance(family, Multinomial):
                 gone = rows[:, None] - n
-                gaps = np.flatnonzero(gone.any(axis=0))
-                sums = {"count": t[..., 0], "n": rows, "gone": gone[:, gaps]}
-                out[b] = Stats(WORDS, {**axes, GAP: Index(tuple(gaps.tolist()))}, sums)
+                missing = np.flatnonzero(gone.any(axis=0))
+                sums = {"count": t[..., 0], "n": rows, "gone": gone[:, missing]}
+                out[b] = Stats(WORDS, {**axes, MISSING_COUNT: Index(tuple(missing.tolist()))}, sums)
             elif isinstance(family, Elementwise):
                 out[b] = Stats(ELEMENTWISE, {**axes, ORDER: Index.range(family.order)}, {"n": n, "t": t})
         return out

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 BATCH = 1 << 16  # rows that are read together
-LOOKS, LOOK = 32, 4096  # places of a table that are looked at, and how many rows at each
+PLACES, ROWS_AT_EACH = 32, 4096  # places of a table that are looked at, and how many rows at each
 KINDS = {
     "csv": ("csv", "tsv", "tab", "txt"),
     "jsonl": ("jsonl", "ndjson", "json"),
@@ -66,7 +66,7 @@ class ParquetTable:
             file = _whole(self.input) if self.input.once else self.input.path
             return parquet.ParquetFile(file, pre_buffer=False)  # else all that was read stays in memory
         except (pa.ArrowInvalid, OSError) as error:
-            raise InputError(f"{self.input.name}: no Parquet file, or a damaged one: {_one_line(error)}") from None
+            raise InputError(f"{self.input.name}: no Parquet file, or a damaged one: {_why(error)}") from None
 
     @cached_property
     def schema(self) -> Types:
@@ -79,15 +79,15 @@ class ParquetTable:
 
     def sample(self) -> Iterator[pa.Table]:
         """The first rows of row groups all over the file, or rows from all over its only one."""
-        groups = np.unique(np.linspace(0, self._file.num_row_groups - 1, LOOKS).astype(int))
-        each = LOOKS * LOOK // len(groups)
+        groups = np.unique(np.linspace(0, self._file.num_row_groups - 1, PLACES).astype(int))
+        each = PLACES * ROWS_AT_EACH // len(groups)
         for group in groups.tolist():
-            if self._file.metadata.row_group(group).num_rows <= 4 * each or len(groups) == LOOKS:
+            if self._file.metadata.row_group(group).num_rows <= 4 * each or len(groups) == PLACES:
                 batches = self._file.iter_batches(min(each, BATCH), row_groups=[group])
                 yield from (_table([b]) for b, _ in zip(batches, range(-(-each // BATCH)), strict=False))
             else:
                 for batch in self._file.iter_batches(BATCH, row_groups=[group]):
-                    yield _table([batch])[:: max(1, self._file.metadata.num_rows // (LOOKS * LOOK))]
+                    yield _table([batch])[:: max(1, self._file.metadata.num_rows // (PLACES * ROWS_AT_EACH))]
 
     def tables(self) -> Iterator[pa.Table]:
         for batch in self._file.iter_batches(BATCH):
@@ -112,7 +112,7 @@ class ArrowTable:
                 return pa.ipc.open_file(_whole(self.input)), True
             return pa.ipc.open_stream(pa.PythonFile(self.input.open(), "r")), False
         except (pa.ArrowInvalid, OSError) as error:
-            raise InputError(f"{self.input.name}: no Arrow file, or a damaged one: {_one_line(error)}") from None
+            raise InputError(f"{self.input.name}: no Arrow file, or a damaged one: {_why(error)}") from None
 
     @cached_property
     def schema(self) -> Types:
@@ -127,11 +127,11 @@ class ArrowTable:
         """The first rows of batches all over the file, or the first batches of a stream."""
         reader, anywhere = self._open()
         if not anywhere:
-            yield from (_table([b]) for b, _ in zip(reader, range(LOOKS), strict=False))
+            yield from (_table([b]) for b, _ in zip(reader, range(PLACES), strict=False))
             return
-        batches = np.unique(np.linspace(0, reader.num_record_batches - 1, LOOKS).astype(int)).tolist()
+        batches = np.unique(np.linspace(0, reader.num_record_batches - 1, PLACES).astype(int)).tolist()
         for i in batches if reader.num_record_batches else ():
-            yield some_rows(_table([reader.get_batch(i)]), LOOKS * LOOK // len(batches))
+            yield some_rows(_table([reader.get_batch(i)]), PLACES * ROWS_AT_EACH // len(batches))
 
     def tables(self) -> Iterator[pa.Table]:
         reader, anywhere = self._open()
@@ -147,17 +147,17 @@ def some_rows(table: pa.Table, most: int) -> pa.Table:
         return table
     import pyarrow as pa
 
-    starts = np.linspace(0, table.num_rows - most // LOOKS, LOOKS).astype(int)
-    return pa.concat_tables([table.slice(start, most // LOOKS) for start in starts.tolist()])
+    starts = np.linspace(0, table.num_rows - most // PLACES, PLACES).astype(int)
+    return pa.concat_tables([table.slice(start, most // PLACES) for start in starts.tolist()])
 
 
 def rows_all_over(parts: Sequence[T], rows: Callable[[T], Iterable[pa.Table]]) -> Iterator[pa.Table]:
     """Some rows of parts spread over all, then of the others, as long as these are few."""
-    first = np.unique(np.linspace(0, len(parts) - 1, LOOKS).astype(int)).tolist()
+    first = np.unique(np.linspace(0, len(parts) - 1, PLACES).astype(int)).tolist()
     others = np.setdiff1d(np.arange(len(parts)), first).tolist()
     seen = 0
     for k, i in enumerate([*first, *others]):
-        if k >= len(first) and seen >= LOOKS * LOOK:
+        if k >= len(first) and seen >= PLACES * ROWS_AT_EACH:
             return
         for table in rows(parts[i]):
             seen += table.num_rows
@@ -176,15 +176,20 @@ def open_files(
 
 
 def _opened(input: Input, kind: str | None, separator: str | None, missing: Sequence[str]) -> TableFile:
-    kind = kind or kind_of(input.path) or _by_first_bytes(input)
+    found = _by_first_bytes(input)
+    kind = kind or kind_of(input.path) or found
+    if found not in ("csv", kind):  # which no first bytes are surely of
+        raise InputError(
+            f"{input.name}: the file is {found} by its first bytes, not {kind}; read it with kind={found!r} "
+            f"(--format {found}), or rename it"
+        )
     if kind in ("parquet", "arrow"):
         return ParquetTable(input) if kind == "parquet" else ArrowTable(input)
     if not input.first:
         raise InputError(f"{input.name}: the file is empty; expected a header line, then rows")
     if kind == "jsonl" and input.compression is None and input.first.lstrip().startswith(b"["):
         raise InputError(f"{input.name}: a JSON array; expected JSON lines, one object on each line")
-    path = input.path.lower()
-    tabs = any(f".{ending}" in path[-9:] for ending in ("tsv", "tab"))
+    tabs = any(f".{ending}" in input.path.lower()[-9:] for ending in ("tsv", "tab"))
     return TextFile(input, json=kind == "jsonl", separator=separator or ("\t" if tabs else None), missing=missing)
 
 
@@ -231,5 +236,7 @@ def _whole(input: Input) -> IO[bytes]:
         return pa.BufferReader(stream.read())
 
 
-def _one_line(error: Exception) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
+def _why(error: Exception) -> str:
+    """The first line of an error of Arrow, and what to do where a file has the wrong name."""
+    what = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
+    return f"{what}; if it holds text, read it with kind='csv' (--format csv)"

@@ -1,4 +1,4 @@
-"""CSV, TSV and JSON lines as Arrow tables: in pieces of whole lines, with the row and column of whatever is wrong."""
+"""CSV, TSV and JSON lines as Arrow tables: in chunks of whole lines, with the row and column of whatever is wrong."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 Types: TypeAlias = "Mapping[str, pa.DataType]"  # of columns
 
-PIECE = 1 << 24  # bytes of text that become one table
+CHUNK = 1 << 24  # bytes of text that become one table
 LONGEST_ROW = 1 << 26  # bytes that a row may have: what is longer has a quote that is not closed
-LOOKS, LOOK = 32, 1 << 17  # places of a file that are looked at, and how many bytes at each
+PLACES, BYTES_AT_EACH = 32, 1 << 17  # places of a file that are looked at, and how many bytes at each
 MARKS = ("", "?", "#N/A", "#NA", "N/A", "NA", "NULL", "NaN", "n/a", "nan", "-nan", "null")  # of missing values
 SEPARATORS = ",;\t|"
 DEEPEST = 64  # values inside each other that a line of JSON may have
@@ -71,50 +71,50 @@ class TextFile:
     def schema(self) -> dict[str, pa.DataType]:
         """The type of every column, from lines at many places of the file."""
         found: dict[str, set[pa.DataType]] = {} if self.json else {name: set() for name in self.names}
-        for piece, row in self.looks():
-            for f in self._parsed(piece, row, None).schema:
+        for chunk, row in self.some_chunks():
+            for f in self._parsed(chunk, row, None).schema:
                 if str(f.type) == "binary":
-                    raise self._fault(piece, row, {}, "not UTF-8 text")
+                    raise self._fault(chunk, row, {}, "not UTF-8 text")
                 found.setdefault(f.name, set()).add(f.type)
         return {name: agreed(types) for name, types in found.items()}
 
-    def looks(self) -> Iterator[tuple[bytes, int]]:
+    def some_chunks(self) -> Iterator[tuple[bytes, int]]:
         """Lines from places all over the file, or its first ones where it cannot be read from anywhere."""
         size = self.input.size if self.input.seekable else 0
-        if size <= LOOKS * LOOK * 2:
-            yield from self._pieces(LOOKS * LOOK, most=LOOKS * LOOK)
+        if size <= PLACES * BYTES_AT_EACH * 2:
+            yield from self._chunks(PLACES * BYTES_AT_EACH, most=PLACES * BYTES_AT_EACH)
             return
         found = False
         with self.input.open() as stream:
-            for i in range(LOOKS):
-                stream.seek(int(i * (size - LOOK) / (LOOKS - 1)))
-                piece = stream.read(LOOK)
-                start = piece.find(b"\n") + 1
-                piece = piece[start : self._last_line_end(piece[start:]) + start]
-                if piece and self._whole_rows(piece):
+            for i in range(PLACES):
+                stream.seek(int(i * (size - BYTES_AT_EACH) / (PLACES - 1)))
+                chunk = stream.read(BYTES_AT_EACH)
+                start = chunk.find(b"\n") + 1
+                chunk = chunk[start : self._last_line_end(chunk[start:]) + start]
+                if chunk and self._whole_rows(chunk):
                     found = True
-                    yield piece, -1
+                    yield chunk, -1
         if not found:  # rows are longer than what is looked at
-            yield from self._pieces(LOOKS * LOOK, most=LOOKS * LOOK)
+            yield from self._chunks(PLACES * BYTES_AT_EACH, most=PLACES * BYTES_AT_EACH)
 
-    def _whole_rows(self, piece: bytes) -> bool:
+    def _whole_rows(self, chunk: bytes) -> bool:
         """Whether lines from the middle of a file are rows: the first may lie inside quotes."""
-        if self.json or b'"' not in piece:
+        if self.json or b'"' not in chunk:
             return True
         names, separator = self.header
-        text = io.StringIO(piece.decode("utf-8", "replace"), newline="")
+        text = io.StringIO(chunk.decode("utf-8", "replace"), newline="")
         return all(len(cells) in (0, len(names)) for cells in csv.reader(text, delimiter=separator))
 
     def tables(self) -> Iterator[pa.Table]:
         """All rows, in tables of some megabytes."""
         types = None if self.json and self.verbatim else self.types
-        for piece, row in self._pieces(PIECE):
-            yield self._parsed(piece, row, types)
+        for chunk, row in self._chunks(CHUNK):
+            yield self._parsed(chunk, row, types)
 
     def sample(self) -> Iterator[pa.Table]:
         """The rows at the places that are looked at."""
-        for piece, row in self.looks():
-            yield self._parsed(piece, row, self.types)
+        for chunk, row in self.some_chunks():
+            yield self._parsed(chunk, row, self.types)
 
     def check_no_numbers(self, name: str) -> None:
         """Refuse a column of text that is numbers but for a few words, or up to a row; the first word is named."""
@@ -126,16 +126,16 @@ class TextFile:
         number = np.array([readable(word.strip(), pa.float64()) for word in column.dictionary.to_pylist()], bool)
         few_words = len(number) > number.sum() >= max(2, MOSTLY * len(number))
         if few_words or changes(column.indices.to_numpy(zero_copy_only=False), number):
-            for piece, row in self._pieces(PIECE):
-                fault = self._first_fault(piece, row, {name: pa.float64()})
+            for chunk, row in self._chunks(CHUNK):
+                fault = self._first_fault(chunk, row, {name: pa.float64()})
                 if fault is not None:
                     raise fault
 
     @cached_property
     def _text_looked_at(self) -> list[pa.Table]:
-        return [self._parsed(piece, row, {}) for piece, row in self.looks()]
+        return [self._parsed(chunk, row, {}) for chunk, row in self.some_chunks()]
 
-    def _pieces(self, size: int, most: int | None = None) -> Iterator[tuple[bytes, int]]:
+    def _chunks(self, size: int, most: int | None = None) -> Iterator[tuple[bytes, int]]:
         """Whole lines, and how many rows are before them."""
         with self.input.open() as stream:
             rest, row, read = b"", 0, 0
@@ -148,34 +148,34 @@ class TextFile:
                 if not cut and len(rest) > LONGEST_ROW:
                     raise self._endless(row + 1)
                 if cut:
-                    piece, rest = rest[:cut], rest[cut:]
-                    yield piece, row
-                    row += piece.count(b"\n")
+                    chunk, rest = rest[:cut], rest[cut:]
+                    yield chunk, row
+                    row += chunk.count(b"\n")
                 if most is not None and read >= most and row:
                     return
             if rest.strip():
                 yield rest, row
 
-    def _last_line_end(self, piece: bytes) -> int:
+    def _last_line_end(self, chunk: bytes) -> int:
         """Where the last whole line ends: in CSV, a line end inside quotes is none."""
-        cut = piece.rfind(b"\n") + 1
-        while cut and not self.json and piece.count(b'"', 0, cut) % 2:
-            cut = piece.rfind(b"\n", 0, piece.rfind(b'"', 0, cut)) + 1
+        cut = chunk.rfind(b"\n") + 1
+        while cut and not self.json and chunk.count(b'"', 0, cut) % 2:
+            cut = chunk.rfind(b"\n", 0, chunk.rfind(b'"', 0, cut)) + 1
         return cut
 
     def _endless(self, row: int) -> InputError:
         what = "the line" if self.json else "the row (a quote that is not closed?)"
         return InputError(f"{self._place(row)}: {what} does not end within {LONGEST_ROW >> 20} MB; mend it")
 
-    def _parsed(self, piece: bytes, row: int, types: Types | None) -> pa.Table:
+    def _parsed(self, chunk: bytes, row: int, types: Types | None) -> pa.Table:
         import pyarrow as pa
 
         try:
-            return self._of_json(piece, row, types) if self.json else self._of_csv(piece, types)
+            return self._of_json(chunk, row, types) if self.json else self._of_csv(chunk, types)
         except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
-            raise self._fault(piece, row, types or {}, str(error)) from None
+            raise self._fault(chunk, row, types or {}, str(error)) from None
 
-    def _of_csv(self, piece: bytes, types: Types | None) -> pa.Table:
+    def _of_csv(self, chunk: bytes, types: Types | None) -> pa.Table:
         import pyarrow as pa
         from pyarrow import csv as arrow_csv
 
@@ -183,33 +183,33 @@ class TextFile:
         if types is not None:
             types = {name: types.get(name, pa.string()) for name in names}
         return arrow_csv.read_csv(
-            pa.BufferReader(piece),
+            pa.BufferReader(chunk),
             arrow_csv.ReadOptions(column_names=names),
-            arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=b'"' in piece),
+            arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=b'"' in chunk),
             arrow_csv.ConvertOptions(
                 column_types=types, null_values=list(self.missing), strings_can_be_null=not self.verbatim
             ),
         )
 
-    def _check_depth(self, piece: bytes, row: int) -> None:
+    def _check_depth(self, chunk: bytes, row: int) -> None:
         """Refuse values inside values inside values …, which Arrow reads until the stack ends."""
-        if piece.count(b"{") + piece.count(b"[") <= piece.count(b"\n") + DEEPEST:
+        if chunk.count(b"{") + chunk.count(b"[") <= chunk.count(b"\n") + DEEPEST:
             return
-        for i, line in enumerate(piece.split(b"\n"), row + 1):
+        for i, line in enumerate(chunk.split(b"\n"), row + 1):
             if line.count(b"{") + line.count(b"[") > DEEPEST and depth(line) > DEEPEST:
                 what = f"more than {DEEPEST} values inside each other; expected an object of single values on each line"
                 raise InputError(f"{self.input.name if row < 0 else self._place(i)}: {what}")
 
-    def _of_json(self, piece: bytes, row: int, types: Types | None) -> pa.Table:
+    def _of_json(self, chunk: bytes, row: int, types: Types | None) -> pa.Table:
         import pyarrow as pa
         from pyarrow import json as arrow_json
 
-        self._check_depth(piece, row)
+        self._check_depth(chunk, row)
         if types is None:
-            return arrow_json.read_json(pa.BufferReader(piece))
+            return arrow_json.read_json(pa.BufferReader(chunk))
         schema = pa.schema({name: types.get(name, pa.string()) for name in self.names})
         options = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
-        return arrow_json.read_json(pa.BufferReader(piece), parse_options=options)
+        return arrow_json.read_json(pa.BufferReader(chunk), parse_options=options)
 
     def _text(self, line: bytes, row: int) -> str:
         try:
@@ -229,20 +229,20 @@ class TextFile:
             return f"{self.input.name}, line {row}"
         return f"{self.input.name}, row {row} (line {row + 1})" if row else f"{self.input.name}, header"
 
-    def _fault(self, piece: bytes, row: int, types: Types, said: str) -> InputError:
+    def _fault(self, chunk: bytes, row: int, types: Types, said: str) -> InputError:
         """The first cell that cannot be read as it should, found line by line."""
         if row < 0:  # somewhere in the file: it is read from its beginning
-            for whole, first in self._pieces(PIECE):
+            for whole, first in self._chunks(CHUNK):
                 fault = self._first_fault(whole, first, types)
                 if fault is not None:
                     return fault
-        return self._first_fault(piece, row, types) or InputError(f"{self.input.name}: {said}")
+        return self._first_fault(chunk, row, types) or InputError(f"{self.input.name}: {said}")
 
-    def _first_fault(self, piece: bytes, row: int, types: Types) -> InputError | None:
+    def _first_fault(self, chunk: bytes, row: int, types: Types) -> InputError | None:
         try:
-            text = piece.decode("utf-8")
+            text = chunk.decode("utf-8")
         except UnicodeDecodeError as error:
-            return self._not_text(row + 1 + piece.count(b"\n", 0, error.start), piece[error.start])
+            return self._not_text(row + 1 + chunk.count(b"\n", 0, error.start), chunk[error.start])
         if self.json:
             return self._json_fault(text, row, types)
         try:

@@ -13,16 +13,14 @@ import os
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils import Tags, check_consistent_length, check_random_state
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.validation import validate_data
 
 from ..core.family import Family
@@ -44,6 +42,7 @@ from ..data.validate import (
     class_codes,
     column_names,
     common_dtype,
+    generator,
     prior_in_order,
     read_labels,
     read_matrix,
@@ -55,11 +54,11 @@ from ..explain.summary import Summary
 from ..explain.terms import Explanation
 from ..posterior.calibrate import Calibration
 from ..posterior.decide import Costs, Decisions, Rule, Thresholds
-from ..posterior.novelty import DRAWS, DrawnBlock, Draws, missing_cells_of, novelties
-from ..posterior.prior_shift import CONVERGED, MOST_STEPS, shifted_prior
+from ..posterior.novelty import ScoredBlock, novelties
+from ..posterior.prior_shift import CONVERGED, MOST_STEPS
 from ..tables.column_family import apart
-from .batches import MOST_OF_A_BATCH, Batches
-from .checks import check_same_classes, check_same_columns, check_same_sums, declared_classes
+from .batches import MOST_OF_A_BATCH, looks_right
+from .checks import check_same_classes, check_same_columns, check_same_sums, declared_classes, not_fitted, setting_names
 from .cross_validation import CrossValidation, cross_validated
 from .fitted import ClassPrior, Fitted, log_prior, next_state
 
@@ -71,7 +70,6 @@ if TYPE_CHECKING:
     from ..tables.structures import Selection
 
 CALIBRATION_ROWS = {"temperature": 5000, "isotonic": 5000}  # the most that a calibration is fitted on
-_QUICK_TYPES = (np.ndarray, sparse.csr_matrix, sparse.csr_array)
 
 C = TypeVar("C", bound=type)
 
@@ -179,44 +177,20 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
 
     def _put_off(self, X: Any, y: Any) -> bool:
         """Let a small batch wait, where a few quick looks show that nothing is wrong with it."""
-        if type(y) is not np.ndarray:
-            y = np.asarray(y)
-        if (
-            type(X) not in _QUICK_TYPES
-            or y.ndim != 1
-            or not len(y)
-            or X.shape != (len(y), self.__dict__.get("n_features_in_"))
-            or not self._settings_unchanged()
-        ):
+        state, y = self.__dict__, y if type(y) is np.ndarray else np.asarray(y)
+        if "feature_names_in_" in state or not looks_right(X, y, state.get("n_features_in_")):
             return False
-        fitted = self._fit
-        if y.dtype != fitted.labels or y.dtype.kind not in "iubU" or "feature_names_in_" in self.__dict__:
+        if not self._settings_unchanged() or self._grows or (waiting := self._fit.waiting(y.dtype)) is None:
             return False
-        batches = fitted.batches
-        if batches is None or not batches.open:  # else it has been asked whether they may wait
-            if not self._may_wait(fitted, y.dtype):
-                return False
-            batches = self._batches()
+        self._fit, batches = waiting
         return batches.add_rows(X, y)
 
     def _put_off_model(self, fitted: Fitted, batch: Model, labels: np.dtype[np.generic]) -> bool:
         """Let the sums of a small batch wait beside others."""
-        return self._may_wait(fitted, labels) and self._batches().add(batch)
-
-    def _batches(self) -> Batches:
-        """Those that wait; begun anew after the model was asked for."""
-        self._fit = self._fit.open
-        assert self._fit.batches is not None
-        return self._fit.batches
-
-    def _may_wait(self, fitted: Fitted, labels: np.dtype[np.generic]) -> bool:
-        """Whether batches with such labels can become part of the model later as well as now."""
-        return bool(
-            labels == fitted.labels
-            and fitted.class_prior.setting is None  # set class by class: a new class would have none
-            and fitted.calibration is None  # which a new class would end, with a warning
-            and not self._grows
-        )
+        if self._grows or (waiting := fitted.waiting(labels)) is None:
+            return False
+        self._fit, batches = waiting
+        return batches.add(batch)
 
     def forget(self, X: TableLike, y: LabelsLike | None = None, sample_weight: WeightsLike = None) -> Self:
         """Take rows out again, in place, as if they had never been learned.
@@ -357,9 +331,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         if not data.shape[0]:
             raise InputError("adapt_prior: X has no rows to learn the class prior from")
         weight = read_weight(sample_weight, np.empty((data.shape[0], 0)))
-        possible = (fitted.prior > 0).astype(np.float64)  # a class of prior 0 explains no row
-        w = np.ones(data.shape[0]) if weight is None else weight
-        prior, gap = shifted_prior(fitted.posterior_under(possible, data), w, fitted.prior, steps)
+        prior, gap = fitted.shifted_prior(data, np.ones(data.shape[0]) if weight is None else weight, steps)
         if gap > CONVERGED:
             warn_once(
                 ConvergenceWarning,
@@ -488,18 +460,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
             From 0 to 1; 1: less probable than any of the draws.
         """
         X = self._read_X_known(X)
-        solution, rng = self._density_solution(), generator(random_state)
-        codes = solution.draw_classes(DRAWS, rng)
-        blocks = self._drawn_blocks(solution, solution.sample(codes, rng))
-        if not all(block.solution.scorer.comparable for block in blocks):
-            raise InputError(
-                "novelty: the model has no distribution of document lengths, so that documents of different lengths "
-                "have no densities to compare"
-            )
-        draws = Draws(codes, solution.log_prior, blocks)
-        return novelties(
-            draws, solution.log_density(X), *self._missing_in(X), lambda row: self._missing_evidence(X, row)
-        )
+        return novelties(self._density_solution(), X, self._blocks_of, generator(random_state))
 
     def log_likelihood(self, X: TableLike, y: LabelsLike, sample_weight: WeightsLike = None) -> float:
         """Return the joint log-likelihood Σ w log p(x, y) of labelled rows.
@@ -614,6 +575,10 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
 
     def loo_predict_proba(self, X: TableLike, y: LabelsLike, sample_weight: WeightsLike = None) -> Array:
         """Return p(class | x) of learned rows, each under the model without it: honest scores, with no rows held out.
+
+        Exact, except for a pool of structures with missing values in joint columns: there the effect of a row on the
+        sums of pairs is removed to the first order (docs/tuning.md has the error), since exact scores would need a
+        refit per row.
 
         Parameters
         ----------
@@ -821,17 +786,16 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         -------
         LogisticRegression
         """
-        from ..explain.linear import WAY_OUT, as_logistic_regression, in_table, linear_weights
+        from ..explain.linear import as_logistic_regression
 
-        if self._fitted.maps or self._solved.outlier_rate:
-            what = "an isotonic calibration" if self._fitted.maps else "an outlier rate"
-            way = "fit without calibrate" if self._fitted.calibration else "fit with structure='naive'"
-            raise InputError(f"to_sklearn: {what} is not linear in x; {way}; {WAY_OUT}")
+        solution, calibration = self._solved, self._fitted.calibration
         columns, owners = self._columns_of_model()
-        weights, intercept = linear_weights(self._solved, columns, owners)
-        weights = in_table(weights, columns, getattr(self, "_names_in", columns))
-        names = getattr(self, "feature_names_in_", None)
-        return as_logistic_regression(weights, intercept, self.classes_, names, settings)
+        table, names = getattr(self, "_names_in", columns), getattr(self, "feature_names_in_", None)
+        model = as_logistic_regression(solution, calibration, columns, owners, table, settings)
+        model.classes_ = self.classes_
+        if names is not None:
+            model.feature_names_in_ = names
+        return model
 
     # --- decide
 
@@ -971,11 +935,11 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         try:
             return self.__dict__["_fit"]
         except KeyError:
-            raise _not_fitted(self) from None
+            raise not_fitted(self) from None
 
     def _check_is_fitted(self) -> None:
         if "_fit" not in self.__dict__:
-            raise _not_fitted(self)
+            raise not_fitted(self)
 
     @property
     def _model(self) -> Model:
@@ -1046,7 +1010,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         if self._settings_unchanged():
             return True
         self._validate_params()
-        self._settings = {name: self.__dict__.get(name) for name in setting_names(type(self))}  # type: ignore[arg-type]
+        self._settings = {name: self.__dict__.get(name) for name in setting_names(type(self))}
         return False
 
     def _setting(self, name: str, default: object = None) -> Any:
@@ -1054,7 +1018,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         try:
             return self.__dict__["_settings"].get(name, default)
         except KeyError:
-            raise _not_fitted(self) from None
+            raise not_fitted(self) from None
 
     def _checked_prior(self, prior: Prior, classes: tuple[Hashable, ...]) -> Array:
         """A prior that is set, as an array in class order, checked."""
@@ -1068,7 +1032,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
     def _read_X_known(self, X: TableLike) -> Matrix:
         """X for a fitted estimator: the same columns as before."""
         if "_fit" not in self.__dict__:
-            raise _not_fitted(self)
+            raise not_fitted(self)
         read = self._read_X(X)
         if type(X) is np.ndarray and X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_"):
             return read
@@ -1168,18 +1132,10 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         """The means of the first n classes, as rows that the model reads."""
         return self._density_solution().scorer.centres[:n]
 
-    def _drawn_blocks(self, solution: Solution, drawn: Matrix) -> list[DrawnBlock]:
-        """The columns of these draws that are scored together."""
-        alone = Solution(solution.classes, np.zeros(len(solution.classes)), solution.scorer, solution.columns)
-        return [DrawnBlock(alone, cast(Cells, drawn), apart(self._model.family))]
-
-    def _missing_in(self, X: Matrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """The rows with missing values, and where in them these are."""
-        return missing_cells_of(X)
-
-    def _missing_evidence(self, data: Matrix, row: int) -> Array:
-        """What the missing values of a row say of each class, where they are evidence.  # → (K,)"""
-        return np.zeros(len(self._model.classes))
+    def _blocks_of(self, X: Matrix) -> list[ScoredBlock]:
+        """The columns of these rows that the density scores together."""
+        solution = self._density_solution()
+        return [ScoredBlock(solution.scorer, solution.columns, X, apart(self._model.family))]
 
     def _cast(self, a: Array) -> Array:
         """A copy in the precision of the input."""
@@ -1190,23 +1146,3 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True  # NaN is a missing value, everywhere
         return tags
-
-
-@cache
-def setting_names(estimator: Any) -> tuple[str, ...]:
-    """The names of an estimator's constructor arguments."""
-    return tuple(estimator._get_param_names())
-
-
-def _not_fitted(estimator: object) -> NotFittedError:
-    return NotFittedError(
-        f"This {type(estimator).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
-        "using this estimator."
-    )
-
-
-def generator(random_state: RandomState) -> np.random.Generator:
-    """A generator from whatever scikit-learn takes as ``random_state``, or from one already made."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    return np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))

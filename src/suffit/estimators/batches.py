@@ -19,6 +19,18 @@ from ..data.warn import WarningCollector
 MOST_ROWS = 4096  # rows that are kept to be added up together,
 MOST_CELLS = 1 << 18  # fewer of wide ones
 MOST_OF_A_BATCH = MOST_ROWS // 4  # a batch with more rows is learned at once
+QUICK_TYPES = (np.ndarray, sparse.csr_matrix, sparse.csr_array)
+
+
+def looks_right(X: Matrix, y: Cells, n_features: int | None) -> bool:
+    """Whether a few quick looks show rows of so many columns, with labels; False: they need a closer look."""
+    return (
+        type(X) in QUICK_TYPES
+        and y.ndim == 1
+        and len(y) > 0
+        and X.shape == (len(y), n_features)
+        and y.dtype.kind in "iubU"
+    )
 
 
 class RowsInSums:

@@ -1,11 +1,13 @@
-"""What is refused before rows are learned or models merged: other sums, other classes, other columns."""
+"""What is refused before rows are learned or models merged: other sums, classes, columns or settings; no fit yet."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import column_or_1d
 
 from ..core.family import Family
@@ -13,9 +15,27 @@ from ..data.errors import InputError
 from ..data.inputs import ClassesLike
 from ..data.labels import Index
 from ..data.rows import Rows
+from ..families.product import LIKE_THE_FIRST
+from ..tables.schema import DROPPED, Schema
 
 if TYPE_CHECKING:
     from .base import GenerativeEstimator
+
+
+def _setting_names(estimator: Any) -> tuple[str, ...]:
+    return tuple(estimator._get_param_names())
+
+
+# the names of the settings of an estimator's class, the arguments of its constructor
+setting_names: Callable[[type], tuple[str, ...]] = cache(_setting_names)
+
+
+def not_fitted(estimator: object) -> NotFittedError:
+    """The error of an estimator that is asked for what a fit makes."""
+    return NotFittedError(
+        f"This {type(estimator).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
+        "using this estimator."
+    )
 
 
 def check_same_sums(old: Family, new: Family, columns: Sequence[str]) -> None:
@@ -58,3 +78,25 @@ def check_same_columns(one: GenerativeEstimator, other: GenerativeEstimator) -> 
     names, theirs = getattr(one, "feature_names_in_", None), getattr(other, "feature_names_in_", None)
     if names is not None and theirs is not None and list(names) != list(theirs):
         raise InputError(f"the columns differ: {list(names)[:5]} and {list(theirs)[:5]}; they must match, in order")
+
+
+def check_same_families(one: Schema, other: Schema, names: Sequence[str], theirs: Sequence[str]) -> None:
+    """Refuse to merge models of tables with a column that has another family in the other."""
+    mine, others = one.keys(), other.keys()
+    for name in names:
+        if name in theirs and mine.get(name) != others.get(name):
+            raise InputError(
+                f"these models keep different sums and cannot be combined: column {name!r} is "
+                f"{mine.get(name, DROPPED)} in one and {others.get(name, DROPPED)} in the other; {LIKE_THE_FIRST}"
+            )
+
+
+def check_same_settings(first: Mapping[str, object], estimator: object) -> None:
+    """Refuse a batch under other settings than those that the first rows were learned under."""
+    for name, was in first.items():
+        now = getattr(estimator, name)
+        if now is not was and now != was:
+            raise InputError(
+                f"{name} has changed from {was!r} to {now!r} since the first batch, which fixed it; set it back, "
+                "or use fit to start again"
+            )

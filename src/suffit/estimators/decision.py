@@ -23,6 +23,7 @@ from ..data.rows import encode
 from ..data.validate import Prior, checked_prior, read_labels, read_weight
 from ..posterior.decide import Costs, Decisions, Rule, Thresholds, mean_cost
 from ..posterior.prior_shift import reweighted
+from .checks import not_fitted
 
 
 class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -160,10 +161,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         try:
             check_is_fitted(self.estimator)
         except NotFittedError:
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
-                "using this estimator."
-            ) from None
+            raise not_fitted(self) from None
         return self.estimator
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -12,9 +12,12 @@ from ..core.leave_one_out import LooRows
 from ..core.model import Model
 from ..core.solution import Solution
 from ..data.arrays import Array, Cells, Matrix
+from ..data.frame import read_frame
 from ..data.rows import Rows
 from ..data.warn import DataWarning, WarningCollector, warn_once
 from ..posterior.calibrate import Calibration, calibrated
+from ..posterior.prior_shift import shifted_prior
+from ..tables.schema import Schema
 from .batches import Batches
 
 
@@ -70,12 +73,14 @@ class Fitted:
         """The same with batches that wait made part of the model: for one that learns on its own from here."""
         return self if self.batches is None else replace(self, known=self.model, batches=None)
 
-    @property
-    def open(self) -> Fitted:
-        """The same with room for batches that wait: itself, until the model is asked for."""
+    def waiting(self, labels: np.dtype[np.generic]) -> tuple[Fitted, Batches] | None:
+        """The same with room for batches that wait, and these; None where such a batch must be learned at once."""
+        if labels != self.labels or self.class_prior.setting is not None or self.calibration is not None:
+            return None  # a new class would have no prior, or end the calibration, with a warning
         if self.batches is not None and self.batches.open:
-            return self
-        return replace(self, known=self.model, batches=Batches(self.model, self.remarks))
+            return self, self.batches
+        batches = Batches(self.model, self.remarks)  # begun anew after the model was asked for
+        return replace(self, known=self.model, batches=batches), batches
 
     @property
     def given(self) -> bool:
@@ -95,6 +100,11 @@ class Fitted:
         """The same under another prior p(c)."""
         flat = self.solution.under(log_prior(prior))
         return flat.posterior(X) if self.calibration is None else self.calibration.posterior(flat, X)
+
+    def shifted_prior(self, X: Matrix, weight: Array, steps: int) -> tuple[Array, float]:
+        """The class prior of these rows by maximum likelihood, and how far from the maximum it may be."""
+        possible = (self.prior > 0).astype(np.float64)  # a class of prior 0 explains no row
+        return shifted_prior(self.posterior_under(possible, X), weight, self.prior, steps)
 
     def under(self, prior: Array | None) -> Fitted:
         """The same sums under another class prior, in class order; None: the shares of the rows."""
@@ -138,6 +148,19 @@ class Fitted:
     def __getstate__(self) -> dict[str, object]:
         made = ("model", "prior", "solution")  # a pickle holds the sums
         return {k: v for k, v in self.alone.__dict__.items() if k not in made}
+
+
+class OneRow:
+    """p(class | row) of one row of a table at a time: see ``GenerativeClassifier.scorer``."""
+
+    def __init__(self, fitted: Fitted, schema: Schema, names: tuple[str, ...]) -> None:
+        self.classes, self._fitted, self._schema, self._names = fitted.classes, fitted, schema, names
+
+    def __call__(self, row: Mapping[str, object] | Iterable[object]) -> Array:
+        """The probabilities, in the order of ``classes``."""
+        cells = row if isinstance(row, Mapping) else dict(zip(self._names, row, strict=True))
+        frame = read_frame({name: [value] for name, value in cells.items()})
+        return self._fitted.posterior(self._schema.rows(frame))[0]
 
 
 def next_state(

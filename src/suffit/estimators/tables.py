@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from numbers import Real
@@ -10,47 +10,51 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Tags, column_or_1d
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.family import Family
 from ..core.model import Model
 from ..core.solution import Solution
 from ..core.stats import CLASS, BlockSums
-from ..data.arrays import Array, BlockRows, Cells, Coded, Matrix, RowsOfTexts
-from ..data.column import BOOLEAN, INTEGER, NUMBER, ArrayColumn, as_objects
+from ..data.arrays import Array, Cells, Matrix, RowsOfBlocks
+from ..data.column import ArrayColumn
 from ..data.errors import InputError
-from ..data.frame import Frame, Template, read_frame, unmasked
+from ..data.frame import Frame, Template, read_frame
 from ..data.inputs import ClassesLike, LabelsLike, RandomState, TableLike, WeightsLike
 from ..data.printed import made_for
 from ..data.rows import Rows
 from ..data.similar import IGNORED, SAMPLE_ROWS, UNKNOWN, some_rows, unknown_values
-from ..data.validate import Prior, class_codes, common_dtype, read_labels, read_weight
-from ..data.warn import ABSENT, DataWarning, DroppedColumnWarning, TextColumnWarning, UnknownCategoryWarning, warn_once
+from ..data.validate import Prior, class_codes, common_dtype, generator, read_known_labels, read_weight
+from ..data.warn import ABSENT, DataWarning, UnknownCategoryWarning, warn_once
 from ..explain.parameters import BlockParameters
 from ..explain.terms import Explanation
 from ..families.counts.categorical import Categorical
 from ..families.counts.scores import CategoricalScorer
 from ..families.counts.text_scores import TextScorer, most_telling
-from ..families.product import LIKE_THE_FIRST, Product, ProductScorer
+from ..families.product import Product, ProductScorer
 from ..families.tuning import Tuning
 from ..kernels.runtime.threads import SMALL_MATRIX, one_blas_thread
-from ..posterior.novelty import DrawnBlock
-from ..tables.column_family import AS_ASKED, CONSTANT, apart, choose
+from ..posterior.novelty import ScoredBlock
+from ..tables.backwards import drawn_columns, no_values, table_columns, typical_values
+from ..tables.column_family import apart, choose
 from ..tables.column_family_loo import CRITERIA
 from ..tables.feature_selection import columns_that_help
 from ..tables.row_sample import sample
-from ..tables.schema import DROPPED, BlockSpec, Schema, TableRows
+from ..tables.schema import Schema, TableRows
 from ..tables.structures import NAIVE, Guard, Proposal, Proposals, Selection, Wanted, nothing_to_compare, select
 from ..tables.translation import in_common
-from ..text.documents import Texts, no_texts
-from .base import GenerativeEstimator, generator
-from .checks import check_same_classes, declared_classes
-from .fitted import Fitted
+from ..text.documents import Texts
+from .base import GenerativeEstimator
+from .checks import check_same_classes, check_same_families, check_same_settings, declared_classes
+from .fitted import OneRow
 
 FEW_FIRST = 40  # rows of a first batch below which no structure is chosen by them, as later rows could not undo it
+TOO_FEW = (
+    "is too small to choose a structure: columns are taken as independent given the class, in all batches; start with "
+    f"{FEW_FIRST} rows or more, or set structure='naive'"
+)
 UNSAID = {False: (), True: (ABSENT,)}  # remarks that are superfluous where missing values are evidence
-KEEP_TEXT = "; if it holds categories, set columns={name: 'categorical'}"
 FIXED_FIRST = ("columns", "structure", "criterion", "select", "missing", "unknown")  # settings that the first rows fix
 
 
@@ -201,7 +205,7 @@ class GenerativeClassifier(GenerativeEstimator):
 
     def _read_table(self, X: TableLike, y: LabelsLike | None, sample_weight: WeightsLike) -> tuple[Frame, Cells, Rows]:
         frame = read_frame(X)
-        y, kept = self._read_target(y)
+        y, kept = read_known_labels(y, type(self).__name__, drop=self.missing_target == "drop")
         weight = read_weight(sample_weight, np.empty((len(kept), 0)))
         if len(kept) != frame.n_rows:
             raise ValueError(
@@ -211,26 +215,6 @@ class GenerativeClassifier(GenerativeEstimator):
             where = np.flatnonzero(kept)
             frame, weight = frame.rows(where), None if weight is None else weight[where]
         return frame, y, Rows.of(y, weight)
-
-    def _read_target(self, y: Any) -> tuple[Cells, NDArray[np.bool_]]:
-        """Labels, and which rows have one."""
-        who = type(self).__name__
-        y = unmasked(y, of_numbers=object) if isinstance(y, np.ma.MaskedArray) else y
-        if hasattr(y, "to_pylist"):
-            y = as_objects(y.to_pylist())
-        if self.missing_target == "error" or y is None:
-            y = read_labels(y, who, "drop these rows, or set missing_target='drop'")
-            return y, np.ones(len(y), bool)
-        if not isinstance(y, np.ndarray):
-            cells = column_or_1d(y) if hasattr(y, "columns") else y  # a frame of one column
-            y = as_objects(cells.to_list() if hasattr(cells, "to_list") else list(cells))
-        kept = ~ArrayColumn(y).missing()
-        if not kept.any():
-            raise InputError("every label is missing; at least one row needs a label")
-        return read_labels(as_objects(y[kept].tolist()) if y.dtype.kind == "O" else y[kept], who), kept
-
-    def _read_X(self, X: TableLike) -> TableRows:
-        return self._read_X_known(X)
 
     def _read_X_known(self, X: TableLike) -> TableRows:
         """A table for the fitted model: its columns by name, in any order; absent ones are missing."""
@@ -258,17 +242,14 @@ class GenerativeClassifier(GenerativeEstimator):
         """A table with the names of the model: columns without names are taken by their place."""
         numbered = self._template.form == "array" and frame.names == tuple(map(str, range(len(frame.names))))
         if frame.like.form == "array" or numbered:
-            self._check_width(frame)
+            if len(frame.columns) != self.n_features_in_:
+                raise ValueError(
+                    f"X has {len(frame.columns)} features, but {type(self).__name__} is expecting "
+                    f"{self.n_features_in_} features as input; columns without names must be complete and in order"
+                )
             frame = replace(frame, columns=dict(zip(self._names_in, frame.columns.values(), strict=True)))
         self._say_columns(frame)
         return frame
-
-    def _check_width(self, frame: Frame) -> None:
-        if len(frame.columns) != self.n_features_in_:
-            raise ValueError(
-                f"X has {len(frame.columns)} features, but {type(self).__name__} is expecting {self.n_features_in_} "
-                "features as input; columns without names must be complete and in order"
-            )
 
     def _say_columns(self, frame: Frame) -> None:
         """Warn of columns that are absent or unknown; refuse a table that has none of the model's."""
@@ -329,7 +310,7 @@ class GenerativeClassifier(GenerativeEstimator):
         found = Proposals(())
         open_structure = self.structure != NAIVE and isinstance(self.columns, str)
         if open_structure and not solve and len(rows) < FEW_FIRST:
-            self._say_few(len(rows))
+            warn_once(DataWarning, f"a first batch of {len(rows)} rows {TOO_FEW}")
         elif open_structure and choice:
             found = select(self._plain, frame, alike, Wanted(self.structure, self.missing))
         elif open_structure and not self._seen.used:
@@ -344,7 +325,7 @@ class GenerativeClassifier(GenerativeEstimator):
             self.feature_names_in_ = np.array(frame.names, dtype=object)
         else:
             self.__dict__.pop("feature_names_in_", None)
-        self._warn_dropped()
+        self._seen.say_dropped()
         data = self._learn_as_proposed(found, frame, rows, labels.dtype, declared)
         if solve:
             self._density_solution()  # what is to be said of the columns is said at fit; the pool waits for predictions
@@ -395,25 +376,6 @@ class GenerativeClassifier(GenerativeEstimator):
         assert isinstance(X, TableRows)
         return sample(X.frame, X.schema.used, rows, most)
 
-    def _say_few(self, n: int) -> None:
-        warn_once(
-            DataWarning,
-            f"a first batch of {n} rows is too small to choose a structure: columns are taken as independent given "
-            f"the class, in all batches; start with {FEW_FIRST} rows or more, or set structure='naive'",
-        )
-
-    def _warn_dropped(self) -> None:
-        """Name the columns that were dropped, and text that may have been meant as numbers; in words that stay the same
-        from one part of a table to the next.
-        """
-        odd = [c for c in self._seen.dropped() if not c.hint and not c.reason.startswith((AS_ASKED, CONSTANT))]
-        if odd and self._seen.used:  # else it has been said that none is left
-            things = [f"{c.column!r}: {c.reason.partition(' (')[0]}" for c in odd]
-            warn_once(DroppedColumnWarning, "columns dropped from the model: ", things)
-        hints = [c.hint for c in self._seen.choices if c.hint]
-        if hints:
-            warn_once(TextColumnWarning, "text taken as categories, or dropped as identifiers: ", hints, KEEP_TEXT)
-
     def partial_fit(
         self, X: TableLike, y: LabelsLike | None = None, classes: ClassesLike = None, sample_weight: WeightsLike = None
     ) -> Self:
@@ -443,22 +405,12 @@ class GenerativeClassifier(GenerativeEstimator):
                 self._learn_first(X, y, sample_weight, solve=False, classes=classes)
                 return self
             old = self._fitted
-            self._check_asked()
+            check_same_settings(self._asked, self)
             data, labels, rows = self._read(X, y, sample_weight, self._read_X_known)
             if classes is not None:
                 check_same_classes(classes, old.model.classes, old.classes)
             self._adopt(old.model.learn(data, rows), common_dtype(old.labels, labels.dtype), old.floats)
         return self
-
-    def _check_asked(self) -> None:
-        """Refuse a batch under other settings than those that the first rows were learned under."""
-        for name, was in self._asked.items():
-            now = getattr(self, name)
-            if now is not was and now != was:
-                raise InputError(
-                    f"{name} has changed from {was!r} to {now!r} since the first batch, which fixed it; set it back, "
-                    "or use fit to start again"
-                )
 
     def _read(
         self, X: TableLike, y: LabelsLike | None, sample_weight: WeightsLike, read_X: Callable[[TableLike], Matrix]
@@ -479,7 +431,7 @@ class GenerativeClassifier(GenerativeEstimator):
             return mine, theirs
         found = in_common(self.schema_, other.schema_, mine.stats, theirs.stats)
         if found is None:
-            self._check_same_families(other)
+            check_same_families(self._plain, other._plain, self._names_in, other._names_in)
             return mine, theirs
         self._seen, self._plain = found[0].schema, found[0].schema.plain()
         a, b = (
@@ -487,15 +439,6 @@ class GenerativeClassifier(GenerativeEstimator):
             for model, each in zip((mine, theirs), found, strict=True)
         )
         return a, b
-
-    def _check_same_families(self, other: GenerativeClassifier) -> None:
-        mine, theirs = self._plain.keys(), other._plain.keys()
-        for name in self._names_in:
-            if name in other._names_in and mine.get(name) != theirs.get(name):
-                raise InputError(
-                    f"these models keep different sums and cannot be combined: column {name!r} is "
-                    f"{mine.get(name, DROPPED)} in one and {theirs.get(name, DROPPED)} in the other; {LIKE_THE_FIRST}"
-                )
 
     # --- what was learned
 
@@ -540,29 +483,6 @@ class GenerativeClassifier(GenerativeEstimator):
             f"means are those of the density: {self._selection.density}"
         )
 
-    def loo_predict_proba(self, X: TableLike, y: LabelsLike, sample_weight: WeightsLike = None) -> Array:
-        """Return p(class | x) of learned rows, each under the model without it: honest scores, with no rows held out.
-
-        Exact, except for a pool of structures with missing values in joint columns: there the effect of a row on the
-        sums of pairs is removed to the first order (docs/tuning.md has the error), since exact scores would need a
-        refit per row.
-
-        Parameters
-        ----------
-        X : data frame, dict of columns or array-like of shape (n_samples, n_features)
-            Rows that were learned.
-        y : array-like of shape (n_samples,)
-            Labels of any kind.
-        sample_weight : array-like of shape (n_samples,), optional
-            The weights that the rows had.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
-        return super().loo_predict_proba(X, y, sample_weight)
-
     def _approximate_leave_one_out(self) -> bool:
         return isinstance(self.selection_, Selection)
 
@@ -594,10 +514,10 @@ class GenerativeClassifier(GenerativeEstimator):
         return self._read_X_known(self.sample(n, random_state=0)[0])
 
     def _columns_of_model(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-        return _used_and_owners(self._seen)
+        return self._seen.table_columns
 
     def _columns_of_density(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-        return _used_and_owners(self._plain)
+        return self._plain.table_columns
 
     def explain(self, X: TableLike, classes: ClassesLike = None) -> Explanation:
         """Return log p(a | x)/p(b | x) of each row as the prior and what every column adds.
@@ -673,11 +593,7 @@ class GenerativeClassifier(GenerativeEstimator):
             Their classes.
         """
         parts, labels = super().sample(n, y, random_state)
-        columns = self._columns(parts, drawn=True)
-        for spec, part in zip(self._plain.specs, parts.parts, strict=True):
-            for j, name in enumerate(spec.columns if spec.reads == "missing" else ()):
-                columns[name] = _with_missing(columns[name], part[:, j] > 0)
-        return self._template.make(columns), labels
+        return self._template.make(drawn_columns(self._plain, parts)), labels
 
     def impute(
         self, X: TableLike, y: LabelsLike | None = None, how: str = "mean", random_state: RandomState = None
@@ -712,42 +628,19 @@ class GenerativeClassifier(GenerativeEstimator):
             edges = np.cumsum(posterior, axis=1)
             codes = (rng.random(len(edges))[:, None] * edges[:, -1:] >= edges).sum(axis=1).astype(np.int32)
             filled = scorer.drawn(data, codes, rng)
-        columns = self._columns(filled, drawn=how == "draw")
+        columns = table_columns(self._plain, filled, drawn=how == "draw")
         return data.frame.filled({k: v for k, v in columns.items() if k in data.frame.columns})
 
     def _one_hot(self, y: LabelsLike, n: int, who: str) -> Array:
         return np.eye(len(self._model.classes))[class_codes(n, y, self._model.counts.axes[CLASS], who)]
 
-    def _missing_in(self, X: Matrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        assert isinstance(X, TableRows)
-        asked = [i for i, spec in enumerate(self._plain.specs) if spec.reads != "missing"]
-        missing = np.concatenate([_missing_cells(X.part(i)) for i in asked], axis=1)
-        rows = np.flatnonzero(missing.any(axis=1))
-        return rows, missing[rows]
-
-    def _drawn_blocks(self, solution: Solution, drawn: Matrix) -> list[DrawnBlock]:
-        each = zip(
-            self._plain.specs, cast(ProductScorer, solution.scorer).scorers, cast(BlockRows, drawn).parts, strict=True
-        )
-        nothing = np.zeros(len(solution.classes))
+    def _blocks_of(self, X: Matrix) -> list[ScoredBlock]:
+        """The columns of these rows that the density scores together."""
+        rows, scorers = cast(RowsOfBlocks, X), cast(ProductScorer, self._density_solution().scorer).scorers
         return [
-            DrawnBlock(
-                Solution(solution.classes, nothing, scorer, spec.names),
-                cast(Cells, part),
-                apart(spec.family),
-                spec.scales,
-            )
-            for spec, scorer, part in each
-            if spec.reads != "missing"
+            ScoredBlock(scorer, p.names, rows.part(i), apart(p.family), p.scales, p.reads == "missing")
+            for i, (p, scorer) in enumerate(zip(self._plain.specs, scorers, strict=True))
         ]
-
-    def _missing_evidence(self, data: Matrix, row: int) -> Array:
-        assert isinstance(data, TableRows)
-        solution, last = self._density_solution(), len(self._plain.specs) - 1
-        if self._plain.specs[last].reads != "missing":
-            return np.zeros(len(solution.classes))
-        scorer, mask = cast(ProductScorer, solution.scorer).scorers[last], data[np.array([row])].part(last)
-        return np.asarray(scorer.scores(mask)[0] + scorer.log_base(mask)[0])
 
     def profile(self, y: Any = None) -> Any:
         """Return the most typical values of each class, as a table with the class first.
@@ -766,28 +659,21 @@ class GenerativeClassifier(GenerativeEstimator):
         """
         known = self._model.classes
         classes = list(known) if y is None else [y] if np.ndim(y) == 0 or y in known else list(y)
-        empty = BlockRows(tuple(_all_missing(spec, len(classes)) for spec in self._plain.specs))
-        filled = self._density_solution().scorer.filled(empty, self._one_hot(classes, len(classes), "profile"))
+        posterior = self._one_hot(classes, len(classes), "profile")
+        filled = self._density_solution().scorer.filled(no_values(self._plain.specs, len(classes)), posterior)
         labels = np.empty(len(classes), dtype=object)
         labels[:] = classes
         name = "class"
         while name in self._seen.used:
             name = f"({name})"
-        columns = {name: labels, **self._columns(filled)}
+        columns = {name: labels, **table_columns(self._plain, filled)}
         form = self._template.form if self._template.form != "array" else "dict"
         types = {k: v for k, v in self._template.types.items() if k != name}
         return replace(self._template, form=form, types=types).make(columns)
 
     def _typical_rows(self, n: int) -> TableRows:
-        one_each = np.eye(n, len(self._model.classes))
-        blocks = zip(self._plain.specs, cast(ProductScorer, self._density_solution().scorer).scorers, strict=True)
-        typical = [
-            scorer.filled(_all_missing(spec, n), one_each)
-            if spec.reads in ("categories", "texts")
-            else scorer.centres[:n]
-            for spec, scorer in blocks
-        ]
-        columns = self._columns(BlockRows(tuple(typical)))
+        scorers = cast(ProductScorer, self._density_solution().scorer).scorers
+        columns = table_columns(self._plain, typical_values(self._plain.specs, scorers, n))
         return self._seen.rows(Frame({k: ArrayColumn(v) for k, v in columns.items()}, n, self._template))
 
     def scorer(self) -> OneRow:  # type: ignore[override]
@@ -802,21 +688,6 @@ class GenerativeClassifier(GenerativeEstimator):
         """
         return OneRow(self._fitted, self._seen, self._names_in)
 
-    def _columns(self, parts: BlockRows, drawn: bool = False) -> dict[str, Cells]:
-        """The columns of the blocks, in the order of the table, as the table's types have them.
-
-        Values that are ``drawn`` are integers where the column has these; means may lie between.
-        """
-        found: dict[str, Cells] = {}
-        kinds = {choice.column: choice.kind for choice in self._seen.choices}
-        for spec, part in zip(self._plain.specs, parts.parts, strict=True):
-            if spec.reads == "missing":
-                continue
-            for j, name in enumerate(spec.columns):
-                values = cast(Array, part)[:, j] * spec.scales[j] if spec.scales else _decoded(part, j)
-                found[name] = _nearest(values, spec.family) if drawn and kinds[name] == INTEGER else values
-        return {name: _of_kind(found[name], kinds[name]) for name in self._seen.used}
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
@@ -827,78 +698,3 @@ class GenerativeClassifier(GenerativeEstimator):
     def _repr_html_inner(self) -> str:
         shown = super()._repr_html_inner()
         return shown + self.schema_._repr_html_() if "_fit" in self.__dict__ else shown
-
-
-def _missing_cells(part: Matrix) -> NDArray[np.bool_]:
-    if isinstance(part, RowsOfTexts):
-        return part.missing[:, None]
-    return part.codes < 0 if isinstance(part, Coded) else np.isnan(np.asarray(part))
-
-
-class OneRow:
-    """p(class | row) of one row of a table at a time: see ``GenerativeClassifier.scorer``."""
-
-    def __init__(self, fitted: Fitted, schema: Schema, names: tuple[str, ...]) -> None:
-        self.classes, self._fitted, self._schema, self._names = fitted.classes, fitted, schema, names
-
-    def __call__(self, row: Mapping[str, object] | Iterable[object]) -> Array:
-        """The probabilities, in the order of ``classes``."""
-        cells = row if isinstance(row, Mapping) else dict(zip(self._names, row, strict=True))
-        frame = read_frame({name: [value] for name, value in cells.items()})
-        return self._fitted.posterior(self._schema.rows(frame))[0]
-
-
-def _with_missing(values: Cells, gone: NDArray[np.bool_]) -> Cells:
-    """The same with missing values; integers and truths become objects where there are any."""
-    if not gone.any():
-        return values
-    if values.dtype.kind == "f":
-        return np.where(gone, np.nan, cast(Array, values))
-    out = values.astype(object)
-    out[gone] = None
-    return out
-
-
-def _all_missing(spec: BlockSpec, n: int) -> Matrix:
-    if spec.reads == "texts":
-        return no_texts(n)
-    if spec.reads == "categories":
-        return np.full((n, len(spec.columns)), None, dtype=object)
-    return np.full((n, len(spec.columns)), np.nan)
-
-
-def _decoded(part: Matrix, j: int) -> Cells:
-    if isinstance(part, Coded):
-        return part.decoded()[:, j]
-    if isinstance(part, Texts):
-        return part.cells()
-    return np.asarray(part)[:, j]
-
-
-def _nearest(values: Cells, family: Family) -> Cells:
-    """Draws as integers: the nearest one, or the next above where the family has no room for that (0 of x > 0)."""
-    if values.dtype.kind != "f":
-        return values
-    near = np.rint(values)
-    return np.where(family.outside(near), np.ceil(values), near) if hasattr(family, "outside") else near
-
-
-def _of_kind(values: Cells, kind: str) -> Cells:
-    """Numbers, integers where all are, yes or no, or categories."""
-    if kind == BOOLEAN:
-        numbers = ArrayColumn(values).numbers()
-        return _with_missing(numbers >= 0.5, np.isnan(numbers))
-    if kind not in (NUMBER, INTEGER) or values.dtype.kind in "iu":
-        return values
-    cells = as_objects(values.tolist())
-    if kind == NUMBER:
-        return ArrayColumn(cells).numbers()
-    numbers = cast(Array, cells)
-    whole = cells.dtype.kind == "f" and np.isfinite(numbers).all() and (numbers == np.round(numbers)).all()
-    return cells.astype(np.int64) if whole and np.abs(numbers).max() < 2**62 else cells
-
-
-def _used_and_owners(schema: Schema) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """The table's columns that a schema uses, and to which of them each column of its blocks belongs."""
-    at = {name: j for j, name in enumerate(schema.used)}
-    return schema.used, np.array([at[name] for name in schema.owners], np.int64)

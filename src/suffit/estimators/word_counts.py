@@ -8,7 +8,6 @@ from typing import ClassVar, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -22,6 +21,7 @@ from ..families.counts.text import Text
 from ..text.counting import class_counts, count_matrix
 from ..text.documents import read_texts
 from ..text.tokens import ANALYZERS, MOST_FEATURES, Tokens
+from .checks import not_fitted
 from .smoothed import NON_NEGATIVE
 
 
@@ -169,7 +169,7 @@ class WordCounts(TransformerMixin, BaseEstimator):
         try:
             return cast(Index, self.__dict__["_words"])
         except KeyError:
-            raise NotFittedError("This WordCounts instance is not fitted yet. Call 'fit' before using it.") from None
+            raise not_fitted(self) from None
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_words" in self.__dict__

@@ -10,10 +10,11 @@ from sklearn.linear_model import LogisticRegression
 
 from ..core.logistic import LogisticForm
 from ..core.solution import Solution
-from ..data.arrays import Array, Cells
+from ..data.arrays import Array
 from ..data.errors import InputError
 from ..families.gaussian.student_t import HeavyScorer
 from ..families.product import ProductScorer
+from ..posterior.calibrate import Calibration
 
 WAY_OUT = "logistic_form() gives the weights of any model, and its .statistic(X) the columns they apply to"
 
@@ -64,7 +65,7 @@ def _checked(form: LogisticForm, columns: Sequence[str]) -> Array:
     return form.weights
 
 
-def in_table(weights: Array, columns: Sequence[str], table: Sequence[str]) -> Array:
+def _in_table(weights: Array, columns: Sequence[str], table: Sequence[str]) -> Array:
     """Weights for all columns of the table: 0 for those that the model does not use."""
     if len(columns) == len(table):
         return weights
@@ -73,18 +74,30 @@ def in_table(weights: Array, columns: Sequence[str], table: Sequence[str]) -> Ar
 
 
 def as_logistic_regression(
-    weights: Array, intercept: Array, classes: Cells, names: Cells | None, settings: Mapping[str, object]
+    solution: Solution,
+    calibration: Calibration | None,
+    columns: Sequence[str],
+    owners: NDArray[np.int64] | None,
+    table: Sequence[str],
+    settings: Mapping[str, object],
 ) -> LogisticRegression:
-    """A fitted LogisticRegression with these weights: one row of them for two classes, else one for each."""
-    if len(classes) < 2:
-        raise ValueError(f"to_sklearn: the model has one class, {classes[0]!r}; LogisticRegression needs two")
+    """A fitted LogisticRegression with the same posterior, of all columns of the table.
+
+    It has one row of weights for two classes, else one for each.
+    """
+    maps = calibration is not None and bool(calibration.maps)
+    if maps or solution.outlier_rate:
+        what = "an isotonic calibration" if maps else "an outlier rate"
+        way = "fit without calibrate" if calibration is not None else "fit with structure='naive'"
+        raise InputError(f"to_sklearn: {what} is not linear in x; {way}; {WAY_OUT}")
+    weights, intercept = linear_weights(solution, columns, owners)
+    weights = _in_table(weights, columns, table)
+    if len(weights) < 2:
+        raise ValueError(f"to_sklearn: the model has one class, {solution.classes[0]!r}; LogisticRegression needs two")
     model = LogisticRegression(**{"warm_start": True, **settings})
-    two = len(classes) == 2
-    model.classes_ = classes
+    two = len(weights) == 2
     model.coef_ = weights[1:] - weights[:1] if two else weights - weights.mean(axis=0)
     model.intercept_ = intercept[1:] - intercept[:1] if two else intercept - intercept.mean()
     model.n_features_in_ = weights.shape[1]
     model.n_iter_ = np.zeros(1, np.int32)
-    if names is not None:
-        model.feature_names_in_ = names
     return model

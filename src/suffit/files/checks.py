@@ -26,7 +26,7 @@ from ..estimators.base import GenerativeEstimator
 from ..estimators.fitted import ClassPrior, Fitted
 from ..families.counts.binned import Binned
 from ..families.counts.categorical import CATEGORIES, Categorical
-from ..families.counts.multinomial import GAP, WORDS, Multinomial
+from ..families.counts.multinomial import MISSING_COUNT, WORDS, Multinomial
 from ..families.counts.partition import NODE, NODES, Partition
 from ..families.counts.scores import DENSE_LIMIT
 from ..families.counts.text import WORDS as TOKENS
@@ -182,7 +182,7 @@ def _check_rows(family: Family, labels: Index, p: int, columns: Sequence[str]) -
         refuse("it has rows that are not finite")
 
 
-def _check_gaps(family: Family, labels: Index, p: int, columns: Sequence[str]) -> None:
+def _check_missing_counts(family: Family, labels: Index, p: int, columns: Sequence[str]) -> None:
     """Places of words."""
     if not all(type(label) is int and 0 <= label < p for label in labels.labels):
         refuse("it has missing counts of words that it does not have")
@@ -226,7 +226,7 @@ def _tops(pairs: list[tuple[int, object]]) -> dict[int, int]:
 LABELS: dict[str, Callable[[Family, Index, int, Sequence[str]], None]] = {
     PATTERN: _check_patterns,
     ROW: _check_rows,
-    GAP: _check_gaps,
+    MISSING_COUNT: _check_missing_counts,
     CATEGORY: _check_categories,
     TOKENS: _check_words,
 }

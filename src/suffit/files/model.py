@@ -8,7 +8,7 @@ can be derived from these is in it.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -20,7 +20,7 @@ from ..data.frame import Template
 from ..data.validate import ColumnNames
 from ..data.warn import WarningCollector
 from ..estimators.base import GenerativeEstimator
-from ..estimators.base import setting_names as cached_setting_names
+from ..estimators.checks import setting_names
 from ..estimators.fitted import ClassPrior, Fitted
 from ..families.product import Product
 from ..families.tuning import Tuning
@@ -61,11 +61,6 @@ def estimator_class(key: object) -> type[Estimator]:
     if type(key) is not str or key not in HOMES:
         refuse(f"it holds the unknown estimator {str(key)[:100]!r}")
     return cast("type[Estimator]", getattr(import_module(f"..estimators.{HOMES[key]}", __package__), key))
-
-
-def setting_names(estimator: type[Estimator]) -> tuple[str, ...]:
-    """The names of the settings of an estimator's class."""
-    return cached_setting_names(cast(Hashable, estimator))
 
 
 # --- writing

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from ..core.family import Scorer
 from ..core.solution import Solution
-from ..data.arrays import Array, Cells, Codes, Matrix, is_sparse
+from ..data.arrays import Array, Cells, Coded, Codes, Matrix, RowsOfTexts, is_sparse
+from ..data.errors import InputError
 from ..data.rows import is_missing
 from ..families.gaussian.missing.patterns import patterns_of
 
@@ -22,18 +25,24 @@ Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class DrawnBlock:
-    """Columns that are drawn and scored together: log p(x | c) of their draws; ``apart``: column by column as well."""
+class ScoredBlock:
+    """Columns that are drawn and scored together; ``apart``: each by itself as well.
 
-    solution: Solution
-    drawn: Cells  # (DRAWS, p)
+    ``of_missing``: they say which values of other columns are missing.
+    """
+
+    scorer: Scorer
+    names: Sequence[str]
+    part: Matrix
     apart: bool
     scales: tuple[float, ...] = ()  # what the columns were divided by, where they were
+    of_missing: bool = False
 
-    def log_joint(self, part: Cells) -> Array:
-        """log p(x | c) of draws, in the units that the columns had."""
-        joint = self.solution.log_joint(part)
-        return joint - (~np.isnan(part) @ np.log(self.scales))[:, None] if self.scales else joint
+    def log_density(self, part: Matrix) -> Array:
+        """log p(x | c), in the units that the columns had.  # → (n, K)"""
+        nothing = np.zeros(self.scorer.n_classes)
+        found = Solution(tuple(range(len(nothing))), nothing, self.scorer, self.names).log_joint(part)
+        return found - (~np.isnan(np.asarray(part)) @ np.log(self.scales))[:, None] if self.scales else found
 
 
 class Draws:
@@ -42,9 +51,9 @@ class Draws:
     Columns of a joint block are scored together, once for every way of missing some of them.
     """
 
-    def __init__(self, classes: Codes, log_prior: Array, blocks: Sequence[DrawnBlock]) -> None:
+    def __init__(self, classes: Codes, log_prior: Array, blocks: Sequence[ScoredBlock]) -> None:
         self.classes, self.log_prior, self.blocks = classes, log_prior, blocks
-        ends = np.cumsum([0, *(block.drawn.shape[1] for block in blocks)])
+        ends = np.cumsum([0, *(block.part.shape[1] for block in blocks)])
         self.places = [slice(int(a), int(b)) for a, b in pairwise(ends)]
         self._kept: dict[tuple[int, tuple[int, ...] | None], Array] = {}
 
@@ -52,12 +61,12 @@ class Draws:
         """log p(x_seen | c) of a block's draws, its other columns missing; None: all are seen.  # → (DRAWS, K)"""
         if (u, seen) not in self._kept:
             block = self.blocks[u]
-            part = block.drawn
+            part = drawn = cast(Cells, block.part)
             if seen is not None:
                 objects = part.dtype.kind == "O"
                 part = np.full(part.shape, None if objects else np.nan, dtype=object if objects else np.float64)
-                part[:, list(seen)] = block.drawn[:, list(seen)]
-            self._kept[u, seen] = block.log_joint(part)
+                part[:, list(seen)] = drawn[:, list(seen)]
+            self._kept[u, seen] = block.log_density(part)
         return self._kept[u, seen]
 
     def share_above(self, missing: Flags | None, evidence: Array, density: Array) -> Array:
@@ -79,34 +88,63 @@ class Draws:
 
 
 def novelties(
-    draws: Draws, density: Array, with_missing: Rows, missing: Flags, evidence: Callable[[int], Array]
+    solution: Solution, X: Matrix, blocks: Callable[[Matrix], list[ScoredBlock]], rng: np.random.Generator
 ) -> Array:
-    """The novelty of rows of this density, of which the rows ``with_missing`` have ``missing values``.
+    """The share of rows drawn from the model, with the same missing values, that are more probable than each row.
 
-    ``evidence(row)`` is the log-evidence of the missing values of a row for each class, where they are any.
+    ``blocks`` divides rows into the columns that are scored together.  # → (n,)
     """
+    codes = solution.draw_classes(DRAWS, rng)
+    drawn, given = blocks(solution.sample(codes, rng)), blocks(X)
+    if not all(block.scorer.comparable for block in drawn):
+        raise InputError(
+            "novelty: the model has no distribution of document lengths, so that documents of different lengths have "
+            "no densities to compare"
+        )
+    draws = Draws(codes, solution.log_prior, [block for block in drawn if not block.of_missing])
+    evidence = [block for block in given if block.of_missing]
+    with_missing, missing = _missing_cells([block.part for block in given if not block.of_missing])
+    density = solution.log_density(X)
+
+    def share_above(pattern: Flags | None, rows: Rows) -> Array:
+        first = rows[:1]  # of rows with the same missing values
+        say = sum((block.log_density(block.part[first])[0] for block in evidence), np.zeros(len(solution.classes)))
+        return draws.share_above(pattern, say, density[rows])
+
     out = np.empty(len(density))
     complete = np.setdiff1d(np.arange(len(density)), with_missing)
     if len(complete):
-        out[complete] = draws.share_above(None, evidence(int(complete[0])), density[complete])
+        out[complete] = share_above(None, complete)
     patterns, which = patterns_of(~missing)
     order = np.argsort(which, kind="stable")
     ends = np.searchsorted(which[order], np.arange(len(patterns) + 1))
     for a, b in pairwise(ends):
-        first, here = order[a], with_missing[order[a:b]]
-        out[here] = draws.share_above(missing[first], evidence(int(here[0])), density[here])
+        here = with_missing[order[a:b]]
+        out[here] = share_above(missing[order[a]], here)
     return out
 
 
-def missing_cells_of(X: Matrix) -> tuple[Rows, Flags]:
+def _missing_cells(parts: Sequence[Matrix]) -> tuple[Rows, Flags]:
     """The rows with missing values, and where in them these are.  # → (m,), (m, p)"""
+    rows = np.unique(np.concatenate([_rows_with_missing(part) for part in parts]))
+    return rows, np.concatenate([_missing(part[rows]) for part in parts], axis=1)
+
+
+def _rows_with_missing(X: Matrix) -> Rows:
     if is_sparse(X):
-        rows = np.unique(np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[np.isnan(X.data)])
-        return rows, np.isnan(X[rows].toarray())
+        return np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[np.isnan(X.data)]
+    return np.flatnonzero(_missing(X).any(axis=1))
+
+
+def _missing(X: Matrix) -> Flags:
+    """Which cells are missing.  # → (n, p)"""
+    if is_sparse(X):
+        return np.isnan(X.toarray())
+    if isinstance(X, RowsOfTexts):
+        return X.missing[:, None]
+    if isinstance(X, Coded):
+        return X.codes < 0
     assert isinstance(X, np.ndarray)
     if X.dtype.kind == "O":
-        gone = np.array([is_missing(v) for v in X.reshape(-1)], dtype=np.bool_).reshape(X.shape)
-    else:
-        gone = np.isnan(X) if X.dtype.kind == "f" else np.zeros((len(X), 1), dtype=np.bool_)
-    rows = np.flatnonzero(gone.any(axis=1))
-    return rows, gone[rows]
+        return np.array([is_missing(v) for v in X.reshape(-1)], dtype=np.bool_).reshape(X.shape)
+    return np.isnan(X) if X.dtype.kind == "f" else np.zeros(X.shape, dtype=np.bool_)

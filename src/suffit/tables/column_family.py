@@ -38,7 +38,7 @@ from .column_scores import (
     in_steps,
 )
 from .free_text import AS_TEXT, words_of_texts
-from .schema import DROPPED, BlockSpec, Choice, Schema, shown
+from .schema import AS_ASKED, CONSTANT, DROPPED, BlockSpec, Choice, Schema, shown
 
 SAMPLE_ROWS = 20_000  # rows that the choice of families rests on, where there are more
 MOST_NUMBERS = 1 << 22  # of several columns that are looked at together
@@ -48,7 +48,7 @@ OWN_VALUE = 0.5  # a column of categories with more distinct values than this sh
 FEWEST_TEXTS = 5  # different ones that a column of free text has
 SURELY = 10.0  # by how much a family's BIC must exceed the Gaussian's
 
-DROP, AS_ASKED, CONSTANT = "drop", "set by the user", "every value is"
+DROP = "drop"
 NO_COLUMN = "no column can be used, so every prediction is the class shares: "
 IDENTIFIER = "an identifier rather than a feature"
 
@@ -175,15 +175,17 @@ def _blocks(
     choices: list[Choice] = []
     alike: dict[tuple[int, bool, tuple[str, ...] | None], tuple[str, Family, list[str]]] = {}
     for name, (family, reason) in verdicts.items():
-        wish = wishes.get(name)
+        wish, column = wishes.get(name), few.columns[name]
+        unsaid = column.kind() == CATEGORICAL and not reason.startswith((AS_ASKED, CONSTANT))
+        hint = way_out(name, column.categories()[0]) if unsaid else ""  # for text that looks like numbers or dates
         if family is None:
-            choices.append(Choice(name, kinds[name], DROPPED, reason, _hint(name, few.columns[name], reason)))
+            choices.append(Choice(name, kinds[name], DROPPED, reason, hint))
             continue
         key = id(family), reason == AS_ASKED, wish.columns if wish is not None and wish.joint else None
         if key not in alike:
             alike[key] = SHOWN.get(id(family)) or shown(family), family, []
         kind = "text" if isinstance(family, Text) else kinds[name]
-        choices.append(Choice(name, kind, alike[key][0], reason, _hint(name, few.columns[name], reason)))
+        choices.append(Choice(name, kind, alike[key][0], reason, hint))
         alike[key][2].append(name)
     grouped: dict[tuple[Hashable, bool], tuple[Family, str, tuple[str, ...] | None, list[str]]] = {}
     for (_, asked, joint), (_, family, names) in alike.items():
@@ -201,12 +203,6 @@ def _blocks(
         for (_, lenient), (family, reads, joint, names) in grouped.items()
     ]
     return sorted(specs, key=lambda spec: min(spec.columns)), choices
-
-
-def _hint(name: str, column: Column, reason: str) -> str:
-    """What to do with text that looks like numbers or dates, where the user has not said what it is."""
-    sampled = column.kind() == CATEGORICAL and not reason.startswith((AS_ASKED, CONSTANT))
-    return way_out(name, column.categories()[0]) if sampled else ""
 
 
 def apart(family: Family) -> bool:

@@ -17,7 +17,7 @@ from ..data.column import BOOLEAN, CATEGORICAL, EMPTY, INTEGER, NUMBER, ArrayCol
 from ..data.errors import InputError, check_finite
 from ..data.frame import Frame
 from ..data.printed import MadeTable, html_table, to_table
-from ..data.warn import MissingValuesWarning, warn_once
+from ..data.warn import DroppedColumnWarning, MissingValuesWarning, TextColumnWarning, warn_once
 from ..families.columns import IndependentColumns
 from ..families.counts.binned import bin_names
 from ..families.elementwise.bernoulli import Bernoulli
@@ -25,6 +25,8 @@ from ..families.product import Block, Product
 from ..text.documents import Texts, column_texts, no_texts
 
 DROPPED = "dropped"
+AS_ASKED, CONSTANT = "set by the user", "every value is"  # how reasons begin that are no surprise
+KEEP_TEXT = "; if it holds categories, set columns={name: 'categorical'}"
 UNSEEN = -2  # in place of a place among categories
 NO_PLACE = 255  # likewise, of at most 64
 
@@ -286,14 +288,15 @@ class Schema:
         return tuple(name for spec in self.specs for name in spec.names)
 
     @property
-    def owners(self) -> tuple[str, ...]:
-        """For each of ``columns``, the column of the table that it comes from."""
-        return tuple(name for spec in self.specs for name in spec.owners)
-
-    @property
     def used(self) -> tuple[str, ...]:
         """The same, in the order of the table."""
         return tuple(choice.column for choice in self.choices if choice.family != DROPPED)
+
+    @property
+    def table_columns(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+        """The columns ``used``, and the place among them of the one that each of ``columns`` comes from."""
+        at = {name: j for j, name in enumerate(self.used)}
+        return self.used, np.array([at[name] for spec in self.specs for name in spec.owners], np.int64)
 
     def with_prior_rows(self, share: float) -> Schema:
         """The same where rows weigh so much on average: a prior worth one row weighs as much."""
@@ -350,6 +353,21 @@ class Schema:
     def dropped(self) -> tuple[Choice, ...]:
         """The columns that the model does not use."""
         return tuple(choice for choice in self.choices if choice.family == DROPPED)
+
+    def say_dropped(self) -> None:
+        """Name the columns that were dropped, and text that may have been meant as numbers.
+
+        In words that stay the same from one part of a table to the next.
+        """
+        odd = [
+            c for c in self.choices if c.family == DROPPED and not (c.hint or c.reason.startswith((AS_ASKED, CONSTANT)))
+        ]
+        if odd and self.used:  # else it has been said that none is left
+            things = [f"{c.column!r}: {c.reason.partition(' (')[0]}" for c in odd]
+            warn_once(DroppedColumnWarning, "columns dropped from the model: ", things)
+        hints = [c.hint for c in self.choices if c.hint]
+        if hints:
+            warn_once(TextColumnWarning, "text taken as categories, or dropped as identifiers: ", hints, KEEP_TEXT)
 
     def __repr__(self) -> str:
         rows = [HEADS, *((c.column, c.kind, c.family, c.reason) for c in self.choices)]

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import copy
-import warnings
-from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 import suffit
-from cases import assert_same, with_holes
+from cases import assert_same, brute_loss, with_holes
 
 
 def test_a_column_that_only_one_row_has_does_not_decide_the_covariance():
@@ -22,28 +19,6 @@ def test_a_column_that_only_one_row_has_does_not_decide_the_covariance():
     assert suffit.GDA(tie="loo").fit(odd, y).selection_.taken.loss < 1
     without, beside = (suffit.GDA("auto", tie=1.0).fit(Z, y).selection_.taken for Z in (X, odd))
     assert beside.settings == without.settings
-
-
-def brute_loss(model: Any, X: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> float:
-    """Mean −log p(y | x) of every row under a fit on all the others, rows that are the last of their class aside.
-
-    A weight of 3 is three rows, of which one is left out.
-    """
-    weights = np.ones(len(y)) if w is None else w
-    losses, counted = [], []
-    for i in range(len(y)):
-        left = weights.copy()
-        left[i] -= min(weights[i], 1.0)
-        rest = left > 0
-        if not (weights[i] and left[y == y[i]].sum()):
-            continue
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            one = clone(model).fit(X[rest], y[rest], **({} if w is None else {"sample_weight": left[rest]}))
-            p = one.predict_log_proba(X[i : i + 1])[0, np.flatnonzero(one.classes_ == y[i])[0]]
-        losses.append(-p)
-        counted.append(weights[i])
-    return float(np.average(losses, weights=counted))
 
 
 def planted(structure: str, own: bool, seed: int, n: int = 2000, p: int = 4) -> tuple[np.ndarray, np.ndarray]:

@@ -26,11 +26,11 @@ from ..running import RunningCounts, label_table
 from ..tuning import Alpha, SmoothedFamily, Tuning, check_alpha, dirichlet_evidence
 from .shape import dense_class_sums, linear_scores, log_shares, share_table, sparse_class_sums
 
-GAP = "gap"  # words whose count is missing in some document
+MISSING_COUNT = "gap"  # words whose count is missing in some document, as model files name the axis
 WORDS = layout(
     "words",
-    {"count": (CLASS, FEATURE), "n": (CLASS,), "gone": (CLASS, GAP)},
-    growing={GAP: "gone"},
+    {"count": (CLASS, FEATURE), "n": (CLASS,), "gone": (CLASS, MISSING_COUNT)},
+    growing={MISSING_COUNT: "gone"},
     counted={"count": "n", "gone": "n"},
 )
 
@@ -134,14 +134,14 @@ class Multinomial(SmoothedFamily[NumberRows]):
     def collect(self, X: NumberRows, rows: Rows, columns: Sequence[str]) -> Stats:
         """Occurrences of every word in every class, the documents of the class, and those without a count."""
         X = csr(X) if is_sparse(X) else X
-        gaps, gone = Index(()), np.zeros((len(rows.classes), 0))
+        missing, gone = Index(()), np.zeros((len(rows.classes), 0))
         count, good = self._count(X, rows, columns)
         if not good:
-            X, gaps, gone = _without_missing_cells(X, rows)
+            X, missing, gone = _without_missing_cells(X, rows)
             count, _ = self._count(X, rows, columns)
         return Stats(
             WORDS,
-            {CLASS: rows.classes, FEATURE: Index.range(X.shape[1]), GAP: gaps},
+            {CLASS: rows.classes, FEATURE: Index.range(X.shape[1]), MISSING_COUNT: missing},
             {"count": count, "n": rows.counts(), "gone": gone},
         )
 
@@ -160,8 +160,8 @@ class Multinomial(SmoothedFamily[NumberRows]):
         if not self.grows:
             return after
         counted = np.flatnonzero(after["count"].any(axis=0))
-        gaps = _gap_words(after)[after["gone"].any(axis=0)]
-        width = 1 + int(max(counted.max(initial=0), gaps.max(initial=0)))
+        missing = _words_with_missing(after)[after["gone"].any(axis=0)]
+        width = 1 + int(max(counted.max(initial=0), missing.max(initial=0)))
         return after if width == len(after.axes[FEATURE]) else after.take(FEATURE, range(width))
 
     def known_part(self, X: NumberRows, stats: Stats) -> NumberRows:
@@ -176,9 +176,11 @@ class Multinomial(SmoothedFamily[NumberRows]):
         slack = EMPTIED * before["n"][:, None]
         bad = left < -(EMPTIED * was + ROUNDING * before["count"].max(axis=1, initial=0.0, keepdims=True))
         odd = (after["gone"] < -slack) | (after["gone"] > after["n"][:, None] + slack)
-        names, gaps = ([word_name(columns, j) for j in at] for at in (words.tolist(), _gap_words(after).tolist()))
+        names, missing = (
+            [word_name(columns, j) for j in at] for at in (words.tolist(), _words_with_missing(after).tolist())
+        )
         if bad.any() or odd.any():
-            raise never_learned(after, *((bad, names) if bad.any() else (odd, gaps)))
+            raise never_learned(after, *((bad, names) if bad.any() else (odd, missing)))
         scale = after["count"].max(axis=1, initial=0.0, keepdims=True)
         some = after["n"] > EMPTIED * before["n"]
         few = is_inexact(was) & few_digits_left(left, was, np.ones_like(left), scale) & some[:, None]
@@ -198,7 +200,7 @@ class Multinomial(SmoothedFamily[NumberRows]):
         """
         values = X.data if is_sparse(X) else X
         scorer = self.scorer(stats, columns)
-        if len(stats.axes[GAP]) or not adds_up(values) or (self.norm and not (scorer.alpha > 0).all()):
+        if len(stats.axes[MISSING_COUNT]) or not adds_up(values) or (self.norm and not (scorer.alpha > 0).all()):
             return self.solved_without(X, rows, stats, columns)
         X = csr(X) if is_sparse(X) else cast(Csr, sparse.csr_array(X))
         codes, weights = rows.part(0, len(rows))
@@ -262,7 +264,7 @@ class Multinomial(SmoothedFamily[NumberRows]):
 
 
 def _without_missing_cells(X: NumberRows, rows: Rows) -> tuple[NumberRows, Index, Array]:
-    """The same rows with 0 for every missing count, the words that have some, and their documents.  # → (K, gaps)"""
+    """The same rows with 0 for every missing count, the words that have some, and their documents.  # → (K, words)"""
     X = X.copy() if is_sparse(X) else np.array(X, dtype=np.float64)
     values = X.data if is_sparse(X) else X
     missing = np.isnan(values)
@@ -279,19 +281,19 @@ def _without_missing_cells(X: NumberRows, rows: Rows) -> tuple[NumberRows, Index
     return X, Index(tuple(words.tolist())), gone
 
 
-def _gap_words(stats: Stats) -> NDArray[np.int64]:
+def _words_with_missing(stats: Stats) -> NDArray[np.int64]:
     """The words whose count is missing in some document."""
-    return np.array(stats.axes[GAP].labels, dtype=np.int64)
+    return np.array(stats.axes[MISSING_COUNT].labels, dtype=np.int64)
 
 
 def _completed(stats: Stats, columns: Sequence[str]) -> Array:
     """Counts as they would be, had the documents without a count the mean of those with one."""
     count, n = stats["count"], stats["n"][:, None]
     count = np.maximum(count, 0.0) if (count < 0).any() else count
-    if not len(stats.axes[GAP]):
+    if not len(stats.axes[MISSING_COUNT]):
         return count
-    at = _gap_words(stats)
-    have = np.maximum(n - stats["gone"], 0.0)  # (K, gaps)
+    at = _words_with_missing(stats)
+    have = np.maximum(n - stats["gone"], 0.0)  # (K, words)
     names = [columns[j] for j in at]
     warn_absent(have, stats.axes[CLASS].labels, names, stats["n"])
     all_have = np.maximum(have.sum(axis=0), 1e-300)
@@ -354,17 +356,17 @@ class MultinomialScorer(Scorer[NumberRows, Stats]):
     def _score_parts(self, X: NumberRows, out: Array, which: int) -> None:
         """Rows with missing counts under the model without those words: which = 0 the weights, 1 what is log 0."""
         if is_sparse(X):
-            gap = np.unique(np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[np.isnan(X.data)])
+            incomplete = np.unique(np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[np.isnan(X.data)])
         else:
-            gap = np.flatnonzero(np.isnan(X).any(axis=1))
-        part = X[gap]
+            incomplete = np.flatnonzero(np.isnan(X).any(axis=1))
+        part = X[incomplete]
         present = ~np.isnan(part.toarray() if is_sparse(part) else part)
         patterns, codes = np.unique(present, axis=0, return_inverse=True)
         for q, there in enumerate(patterns):
             here = np.flatnonzero(codes.reshape(-1) == q)
             columns = np.flatnonzero(there)
             rule = self.rule(self.count[:, columns], self.alpha[columns])[which]
-            out[gap[here]] = np.asarray(part[here][:, columns] @ rule)
+            out[incomplete[here]] = np.asarray(part[here][:, columns] @ rule)
 
     def parts(self, X: NumberRows, a: Codes, b: Codes) -> Terms:
         """x_w·(weight_w|a − weight_w|b), word by word."""
@@ -423,7 +425,7 @@ class MultinomialScorer(Scorer[NumberRows, Stats]):
 
     def log_likelihood(self, stats: Stats) -> Array | None:
         """Σ counts · weights."""
-        return None if len(stats.axes[GAP]) else np.asarray((stats["count"] * self.weights).sum(axis=1))
+        return None if len(stats.axes[MISSING_COUNT]) else np.asarray((stats["count"] * self.weights).sum(axis=1))
 
     def separation(self, stats: Stats) -> Between:
         """(w_a − w_b)·(counts expected in a − in b)."""

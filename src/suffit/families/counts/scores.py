@@ -182,19 +182,19 @@ class CategoricalScorer(Scorer[Categories, Stats]):
         """The most probable category of what is missing, over the classes."""
         out = cells(X)
         for j, (values, table, never) in enumerate(zip(self.categories, self.tables, self.never, strict=True)):
-            gap = np.fromiter(map(is_missing, out[:, j]), bool, len(out))
-            if values and gap.any():
-                shares = posterior[gap] @ np.where(never > 0, 0.0, np.exp(table))
-                out[gap, j] = np.fromiter(
-                    (values[i] for i in shares.argmax(axis=1)), dtype=object, count=int(gap.sum())
+            missing = np.fromiter(map(is_missing, out[:, j]), bool, len(out))
+            if values and missing.any():
+                shares = posterior[missing] @ np.where(never > 0, 0.0, np.exp(table))
+                out[missing, j] = np.fromiter(
+                    (values[i] for i in shares.argmax(axis=1)), dtype=object, count=int(missing.sum())
                 )
         return out
 
     def drawn(self, X: Categories, codes: Codes, rng: np.random.Generator) -> Categories:
         """Categories drawn from the table of the class."""
         out = cells(X)
-        gap = np.fromiter(map(is_missing, out.flat), bool, out.size).reshape(out.shape)
-        return np.where(gap, self.sample(codes, rng), out)
+        missing = np.fromiter(map(is_missing, out.flat), bool, out.size).reshape(out.shape)
+        return np.where(missing, self.sample(codes, rng), out)
 
     def draw_places(self, codes: Codes, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
         """Column by column, the place of a category drawn for each row.  # → p × (n,)"""

@@ -78,15 +78,6 @@ class Form:
         return freeze(self.offset + (self.theta @ T).sum(axis=1)) if T.any() else self.offset
 
 
-def _forms_of(family: Elementwise, natural: Natural) -> tuple[Form, Form | None]:
-    """The same from parameters that are there."""
-    theta, A, zero, zero0 = natural
-    form = Form(family, np.moveaxis(theta, 0, -1), -A.sum(axis=1), lambda: A)
-    if zero is None or zero0 is None or not (zero.any() or zero0.any()):
-        return form, None
-    return form, Form(family, np.moveaxis(zero, 0, -1), zero0.sum(axis=1), lambda: -zero0)
-
-
 def solved_forms(family: Elementwise, n: Array, t: Array) -> tuple[Form, Form | None]:
     """log p(x | c), and how many events of probability 0 a row has, where there are such.
 
@@ -96,7 +87,12 @@ def solved_forms(family: Elementwise, n: Array, t: Array) -> tuple[Form, Form | 
     K, p, order = t.shape
     portions = row_blocks(p, K * order, SOLVED_CELLS)
     if len(portions) <= 1:
-        return _forms_of(family, family.natural(n, t))
+        whole = family.natural(n, t)
+        never, start = whole.zero, whole.zero0
+        form = Form(family, np.moveaxis(whole.theta, 0, -1), -whole.A.sum(axis=1), lambda: whole.A)
+        if never is None or start is None or not (never.any() or start.any()):
+            return form, None
+        return form, Form(family, np.moveaxis(never, 0, -1), start.sum(axis=1), lambda: -start)
     theta, zero = np.empty((p, order, K)), cast(Array, np.zeros((p, order, K), np.int8))  # few bits do
 
     def solve(start: int, stop: int) -> Natural:

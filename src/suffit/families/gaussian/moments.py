@@ -142,30 +142,28 @@ class JointMoments(Family[NumberRows, Stats]):
         if total is not None:
             sums |= {**total, "xx": both_sides(total["xx"], X.shape[1]).reshape(sums["xx"].shape)}
         whole = Stats(self._layout(), axes, sums, origin)
-        gaps = np.concatenate(with_missing) if with_missing else np.zeros(0, np.int64)
-        return whole + self._parts(rows_of, rows, gaps, whole, columns) if len(gaps) else whole
+        incomplete = np.concatenate(with_missing) if with_missing else np.zeros(0, np.int64)
+        return whole + self._parts(rows_of, rows, incomplete, whole, columns) if len(incomplete) else whole
 
-    def _parts(self, X: NumberRows, rows: Rows, gaps: NDArray[np.int64], whole: Stats, columns: Sequence[str]) -> Stats:
+    def _parts(self, X: NumberRows, rows: Rows, at: NDArray[np.int64], whole: Stats, columns: Sequence[str]) -> Stats:
         """The sums of the rows with missing values, by pattern; in portions, so that no axis grows beyond its room."""
         portion = max(64, (1 << 20) // X.shape[1])
-        parts = [self._portion(X, rows, gaps[a : a + portion], whole, columns) for a in range(0, len(gaps), portion)]
+        parts = [self._portion(X, rows, at[a : a + portion], whole, columns) for a in range(0, len(at), portion)]
         total = parts[0]
         for part in parts[1:]:
             total = total + part
         return total
 
-    def _portion(
-        self, X: NumberRows, rows: Rows, gaps: NDArray[np.int64], whole: Stats, columns: Sequence[str]
-    ) -> Stats:
+    def _portion(self, X: NumberRows, rows: Rows, at: NDArray[np.int64], whole: Stats, columns: Sequence[str]) -> Stats:
         from ...kernels.missing import pattern_sums
 
-        x = block(X[gaps], 0, len(gaps)).astype(np.float64, copy=False)
+        x = block(X[at], 0, len(at)).astype(np.float64, copy=False)
         origin = np.asarray(whole.origin)
         present = x == x
         patterns, which = patterns_of(present)
         seen = observed(patterns, x.shape[1]), which
-        codes = freeze(rows.codes[gaps])
-        weights = freeze(np.ones(len(gaps)) if rows.weights is None else rows.weights[gaps])
+        codes = freeze(rows.codes[at])
+        weights = freeze(np.ones(len(at)) if rows.weights is None else rows.weights[at])
         Z = freeze(np.where(present, x - origin[codes], 0.0))
         coarser = whole.layout.coarser
         if coarser is not None and (self.missing == "pairs" or self._room(len(patterns), *origin.shape) > ROOM):
@@ -205,12 +203,12 @@ class JointMoments(Family[NumberRows, Stats]):
                 return out, np.zeros(0, np.int64)
         raw = block(X, start, stop)
         check_finite(raw, columns, start)
-        gap = np.isnan(raw).any(axis=1)
+        incomplete = np.isnan(raw).any(axis=1)
         codes, weights = rows.part(start, stop)
-        complete = Rows(rows.classes, freeze(codes[~gap]), freeze(weights[~gap]))
-        out = self._complete_sums(raw[~gap], complete, origin, 0, len(complete))
+        complete = Rows(rows.classes, freeze(codes[~incomplete]), freeze(weights[~incomplete]))
+        out = self._complete_sums(raw[~incomplete], complete, origin, 0, len(complete))
         check_powers(out, raw, columns)
-        return out, start + np.flatnonzero(gap)
+        return out, start + np.flatnonzero(incomplete)
 
     def _complete_sums(self, X: NumberRows, rows: Rows, origin: Array, start: int, stop: int) -> Sums:
         """The same of complete rows, Σzzᵀ as upper triangles; of a sparse matrix a strip at a time is made dense."""

@@ -123,9 +123,9 @@ class GaussianScorer(Scorer[NumberRows, Stats]):
         if not search and adds_up(out):
             return
         x = block(X, start, stop)
-        gap = np.isnan(x).any(axis=1)
-        if gap.any():
-            out[gap] = self.scores_of_parts(x[gap])
+        incomplete = np.isnan(x).any(axis=1)
+        if incomplete.any():
+            out[incomplete] = self.scores_of_parts(x[incomplete])
 
     def scores_of_parts(self, x: Array) -> Array:
         """log p(x_o | c) of rows of which some columns o are there.  # (n, p) with NaN → (n, K)"""

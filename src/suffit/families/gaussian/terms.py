@@ -55,7 +55,7 @@ def shared_terms(scorer: SharedScorer, X: NumberRows, a: Codes, b: Codes) -> Ter
     odds = (scorer.weights[a] - scorer.weights[b]) * u
     columns, rest = np.where(x == x, odds, 0.0), np.zeros(len(x))
     if joint:
-        _fill_gaps(scorer, x, a, b, columns, rest)
+        _fill_missing(scorer, x, a, b, columns, rest)
     return Terms(columns, rest)
 
 
@@ -81,7 +81,7 @@ def own_terms(scorer: OwnScorer, X: NumberRows, a: Codes, b: Codes) -> Terms:
         first = (scorer.means[c], scorer.W[c], float(scorer.start[c]))
         second = (scorer.means[d], scorer.W[d], float(scorer.start[d]))
         columns[rows], rest[rows] = along_the_way(x[rows], first, second)
-    _fill_gaps(scorer, x, a, b, columns, rest)
+    _fill_missing(scorer, x, a, b, columns, rest)
     return Terms(columns, rest)
 
 
@@ -105,13 +105,13 @@ def _pairs(rows: NDArray[np.int64], a: Codes, b: Codes) -> list[tuple[NDArray[np
     return [(rows[which == q], int(c) >> 32, int(c) & 0xFFFFFFFF) for q, c in enumerate(pairs)]
 
 
-def _fill_gaps(scorer: GaussianScorer, x: Array, a: Codes, b: Codes, columns: Array, rest: Array) -> None:
+def _fill_missing(scorer: GaussianScorer, x: Array, a: Codes, b: Codes, columns: Array, rest: Array) -> None:
     """The terms of rows with missing values, pattern by pattern."""
-    gap = np.flatnonzero(np.isnan(x).any(axis=1))
-    patterns, which = np.unique(x[gap] == x[gap], axis=0, return_inverse=True)
+    incomplete = np.flatnonzero(np.isnan(x).any(axis=1))
+    patterns, which = np.unique(x[incomplete] == x[incomplete], axis=0, return_inverse=True)
     for q, there in enumerate(patterns):
         sides: dict[int, Side] = {}
-        for rows, c, d in _pairs(gap[which.reshape(-1) == q], a, b):
+        for rows, c, d in _pairs(incomplete[which.reshape(-1) == q], a, b):
             for code in (c, d):
                 if code not in sides:
                     sides[code] = scorer.marginal.side(code, there)
