@@ -367,7 +367,7 @@ def _tuned(structure: Structure, held: Held, others: Sequence[Candidate]) -> tup
 
     How far tied first, less and less while that helps, then how far shrunk, with heavy tails, that no single row
     decides; then normal ones.  With p numbers and n rows that have both of a pair, correlations err by about 1/√n each:
-    shrinkage of less than p/2n is tried only where that is the best, a tenth of it at a time while that helps,
+    shrinkage of less than p/2n is tried only where that is the best, a tenth of it at a time while that gains anything,
     and none below 1/10n, a tenth of what the prior of one row comes to.
     """
     alone = [p for i, p in enumerate(structure.specs) if i not in (structure.joint, structure.trees)]
@@ -390,7 +390,7 @@ def _tuned(structure: Structure, held: Held, others: Sequence[Candidate]) -> tup
     at, spec = structure.joint, structure.specs[structure.joint]
     many = len(held.rows.classes) * len(spec.names) ** 2 > MOST_ROOM
     joint = held.joint(replace(spec, family=replace(JOINT, pooled=many)))
-    base = joint.spec.family
+    base, rows = joint.spec.family, float(labels[1].sum())
     assert isinstance(base, MultivariateGaussian)
     found: list[tuple[MultivariateGaussian, Tried, Array]] = []
     densities: list[Array] = []
@@ -417,10 +417,11 @@ def _tuned(structure: Structure, held: Held, others: Sequence[Candidate]) -> tup
         for shrinkage in MORE:
             if shrinkage > usual and not helps(best()[0].tie, shrinkage):
                 break
-        lower = usual
-        while best()[0].shrinkage == lower > LITTLE / joint.together:
-            lower = max(LESS, least) if max(LESS, least) < lower else lower / 10
+        lower, gain = usual, np.inf
+        while best()[0].shrinkage == lower > LITTLE / joint.together and gain > WORTH / rows:
+            lower, before = max(LESS, least) if max(LESS, least) < lower else lower / 10, best()[1].loss
             helps(best()[0].tie, lower)
+            gain = before - best()[1].loss
     helps(best()[0].tie, best()[0].shrinkage, np.inf)
     taken, least_loss, scores = best()
 
