@@ -184,7 +184,7 @@ def evidence_of(
         known = [by_counts(event, alpha, settings.threshold, settings.power, *of_sums) for alpha in settings.alpha]
         for token, n in zip(tokens, map(counts.get, tokens), strict=True):
             if n:
-                part = BODY if (tag := token.find(":")) < 0 else find(token[:tag], TRANSPORT)  # part_of(token)
+                part = find(token[: token.find(":")], TRANSPORT) if ":" in token else BODY  # part_of(token)
                 if (found := known[part][n]) is not None:
                     names, evidence = parts[part]
                     names.append(token)
