@@ -52,10 +52,9 @@ def messages_in(path: str | Path, problems: list[str] | None = None) -> Iterator
 
 def files_in(path: Path) -> Iterator[Path]:
     """The files that hold messages, in the order of their names, numbers in them by value."""
-    folders = [path]
-    if not path.is_dir():
+    folders = [path] if path.is_dir() else []
+    if not folders:
         yield path
-        return
     while folders:
         folder = folders.pop()
         inside = sorted(os.scandir(folder), key=lambda entry: by_number(entry.name))

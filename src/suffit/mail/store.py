@@ -306,9 +306,8 @@ class Store:
             asked = ",".join(map(str, new[start : start + AT_ONCE]))
             for which, lines in self._connection.execute(f"SELECT id, lines FROM buckets WHERE id IN ({asked})"):
                 bodies[which] = opened(which, lines, "bucket")
-        for which in new:
-            if which not in bodies:
-                opened(which, None, "bucket")
+        for which in set(new).difference(bodies):
+            opened(which, None, "bucket")
         return bodies
 
 
