@@ -86,9 +86,7 @@ class Walk:
             elif line_end >= 0:
                 waiting, at = line_end + 1, line_end
         else:
-            self.found.notes.append(
-                f"{self.most_lines} lines begin as boundaries do; no part was looked for after that"
-            )
+            self.found.notes.append(f"{self.most_lines} lines begin as boundaries do; no part after them was found")
         if waiting >= 0:
             self.open(waiting, size)
         self.close(size, None)
