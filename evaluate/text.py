@@ -21,6 +21,7 @@ from .folds import FOLDS, probabilities, scored
 from .summaries import METRICS
 
 REPEATS = 2  # of the five folds
+FEW = 5  # classes that are named, each with its number of texts
 FILES = {"sms": "sms_spam/SMSSpamCollection", "mail": "spamassassin.tar.gz"}
 SHARES = "class shares"
 ABOUT = {
@@ -177,7 +178,9 @@ def section(result: dict[str, Any]) -> list[str]:
     ]
     for name in result["tables"]:
         facts = result["tables"][name]
-        classes = ", ".join(f"{label} {n:,}" for label, n in facts["classes"].items())
+        few = len(facts["classes"]) <= FEW
+        classes = ", ".join(f"{label} {n:,}" for label, n in facts["classes"].items() if few)
+        classes = classes or f"{len(facts['classes'])} classes"
         folds = f"{facts['repeats']} × {result['settings']['folds']} folds"
         lines += ["", f"### {name}: {facts['rows']:,} texts ({classes}), {folds}", "", ABOUT[name], ""]
         lines += [*calibration(result, name), *table(result, name)]

@@ -28,7 +28,7 @@ def our_reading(raw: bytes) -> tuple[str, list[str]]:
     data = b"\n" + raw.replace(b"\r\n", b"\n")
     start = data.find(b"\n", 1) + 1 if data.startswith(b"From ", 1) else 1
     headers, body, _ = split_header(data, start, len(data), 10**6)
-    leaves = Walk(data, 1_000, 10**6).parts(headers, body).leaves
+    leaves = Walk(data, 1_000, 10**6, 10**6).parts(headers, body).leaves
     texts = [text_of(data, part, 10**7).text for part in leaves if part.kind.startswith("text/")]
     return decode_words(value_of(headers, "subject")), texts
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import tracemalloc
 
@@ -56,6 +57,32 @@ def test_time_is_linear_in_the_size_of_an_attack(name: str):
     small, large = ATTACKS[name](15_000), ATTACKS[name](60_000)
     assert_read(small)
     assert seconds(large) / len(large) <= 4 * seconds(small) / len(small) + 2e-6
+
+
+def python_lines(raw: bytes, limits: Limits) -> int:
+    """How many lines of Python run to read a message and to put the header in."""
+    n = 0
+
+    def count(*_: object) -> object:
+        nonlocal n
+        n += 1
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        read_message(raw, limits)
+        with_header(raw, VALUE)
+    finally:
+        sys.settrace(before)
+    return n
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_beyond_the_limits_no_loop_of_python_runs_longer(name: str):
+    limits = Limits(header=2_000, parts=20, lines=100, text=4_000, tokens=500)
+    small, large = (python_lines(ATTACKS[name](n), limits) for n in (40_000, 80_000))
+    assert large <= 1.05 * small + 50
 
 
 @pytest.mark.parametrize(

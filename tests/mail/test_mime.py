@@ -15,7 +15,7 @@ INNER = "Content-Type: multipart/alternative; boundary=c\n\n"
 def walked(text: str, most: int = 100) -> tuple[Parts, list[str]]:
     data = b"\n" + text.encode()
     headers, body, _ = split_header(data, 1, len(data), 10_000)
-    found = Walk(data, most, 10_000).parts(headers, body)
+    found = Walk(data, most, 10_000, 1_000).parts(headers, body)
     return found, [data[part.start : part.end].decode() for part in found.leaves]
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from suffit import BernoulliNB, MultinomialNB
 from suffit.mail.learned import Learned
 from suffit.mail.message import read_message
-from suffit.mail.model import Sums, part_of, verdict
+from suffit.mail.model import Sums, label_of, part_of, verdict
 from suffit.mail.settings import PARTS, Settings
 
 EMPTY = Sums(("ham", "spam"), (0, 0), (0, 0), 0)
@@ -67,6 +67,23 @@ def test_terms_and_intercept_sum_exactly_to_the_log_odds(settings, classes):
         p, q = (found.probabilities[name] for name in found.compared)
         assert math.log(p / q) == pytest.approx(found.log_odds, abs=1e-9)
         assert math.fsum(found.probabilities.values()) == pytest.approx(1)
+
+
+def test_spam_is_decided_against_ham_whatever_other_classes_there_are():
+    """The cutoff of spam is the price of a lost ham: what might be a newsletter does not make it unsure."""
+    settings = Settings()
+    for spam in (0.9, 0.98, math.nextafter(0.99, 0), 0.99, math.nextafter(0.99, 1), 1.0):
+        assert label_of({"ham": 1 - spam, "spam": spam}, settings) == ("spam" if spam >= 0.99 else "unsure")
+    for ham in (0.79, 0.8, 0.9):
+        assert label_of({"ham": ham, "spam": 1 - ham}, settings) == ("ham" if ham >= 0.8 else "unsure")
+    three = [(0.0005, 0.95, "spam"), (0.0005, 0.89, "unsure"), (0.02, 0.95, "unsure"), (0.001, 0.4, "unsure")]
+    for ham, spam, label in three:
+        assert label_of({"ham": ham, "spam": spam, "newsletter": 1 - ham - spam}, settings) == label
+    assert label_of({"ham": 0.5, "spam": 0.01, "newsletter": 0.49}, settings) == "unsure"
+    assert label_of({"ham": 0.04, "spam": 0.02, "newsletter": 0.94}, settings) == "newsletter"
+    cheap = Settings(cutoffs={"ham": 0.8, "spam": 0.75})
+    assert label_of({"ham": 0.01, "spam": 0.76, "newsletter": 0.23}, cheap) == "spam"
+    assert label_of({"personal": 0.03, "spam": 0.97}, settings) == "unsure"
 
 
 def test_nothing_learned_is_unsure_and_says_so():

@@ -15,7 +15,7 @@ from suffit.data.rows import Rows
 from suffit.data.vocabulary import Vocabulary
 from suffit.text.counting import class_counts, count_matrix
 from suffit.text.documents import read_texts
-from suffit.text.tokens import Tokens
+from suffit.text.tokens import Scanner, Tokens
 
 ODD = [
     "İstanbul ISTANBUL İİ", "ΣΊΣΥΦΟΣ ΟΔΟΣ Σ ΑΣ", "ﬁne ﬀ ß ẞẞ ŉa", "naïve nai\u0308ve e\u0301te\u0301",
@@ -101,3 +101,49 @@ def test_many_texts_in_blocks_on_threads_count_as_one():
     np.testing.assert_array_equal(counts, [np.asarray(X[y == c].sum(axis=0)).ravel() for c in range(3)])
     _, present = class_counts(read_texts(documents), Tokens(), Rows.of(y), True)
     np.testing.assert_array_equal(present, [np.asarray((X[y == c] > 0).sum(axis=0)).ravel() for c in range(3)])
+
+
+def test_words_are_found_wherever_they_lie_among_the_bytes_that_are_looked_at_together():
+    rng = np.random.default_rng(0)
+    pieces = [
+        "a",
+        "ab",
+        "word",
+        "x" * 63,
+        "y" * 64,
+        "z" * 65,
+        "é",
+        "éé",
+        "汉",
+        "汉字",
+        "𝔘",
+        "𝔘𝔫",
+        "😀",
+        " ",
+        "-",
+        ". ",
+        "_",
+    ]
+    for _ in range(60):
+        documents = ["".join(rng.choice(pieces, rng.integers(0, 40))) for _ in range(rng.integers(1, 30))]
+        for some in (documents, [text.encode("ascii", "ignore").decode() for text in documents]):
+            data, begins, stops, ends, n = Scanner(Tokens()).spans(read_texts(some), 0, len(some))
+            found = [data[a:b].tobytes().decode() for a, b in zip(begins[:n], stops[:n], strict=True)]
+            wanted = [re.findall(r"\b\w\w+\b", text.lower()) for text in some]
+            assert found == [word for words in wanted for word in words]
+            assert np.diff(ends, prepend=0).tolist() == [len(words) for words in wanted]
+
+
+def test_hashes_of_words_are_those_of_models_saved_before():
+    def of(word):
+        size, h, whole = len(word), 0, (1 << 64) - 1
+        for a in range(0, size, 8):
+            mixed = size if a == 0 else h ^ h >> 32
+            h = (mixed ^ int.from_bytes(word[a : a + 8], "little")) * 0x9E3779B97F4A7C15 & whole
+        h = (h ^ h >> 32) * 0xD6E8FEB86659FD93 & whole
+        return (h >> 32) * 2**20 >> 32
+
+    words = ["ab", "sevenly", "eightful", "ninebytes", "x" * 15, "x" * 16, "x" * 17, "y" * 100, "汉字", "éééééééé"]
+    ids, ends = Scanner(Tokens(width=2**20)).ids(None, False, read_texts([" ".join(words)]), 0, 1)
+    assert ids[: ends[-1]].tolist() == [of(word.encode()) for word in words]
+    assert of(b"suffit") == 643_222

@@ -1,7 +1,7 @@
 """Tokens of texts: spans of UTF-8 bytes, their hashes, and their numbers in a vocabulary that grows.
 
 A text is lower-cased, cut into spans (words, or n-grams of words or characters), and each span becomes the number of
-its bytes in a table.  ``data`` has eight bytes more than there is text.
+its bytes in a table.  ``data`` has 64 bytes more than there is text, so that as many can be read at once anywhere.
 """
 
 from __future__ import annotations
@@ -15,47 +15,55 @@ from numba import types
 from .runtime.compiled import helper, instruction, jit
 from .runtime.prefetch import prefetch_cell
 from .runtime.types import Bits, Bytes, Codes, Floats, Places
-from .words import EIGHT, HALF, MIX, ONE, _eight, _load
+from .words import ALL, EIGHT, HALF, MIX, ONE, _eight, _load, loaded_as
 
 U = np.uint64
-EACH = U(0x0101010101010101)  # a byte in every byte
 TOPS = U(0x8080808080808080)
-SEVEN = U(0x7F7F7F7F7F7F7F7F)
-SMALL = U(0x2020202020202020)  # makes capital letters small ones
-UNDERSCORES = U(0x5F5F5F5F5F5F5F5F)
-FROM_A, ABOVE_Z = U(0x80 - ord("a")) * EACH, U(0x7F - ord("z")) * EACH
-FROM_0, ABOVE_9 = U(0x80 - ord("0")) * EACH, U(0x7F - ord("9")) * EACH
 THREE, SIX = U(3), np.uint32(6)
+AT_ONCE, WITHIN, SHIFT = U(64), U(63), U(6)  # bytes looked at together; the place of one among them, and of them
 LAST = U(0xD6E8FEB86659FD93)
 LOW = U(0xFFFFFFFF)
-AHEAD = 16  # tokens for whose cells memory is asked before they are needed
+AHEAD = 64  # tokens for whose cells memory is asked before they are needed
 SPACE = np.uint8(32)
 
 
 def _zeros_below(bits: np.uint64) -> np.uint64:
     n = int(bits)
-    return U((n & -n).bit_length() - 1)
+    return U((n & -n).bit_length() - 1) if n else AT_ONCE
 
 
 @instruction(_zeros_below)
 def _below(context: Any, bits: Any) -> Any:
-    """How many bits below the lowest that is 1."""
+    """How many bits below the lowest that is 1; 64 where none is."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
 
     return types.uint64(bits), generate
 
 
-@helper
-def _word_bytes(x: np.uint64) -> np.uint64:
-    """The top bit of each of eight bytes that is an ASCII letter, digit or underscore."""
-    seven = x & SEVEN
-    small = seven | SMALL
-    found = (small + FROM_A) & ~(small + ABOVE_Z)
-    found |= (seven + FROM_0) & ~(seven + ABOVE_9)
-    found |= ~((seven ^ UNDERSCORES) + SEVEN)
-    return found & ~x & TOPS
+def _classified(data: Bytes, place: np.uint64) -> np.uint64:
+    some = data[int(place) : int(place) + 64].tobytes()
+    return U(sum(1 << i for i, b in enumerate(some) if b < 0x80 and (chr(b).isalnum() or b == 0x5F)))
+
+
+@instruction(_classified)
+def _word_mask(context: Any, data: Any, place: Any) -> Any:
+    """A bit for each of the 64 bytes from a place on: whether it is an ASCII letter, digit or underscore."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        vector = ir.VectorType(ir.IntType(8), 64)
+        x = loaded_as(vector, context, builder, signature, arguments)
+
+        def each(value: int) -> Any:
+            return ir.Constant(vector, [value] * 64)
+
+        letter = builder.icmp_unsigned("<", builder.sub(builder.or_(x, each(0x20)), each(ord("a"))), each(26))
+        digit = builder.icmp_unsigned("<", builder.sub(x, each(ord("0"))), each(10))
+        inside = builder.or_(builder.or_(letter, digit), builder.icmp_unsigned("==", x, each(ord("_"))))
+        return builder.bitcast(inside, ir.IntType(64))
+
+    return types.uint64(data, place), generate
 
 
 @helper
@@ -81,49 +89,58 @@ def lower_bytes(data: Bytes, out: Bytes) -> None:
         out[i] = b + (np.uint8(32) if np.uint8(b - np.uint8(65)) < np.uint8(26) else np.uint8(0))
 
 
+@helper
+def _word_bits(data: Bytes, size: int, letters: Bytes, bits: Bits) -> None:
+    """A bit for each of the first ``size`` bytes: whether it is part of a word character."""
+    for i in range((size + 63) >> 6):
+        bits[i] = _word_mask(data, U(i) << SHIFT)
+    at, end = U(0), U(size) if letters.shape[0] > 1 else U(0)
+    while at < end:
+        beyond = _load(data, at) & TOPS
+        at += _below(beyond) >> THREE
+        if not beyond or at >= end:
+            continue
+        stop = at + _size(data[at])
+        c = _character(data, at, stop - at)
+        if (letters[c >> np.uint32(3)] >> np.uint8(c & np.uint32(7))) & 1:
+            for e in range(at, stop):
+                bits[e >> SHIFT] |= ONE << (e & WITHIN)
+        at = stop
+
+
 @jit
-def word_spans(data: Bytes, starts: Places, letters: Bytes, begins: Codes, stops: Codes, ends: Places) -> int:
+def word_spans(
+    data: Bytes, starts: Places, letters: Bytes, bits: Bits, begins: Codes, stops: Codes, ends: Places
+) -> int:
     """Longest runs of two word characters or more, of each text; ends[d]: how many there are up to text d.
 
-    ``letters`` has a bit for each code point, for those beyond ASCII.
+    ``letters`` has a bit for each code point; where it has none beyond ASCII, the texts are all ASCII.  ``bits`` is
+    room for those of the bytes: a word begins where they go from 0 to 1, and stops where they go back.
     """
-    n = 0
+    _word_bits(data, starts[starts.shape[0] - 1], letters, bits)
+    n, ascii_only = 0, letters.shape[0] == 1
     for d in range(starts.shape[0] - 1):
-        i, stop = U(starts[d]), U(starts[d + 1])
-        while i < stop:
-            x = _load(data, i)
-            inside = _word_bytes(x)
-            any_ = inside | (x & TOPS)
-            if not any_ & U(0x80):
-                i += _below(any_) >> THREE if any_ else EIGHT
-                continue
-            begin, found = i, U(0)
-            while True:
-                outside = ~inside & TOPS
-                step = _below(outside) >> THREE if outside else EIGHT
-                i += step
-                found += step
-                if i >= stop:
-                    found -= i - stop
-                    i = stop
-                    break
-                if outside:
-                    size = _size(data[i])
-                    if size == ONE:
-                        break
-                    c = _character(data, i, size)
-                    if not (letters[c >> np.uint32(3)] >> np.uint8(c & np.uint32(7))) & 1:
-                        break
-                    i += size
-                    found += ONE
-                    if i >= stop:
-                        break
-                inside = _word_bytes(_load(data, i))
-            if found > ONE:
-                begins[n], stops[n] = begin, i
-                n += 1
-            if i < stop:
-                i += _size(data[i])
+        begin, end, open_ = U(starts[d]), U(starts[d + 1]), U(0)
+        i, among = begin & ~WITHIN, ALL << (begin & WITHIN)
+        while i <= end:
+            inside = bits[i >> SHIFT] & among
+            among = ALL
+            if end - i < AT_ONCE:
+                inside &= ~(ALL << (end - i))
+            before = (inside << ONE) | open_
+            rises, falls = inside & ~before, before & ~inside
+            if not open_:
+                begin = i + _below(rises)
+                rises &= rises - ONE
+            while falls:
+                stop = i + _below(falls)
+                falls &= falls - ONE
+                begins[n], stops[n] = begin, stop
+                n += int(stop - begin > (ONE if ascii_only else _size(data[begin])))
+                begin = i + _below(rises)
+                rises &= rises - ONE
+            open_ = inside >> WITHIN
+            i += AT_ONCE
         ends[d] = n
     return n
 
@@ -131,9 +148,9 @@ def word_spans(data: Bytes, starts: Places, letters: Bytes, begins: Codes, stops
 @jit
 def join_words(data: Bytes, begins: Codes, stops: Codes, ends: Places, line: Bytes) -> None:
     """Words one after the other with a space between them, in ``line``; the spans become those of the line."""
-    at, t = 0, 0
+    at = 0
     for d in range(ends.shape[0]):
-        while t < ends[d]:
+        for t in range(ends[d - 1] if d else 0, ends[d]):
             begin = at
             for i in range(begins[t], stops[t]):
                 line[at] = data[i]
@@ -141,7 +158,6 @@ def join_words(data: Bytes, begins: Codes, stops: Codes, ends: Places, line: Byt
             begins[t], stops[t] = begin, at
             line[at] = SPACE
             at += 1
-            t += 1
 
 
 @jit
@@ -163,13 +179,13 @@ def grams(
     least: int, most: int, begins: Codes, stops: Codes, ends: Places, out: Codes, out_stops: Codes, out_ends: Places
 ) -> int:
     """Spans of ``least`` to ``most`` spans one after the other, in each text."""
-    n, first = 0, 0
+    n = 0
     for d in range(ends.shape[0]):
+        first = ends[d - 1] if d else 0
         for size in range(least, most + 1):
             for t in range(first, ends[d] - size + 1):
                 out[n], out_stops[n] = begins[t], stops[t + size - 1]
                 n += 1
-        first = ends[d]
         out_ends[d] = n
     return n
 
@@ -198,9 +214,9 @@ def padded_grams(
 
     A word that is shorter than n is one n-gram, once.
     """
-    n, first = 0, 0
+    n = 0
     for d in range(ends.shape[0]):
-        a = first
+        a = ends[d - 1] if d else 0
         while a + 1 < ends[d]:
             b = a + 1
             while data[begins[b]] != SPACE:
@@ -215,18 +231,25 @@ def padded_grams(
                 if a + size > b:
                     break
             a = b
-        first = ends[d]
         out_ends[d] = n
     return n
 
 
 @jit
 def hash_spans(data: Bytes, begins: Codes, stops: Codes, n: int, hashes: Bits) -> None:
-    """A number of 64 bits for each span, equal for equal bytes."""
+    """A number of 64 bits for each span, equal for equal bytes: h ← (h ^ h/2³² ^ eight bytes)·MIX, over all of them.
+
+    Up to sixteen bytes without a branch: how long the next word is cannot be foreseen.  No span is empty.
+    """
     for t in range(n):
         a, stop = U(begins[t]), U(stops[t])
-        h = (_eight(data, a, stop) ^ (stop - a)) * MIX
-        a += EIGHT
+        size = stop - a
+        first = min(size, EIGHT)
+        h = ((_load(data, a) & (ALL >> (AT_ONCE - EIGHT * first))) ^ size) * MIX
+        second = min(size - first, EIGHT)
+        rest = _load(data, a + first) & (ALL >> ((AT_ONCE - EIGHT * second) & WITHIN))
+        h ^= (h ^ (h ^ (h >> HALF) ^ rest) * MIX) & (U(0) - U(size > EIGHT))
+        a += EIGHT + EIGHT
         while a < stop:
             h = (h ^ (h >> HALF) ^ _eight(data, a, stop)) * MIX
             a += EIGHT
@@ -291,7 +314,7 @@ def find_words(
             slot = (slot + ONE) & last
         if k < 0 and grows:
             at = places[known]
-            if known + 1 >= places.shape[0] or at + np.int64(length) > arena.shape[0]:
+            if known + 1 >= places.shape[0] or at + np.int64(length) + 8 > arena.shape[0]:
                 state[0] = known
                 return t
             for e in range(np.int64(length)):
@@ -307,66 +330,59 @@ def find_words(
 
 
 @jit
-def add_counts(
-    ids: Codes, ends: Places, codes: Codes, weights: Floats, first: int, last: Codes, counts: Floats
-) -> None:
-    """counts[word, class] += weight, for each token, or with ``last`` (one cell for each word) once in each text.
+def once_each(ids: Codes, ends: Places, first: int, last: Codes) -> None:
+    """−1 for tokens that their text has had before.
 
     ``last`` holds the number of the text that had a word last; texts are numbered from ``first`` on, above 0.
     """
-    t, once = 0, last.shape[0] > 0
-    n = ends[ends.shape[0] - 1] if ends.shape[0] else 0
-    K = counts.shape[1]
     for d in range(ends.shape[0]):
-        c, w, me = codes[d], weights[d], first + d
-        while t < ends[d]:
-            if t + AHEAD < n and ids[t + AHEAD] >= 0:
-                prefetch_cell(counts, np.int64(ids[t + AHEAD]) * K + c)
+        for t in range(ends[d - 1] if d else 0, ends[d]):
             k = ids[t]
-            t += 1
-            if k < 0:
-                continue
-            if once:
-                if last[k] == me:
-                    continue
-                last[k] = me
-            counts[k, c] += w
+            if k >= 0:
+                ids[t] = -1 if last[k] == first + d else k
+                last[k] = first + d
 
 
 @jit
-def add_scores(ids: Codes, ends: Places, weights: Floats, first: int, last: Codes, out: Floats) -> None:
-    """out[text] += weights[word], for each token, or with ``last`` once for each word of a text."""
-    t, once = 0, last.shape[0] > 0
-    n = ends[ends.shape[0] - 1] if ends.shape[0] else 0
-    K = weights.shape[1]
+def add_counts(ids: Codes, ends: Places, codes: Codes, weights: Floats, counts: Floats) -> None:
+    """counts[word, class] += weight, for each token that has a number."""
+    K, last = counts.shape[1], ids.shape[0] - 1
     for d in range(ends.shape[0]):
-        me = first + d
-        while t < ends[d]:
-            if t + AHEAD < n and ids[t + AHEAD] >= 0:
-                ahead = np.int64(ids[t + AHEAD]) * K
-                for e in range(0, K, 8):
-                    prefetch_cell(weights, ahead + e)
+        c, w = np.int64(codes[d]), weights[d]
+        for t in range(ends[d - 1] if d else 0, ends[d]):
+            prefetch_cell(counts, np.int64(ids[min(t + AHEAD, last)]) * K + c)
+            if ids[t] >= 0:
+                counts[ids[t], c] += w
+
+
+@jit
+def add_scores(ids: Codes, ends: Places, weights: Floats, out: Floats) -> None:
+    """out[text] += weights[word], for each token that has a number; two sums are kept at hand."""
+    K, last = weights.shape[1], ids.shape[0] - 1
+    for d in range(ends.shape[0]):
+        one, other = out[d, 0], out[d, K - 1]
+        for t in range(ends[d - 1] if d else 0, ends[d]):
+            for e in range(0, K, 8):
+                prefetch_cell(weights, np.int64(ids[min(t + AHEAD, last)]) * K + e)
             k = ids[t]
-            t += 1
-            if k < 0:
-                continue
-            if once:
-                if last[k] == me:
-                    continue
-                last[k] = me
-            for c in range(K):
-                out[d, c] += weights[k, c]
+            if k >= 0 and K == 2:
+                one += weights[k, 0]
+                other += weights[k, 1]
+            elif k >= 0:
+                for c in range(K):
+                    out[d, c] += weights[k, c]
+        if K == 2:
+            out[d, 0], out[d, 1] = one, other
 
 
 @jit
 def count_rows(ids: Codes, ends: Places, place: Places, indices: Codes, counts: Floats, indptr: Places) -> int:
     """The rows of a CSR matrix of counts; ``place`` is room for each word, −1 at first and after."""
-    n, t = 0, 0
+    n = 0
     for d in range(ends.shape[0]):
         begin = n
-        while t < ends[d]:
+        for t in range(ends[d - 1] if d else 0, ends[d]):
             k = ids[t]
-            t += 1
             if k < 0:
                 continue
             at = place[k]

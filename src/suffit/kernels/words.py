@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,19 +25,20 @@ def _loaded(data: Bytes, place: np.uint64) -> np.uint64:
     return np.uint64(int.from_bytes(data[place : place + EIGHT].tobytes(), sys.byteorder))
 
 
+def loaded_as(kind: Any, context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """What code generates for the bytes of an array from a place on, wherever it is, as a value of this kind."""
+    data = signature.args[0]
+    values: Any = arrayobj.make_array(data)(context, builder, arguments[0])  # type: ignore[no-untyped-call]
+    cell: Any = cgutils.get_item_pointer(context, builder, data, values, [arguments[1]])  # type: ignore[no-untyped-call]
+    value = builder.load(builder.bitcast(cell, kind.as_pointer()))
+    value.align = 1
+    return value
+
+
 @instruction(_loaded)
 def _load(context: Any, data: Any, place: Any) -> Any:
     """The eight bytes data[place : place + 8] as one number, wherever they begin."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind = signature.args[0]
-        values: Any = arrayobj.make_array(kind)(context, builder, arguments[0])  # type: ignore[no-untyped-call]
-        cell: Any = cgutils.get_item_pointer(context, builder, kind, values, [arguments[1]])  # type: ignore[no-untyped-call]
-        number = builder.load(builder.bitcast(cell, ir.IntType(64).as_pointer()))
-        number.align = 1
-        return number
-
-    return types.uint64(data, place), generate
+    return types.uint64(data, place), partial(loaded_as, ir.IntType(64))
 
 
 @helper

@@ -52,24 +52,19 @@ def messages_in(path: str | Path, problems: list[str] | None = None) -> Iterator
 
 def files_in(path: Path) -> Iterator[Path]:
     """The files that hold messages, in the order of their names, numbers in them by value."""
-    folders = [path]
-    if not path.is_dir():
+    folders = [path] if path.is_dir() else []
+    if not folders:
         yield path
-        return
     while folders:
         folder = folders.pop()
-        names = sorted(os.listdir(folder), key=by_number)
-        is_maildir = (folder / "cur").is_dir() and (folder / "new").is_dir()
-        for name in names:
-            inside = folder / name
-            if not is_maildir and inside.is_file() and NO_MESSAGES.match(name) is None:
-                yield inside
-        below = [folder / name for name in names if (folder / name).is_dir() and not (folder / name).is_symlink()]
-        if is_maildir:
-            below = sorted((inside for inside in below if inside.name != "tmp"), key=lambda i: i.name.startswith("."))
+        inside = sorted(os.scandir(folder), key=lambda entry: by_number(entry.name))
+        below = [entry for entry in inside if entry.is_dir(follow_symlinks=False)]
+        if {"cur", "new"} <= {entry.name for entry in inside if entry.is_dir()}:  # a Maildir
+            below = sorted((each for each in below if each.name != "tmp"), key=lambda each: each.name.startswith("."))
         else:
-            below = [inside for inside in below if not inside.name.startswith(".")]
-        folders += reversed(below)
+            yield from (Path(each) for each in inside if NO_MESSAGES.match(each.name) is None and each.is_file())
+            below = [each for each in below if not each.name.startswith(".")]
+        folders += map(Path, reversed(below))
 
 
 def by_number(name: str) -> list[tuple[int, str]]:

@@ -26,6 +26,7 @@ class Limits:
 
     header: int = 262_144  # bytes of one header
     parts: int = 1_000
+    lines: int = 20_000  # that begin as boundaries do
     text: int = 524_288  # bytes of text, over all parts, decoded
     tokens: int = 20_000
     digested: int = 33_554_432  # bytes of the body that the digest is over
@@ -84,7 +85,7 @@ def read_message(raw: bytes, limits: Limits = LIMITS) -> Message:
     if data.startswith((b"From ", b">From "), 1):
         start = data.find(b"\n", 1) + 1 or len(data)
     headers, body, cut = split_header(data, start, len(data), limits.header)
-    parts = Walk(data, limits.parts, limits.header).parts(headers, max(body, 1))
+    parts = Walk(data, limits.parts, limits.header, limits.lines).parts(headers, max(body, 1))
     notes = [f"the header is longer than {limits.header} bytes"] if cut else []
     tokens: Tokens = {}
     add_headers(headers, tokens)

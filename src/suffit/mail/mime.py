@@ -46,11 +46,12 @@ class Walk:
     """A pass over the delimiter lines of a message.
 
     Every line that begins with two hyphens is looked up once among all open boundaries, and every header is read once,
-    so that the time is linear in the number of bytes, whatever the nesting.
+    so that the time is linear in the number of bytes, whatever the nesting; and no more than so many lines, parts and
+    bytes of a header.
     """
 
-    def __init__(self, data: bytes, most_parts: int, most_header: int) -> None:
-        self.data, self.most_parts, self.most_header = data, most_parts, most_header
+    def __init__(self, data: bytes, most_parts: int, most_header: int, most_lines: int) -> None:
+        self.data, self.most_parts, self.most_header, self.most_lines = data, most_parts, most_header, most_lines
         self.found = Parts()
         self.stack: list[Container] = []
         self.innermost: dict[bytes, Container] = {}
@@ -62,8 +63,8 @@ class Walk:
         data, size, waiting = self.data, len(self.data), -1
         self.enter(headers, body, size, PLAIN)
         at = body - 1
-        while self.stack:
-            at = data.find(b"\n--", at)
+        for _ in range(self.most_lines):
+            at = data.find(b"\n--", at) if self.stack else -1
             if at < 0:
                 break
             if waiting >= 0:  # a part whose header ends here at the latest
@@ -84,6 +85,8 @@ class Walk:
                 return self.found
             elif line_end >= 0:
                 waiting, at = line_end + 1, line_end
+        else:
+            self.found.notes.append(f"{self.most_lines} lines begin as boundaries do; no part after them was found")
         if waiting >= 0:
             self.open(waiting, size)
         self.close(size, None)
@@ -138,9 +141,8 @@ class Walk:
     def pop(self, end: int) -> None:
         """Leave the innermost container; one whose boundary never came was text."""
         container = self.stack.pop()
-        if container.hidden is None:
-            del self.innermost[container.boundary]
-        else:
+        del self.innermost[container.boundary]
+        if container.hidden is not None:
             self.innermost[container.boundary] = container.hidden
         if not container.seen:
             self.found.notes.append("a multipart whose boundary never comes was read as text")

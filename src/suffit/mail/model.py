@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .settings import PARTS, Settings
+from .settings import CUTOFF, PARTS, Settings
 
 UNSURE = "unsure"
 TRANSPORT, HEADER, BODY = range(len(PARTS))
@@ -69,7 +69,7 @@ class Verdict:
     Attributes
     ----------
     label : str
-        The most probable class where it is probable enough, else "unsure".
+        The most probable class where it is probable enough (`label_of`), else "unsure".
     probabilities : dict of str to float
         Of every class.
     probability : float
@@ -155,10 +155,9 @@ def verdict(
     intercept = kappa * (a[one] - a[other])
     log_odds = math.fsum([intercept, *odds])
     probabilities = dict(zip(sums.classes, softmax([kappa * score for score in scores]), strict=True))
-    label = max(probabilities, key=probabilities.__getitem__)
     p, center = probabilities[sums.classes[one]], log_odds / kappa
     return Verdict(
-        label if probabilities[label] >= settings.cutoff(label) else UNSURE,
+        label_of(probabilities, settings),
         probabilities,
         p,
         (min(p, logistic(center - 2 * error)), max(p, logistic(center + 2 * error))),
@@ -167,6 +166,25 @@ def verdict(
         intercept,
         [(names[i], odds[i]) for i in strongest],
     )
+
+
+def label_of(probabilities: Mapping[str, float], settings: Settings) -> str:
+    """The most probable class where it reaches its cutoff, else "unsure".
+
+    The cutoff of spam says what a lost ham costs: it is for spam against ham alone.  Against all classes together, spam
+    has to be as probable as any class whose cutoff is not named.
+
+    >>> label_of({"ham": 0.05, "spam": 0.95}, Settings())
+    'unsure'
+    >>> label_of({"ham": 0.001, "spam": 0.95, "newsletter": 0.049}, Settings())
+    'spam'
+    """
+    label = max(probabilities, key=probabilities.__getitem__)
+    cutoff = settings.cutoff(label)
+    if label == "spam" and "ham" in probabilities:
+        others = sum([p for name, p in probabilities.items() if name not in ("ham", "spam")])
+        cutoff = max(cutoff * (1 - others), min(cutoff, CUTOFF))
+    return label if probabilities[label] >= cutoff else UNSURE
 
 
 Counts = tuple[int, ...]
@@ -184,7 +202,7 @@ def evidence_of(
         known = [by_counts(event, alpha, settings.threshold, settings.power, *of_sums) for alpha in settings.alpha]
         for token, n in zip(tokens, map(counts.get, tokens), strict=True):
             if n:
-                part = BODY if (tag := token.find(":")) < 0 else find(token[:tag], TRANSPORT)  # part_of(token)
+                part = find(token[: token.find(":")], TRANSPORT) if ":" in token else BODY  # part_of(token)
                 if (found := known[part][n]) is not None:
                     names, evidence = parts[part]
                     names.append(token)

@@ -82,6 +82,6 @@ def tuned(store: Store, lost_ham: float | None = None, ham_loss: float | None = 
         found = replace(found, cutoffs={**found.cutoffs, "spam": cutoff_by_cost(lost_ham)})
     elif ham_loss is not None:
         scores = zip(sample.messages, sample.log_odds(found), strict=True)
-        ham = [z for (label, _), z in scores if sample.sums.classes[label] != "spam"]
+        ham = [z for (label, _), z in scores if sample.sums.classes[label] == "ham"]
         found = replace(found, cutoffs={**found.cutoffs, "spam": cutoff_by_loss(ham, ham_loss)})
     return found

@@ -43,7 +43,8 @@ class Settings:
     label_errors : float
         Rate of wrong labels among the messages learned, as tuning found it; probabilities are of the right class.
     cutoffs : mapping of str to float
-        The least probability with which a class is the verdict; CUTOFF for a class that is not named.
+        The least probability with which a class is the verdict, that of spam among spam and ham; CUTOFF for a class
+        that is not named, and for spam among all classes.
     tuned_on : int
         Messages that these settings were tuned on; 0 for the defaults.
 

@@ -277,11 +277,9 @@ class Store:
         asked, remembered = list(tokens), self._remembered
         if len(remembered) > REMEMBERED:
             remembered.clear()
-        found = list(map(remembered.get, asked))
-        if None in found:
-            self._remember([token for token, counts in zip(asked, found, strict=True) if counts is None], state)
-            found = list(map(remembered.get, asked))
-        return {token: counts for token, counts in zip(asked, found, strict=True) if counts}
+        if new := [token for token in asked if token not in remembered]:
+            self._remember(new, state)
+        return {token: counts for token, counts in zip(asked, map(remembered.get, asked), strict=True) if counts}
 
     def _remember(self, tokens: list[str], state: State) -> None:
         """Look tokens up; what was never learned has no counts at all."""
@@ -308,9 +306,8 @@ class Store:
             asked = ",".join(map(str, new[start : start + AT_ONCE]))
             for which, lines in self._connection.execute(f"SELECT id, lines FROM buckets WHERE id IN ({asked})"):
                 bodies[which] = opened(which, lines, "bucket")
-        for which in new:
-            if which not in bodies:
-                opened(which, None, "bucket")
+        for which in set(new).difference(bodies):
+            opened(which, None, "bucket")
         return bodies
 
 

@@ -15,7 +15,6 @@ from .tokens import Numbers, Scanner, Spare, Tokens
 
 LANE = 1 << 22  # bytes of texts that are worth a vocabulary of their own, to be counted on another thread
 LANES = 2  # of texts whose weights are no integers: sums then depend on their order, and must not on threads
-_EACH = np.zeros(0, np.int32)  # every token of a text counts
 
 
 class Lane:
@@ -27,14 +26,16 @@ class Lane:
 
     def add(self, ids: Codes, ends: Places, texts: Texts, rows: Rows, start: int) -> None:
         """Count these tokens, of the rows from ``start`` on."""
-        from ..kernels.tokens import add_counts
+        from ..kernels.tokens import add_counts, once_each
 
         stop = start + len(ends)
         codes, weights = rows.part(start, stop)
         if texts.missing[start:stop].any():
             weights = freeze(np.where(texts.missing[start:stop], 0.0, weights))
         self._make_room(len(self.numbers))
-        add_counts(ids, ends, codes, weights, start + 1, self.last if self.once else _EACH, self.counts)
+        if self.once:
+            once_each(ids, ends, start + 1, self.last)
+        add_counts(ids, ends, codes, weights, self.counts)
 
     def _make_room(self, words: int) -> None:
         if words > len(self.counts):
@@ -99,13 +100,15 @@ def add_token_scores(
     texts: Texts, spare: Spare, numbers: Numbers | None, weights: Array, once: bool, start: int, stop: int, out: Array
 ) -> None:
     """out += Σ of the weights of the tokens of each text; of those that have none, nothing.  # out: (n, K)"""
-    from ..kernels.tokens import add_scores
+    from ..kernels.tokens import add_scores, once_each
 
-    last = np.zeros(len(weights), np.int32) if once else _EACH
+    last = np.zeros(len(weights) * once, np.int32)
     with spare.scanner() as scanner:
         for a, b in texts.parts(start, stop):
             ids, ends = scanner.ids(numbers, False, texts, a, b)
-            add_scores(ids, ends, weights, a - start + 1, last, out[a - start : b - start])
+            if once:
+                once_each(ids, ends, a - start + 1, last)
+            add_scores(ids, ends, weights, out[a - start : b - start])
 
 
 def count_matrix(texts: Texts, tokens: Tokens, labels: Index) -> Csr:

@@ -21,7 +21,7 @@ from ..data.vocabulary import SURROGATES
 
 Bytes = NDArray[np.uint8]
 Places = NDArray[np.int64]
-PADDING = bytes(8)  # so that eight bytes can be read at once, wherever
+PADDING = bytes(64)  # so that so many bytes can be read at once, wherever
 BLOCK = 1 << 18  # bytes of texts that are looked at together: they stay in a core's own cache
 _spaces = re.compile(r"\s\s+")
 EXPECTED = "expected a text or a missing value"
@@ -95,9 +95,11 @@ class StringTexts(Texts):
     def read(self, start: int, stop: int, prepared: Callable[[str], str]) -> tuple[Bytes, Places]:
         """Without a look at each, where all are ASCII."""
         some = self.values[start:stop]
-        whole = "".join(some)
+        whole = "".join([*some, PADDING.decode()])
         if whole.isascii():
-            return _padded(whole.encode()), _starts(map(len, some), len(some))
+            before = self.ends[start - 1] if start else 0
+            starts = np.concatenate([[0], self.ends[start:stop] - before])
+            return freeze(np.frombuffer(whole.encode(), np.uint8)), freeze(starts)
         return encoded([text if text.isascii() else prepared(text) for text in some])
 
 

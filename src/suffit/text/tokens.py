@@ -22,6 +22,7 @@ ANALYZERS = (WORD, CHAR, CHAR_WB)
 MOST_FEATURES = 2**26
 _ASCII = freeze(np.zeros(1, np.uint8))  # no letters beyond ASCII are asked for
 CODE_POINTS = 1 << 21  # that four bytes can hold
+SPARE = 8  # bytes behind the words of a vocabulary, so that eight can be read at once
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,8 @@ class Scanner:
         size = int(starts[-1])
         begins, stops = (self.room(name, size // 2 + 1, np.int32) for name in ("begins", "stops"))
         ascii_only = not size or data[:size].max() < 0x80
-        n = word_spans(data, starts, _ASCII if ascii_only else letters(), begins, stops, ends)
+        bits = self.room("bits", (size >> 6) + 1, np.uint64)
+        n = word_spans(data, starts, _ASCII if ascii_only else letters(), bits, begins, stops, ends)
         if self._stops is not None:
             ids = self.room("stop words", n, np.int32)
             self._stops.find(data, begins, stops, self.hashes(data, begins, stops, n), n, ids)
@@ -180,7 +182,7 @@ class Numbers:
         bits = max(10, int(2 * words).bit_length())
         self._table(bits)
         self.places = np.zeros((1 << bits - 1) + 1, np.int64)
-        self.arena = np.zeros(max(size, 8 << bits - 1), np.uint8)
+        self.arena = np.zeros(max(size, 8 << bits - 1) + SPARE, np.uint8)
         self.state = np.zeros(1, np.int64)
 
     def _table(self, bits: int) -> None:
@@ -212,32 +214,22 @@ class Numbers:
         n = len(self)
         return self.places[:n].astype(np.int32), self.places[1 : n + 1].astype(np.int32)
 
-    def find(self, data: Bytes, begins: Codes, stops: Codes, hashes: NDArray[np.uint64], n: int, ids: Codes) -> None:
-        """The numbers of words, −1 for those that are not here."""
-        self._look(data, begins, stops, hashes, 0, n, False, ids)
-
-    def enter(self, data: Bytes, begins: Codes, stops: Codes, hashes: NDArray[np.uint64], n: int, ids: Codes) -> None:
-        """The numbers of words; those that are not here get the next."""
-        done = self._look(data, begins, stops, hashes, 0, n, True, ids)
-        while done < n:
-            self._enlarge(int(stops[done] - begins[done]))
-            done = self._look(data, begins, stops, hashes, done, n, True, ids)
-
-    def _look(
-        self,
-        data: Bytes,
-        begins: Codes,
-        stops: Codes,
-        hashes: NDArray[np.uint64],
-        first: int,
-        n: int,
-        grows: bool,
-        ids: Codes,
-    ) -> int:
+    def find(
+        self, data: Bytes, begins: Codes, stops: Codes, hashes: NDArray[np.uint64], n: int, ids: Codes,
+        grows: bool = False, first: int = 0,
+    ) -> int:  # fmt: skip
+        """The numbers of words, −1 where they have none; with ``grows`` the next, up to the word that is returned."""
         from ..kernels.tokens import find_words
 
         found = (self.shift, self.table, self.arena, self.places)
         return find_words(data, begins, stops, hashes, first, n, *found, grows, ids, self.state)
+
+    def enter(self, data: Bytes, begins: Codes, stops: Codes, hashes: NDArray[np.uint64], n: int, ids: Codes) -> None:
+        """The numbers of words; those that are not here get the next."""
+        done = self.find(data, begins, stops, hashes, n, ids, True)
+        while done < n:
+            self._enlarge(int(stops[done] - begins[done]))
+            done = self.find(data, begins, stops, hashes, n, ids, True, done)
 
     def _enlarge(self, length: int) -> None:
         """Room for twice as many words, and for one of this length."""
@@ -248,7 +240,7 @@ class Numbers:
             self._table(65 - self.shift)
             self._fill()
         used = int(self.places[len(self)])
-        if used + length > len(self.arena):
+        if used + length + SPARE > len(self.arena):
             arena = np.zeros(2 * len(self.arena) + length, np.uint8)
             arena[:used] = self.arena[:used]
             self.arena = arena
