@@ -6,13 +6,16 @@ its bytes in a table.  ``data`` has 64 bytes more than there is text, so that as
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core.base import BaseContext
+from numba.core.typing.templates import Signature
 
-from .runtime.compiled import helper, instruction, jit
+from .runtime.bits import zeros_below
+from .runtime.compiled import Instruction, helper, instruction, jit
 from .runtime.prefetch import prefetch_cell
 from .runtime.types import Bits, Bytes, Codes, Floats, Places
 from .words import ALL, EIGHT, HALF, MIX, ONE, _eight, _load, loaded_as
@@ -27,35 +30,20 @@ AHEAD = 64  # tokens for whose cells memory is asked before they are needed
 SPACE = np.uint8(32)
 
 
-def _zeros_below(bits: np.uint64) -> np.uint64:
-    n = int(bits)
-    return U((n & -n).bit_length() - 1) if n else AT_ONCE
-
-
-@instruction(_zeros_below)
-def _below(context: Any, bits: Any) -> Any:
-    """How many bits below the lowest that is 1; 64 where none is."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
-
-    return types.uint64(bits), generate
-
-
 def _classified(data: Bytes, place: np.uint64) -> np.uint64:
     some = data[int(place) : int(place) + 64].tobytes()
     return U(sum(1 << i for i, b in enumerate(some) if b < 0x80 and (chr(b).isalnum() or b == 0x5F)))
 
 
 @instruction(_classified)
-def _word_mask(context: Any, data: Any, place: Any) -> Any:
+def _word_mask(context: BaseContext, data: types.Type, place: types.Type) -> Instruction:
     """A bit for each of the 64 bytes from a place on: whether it is an ASCII letter, digit or underscore."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context: BaseContext, builder: ir.IRBuilder, of: Signature, values: Sequence[ir.Value]) -> ir.Value:
         vector = ir.VectorType(ir.IntType(8), 64)
-        x = loaded_as(vector, context, builder, signature, arguments)
+        x = loaded_as(vector, context, builder, of, values)
 
-        def each(value: int) -> Any:
+        def each(value: int) -> ir.Value:
             return ir.Constant(vector, [value] * 64)
 
         letter = builder.icmp_unsigned("<", builder.sub(builder.or_(x, each(0x20)), each(ord("a"))), each(26))
@@ -97,7 +85,7 @@ def _word_bits(data: Bytes, size: int, letters: Bytes, bits: Bits) -> None:
     at, end = U(0), U(size) if letters.shape[0] > 1 else U(0)
     while at < end:
         beyond = _load(data, at) & TOPS
-        at += _below(beyond) >> THREE
+        at += zeros_below(beyond) >> THREE
         if not beyond or at >= end:
             continue
         stop = at + _size(data[at])
@@ -130,14 +118,14 @@ def word_spans(
             before = (inside << ONE) | open_
             rises, falls = inside & ~before, before & ~inside
             if not open_:
-                begin = i + _below(rises)
+                begin = i + zeros_below(rises)
                 rises &= rises - ONE
             while falls:
-                stop = i + _below(falls)
+                stop = i + zeros_below(falls)
                 falls &= falls - ONE
                 begins[n], stops[n] = begin, stop
                 n += int(stop - begin > (ONE if ascii_only else _size(data[begin])))
-                begin = i + _below(rises)
+                begin = i + zeros_below(rises)
                 rises &= rises - ONE
             open_ = inside >> WITHIN
             i += AT_ONCE

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .runtime.bits import zeros_below
 from .runtime.compiled import helper, jit
 from .runtime.lengths import unlike
 from .runtime.types import Bits, Bytes, Codes, Flags, Floats, Integer, Places
@@ -20,9 +21,6 @@ MOST_CODES = 64  # of a column: a set of them is one number; from here on they a
 DEEPEST = 48  # cuts on a path: rows that go both ways wait on a stack of so many
 SURELY_MORE = 1e-9  # share by which a cut must be better than one before it: less is rounding
 FLOATS = 10  # arrays that growing a tree needs room for
-_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)  # every six bits of it are another number
-_PLACE_OF_BIT = np.empty(64, np.int64)
-_PLACE_OF_BIT[[((1 << b) * int(_DE_BRUIJN) & (1 << 64) - 1) >> 58 for b in range(64)]] = np.arange(64)
 
 
 @helper
@@ -127,10 +125,9 @@ def _column_cut(
     """
     n, used = 0.0, np.int64(0)
     while seen:
-        lowest = seen & (~seen + np.uint64(1))
-        order[used] = _PLACE_OF_BIT[(lowest * _DE_BRUIJN) >> np.uint64(58)]
+        order[used] = np.int64(zeros_below(seen))
         n += sizes[order[used]]
-        seen ^= lowest
+        seen &= seen - np.uint64(1)
         used += 1
     best, taken = 0.0, np.uint64(0)
     if used < 2:

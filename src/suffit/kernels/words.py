@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.base import BaseContext
+from numba.core.typing.templates import Signature
 from numba.np import arrayobj
 
-from .runtime.compiled import helper, instruction, jit
+from .runtime.compiled import Instruction, helper, instruction, jit
 from .runtime.lengths import unlike
 from .runtime.types import Bits, Bytes, Codes, Integers, Places
 
@@ -25,18 +27,20 @@ def _loaded(data: Bytes, place: np.uint64) -> np.uint64:
     return np.uint64(int.from_bytes(data[place : place + EIGHT].tobytes(), sys.byteorder))
 
 
-def loaded_as(kind: Any, context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+def loaded_as(
+    kind: ir.Type, context: BaseContext, builder: ir.IRBuilder, of: Signature, values: Sequence[ir.Value]
+) -> ir.Value:
     """What code generates for the bytes of an array from a place on, wherever it is, as a value of this kind."""
-    data = signature.args[0]
-    values: Any = arrayobj.make_array(data)(context, builder, arguments[0])  # type: ignore[no-untyped-call]
-    cell: Any = cgutils.get_item_pointer(context, builder, data, values, [arguments[1]])  # type: ignore[no-untyped-call]
+    data = of.args[0]
+    array = arrayobj.make_array(data)(context, builder, values[0])  # type: ignore[no-untyped-call]
+    cell = cgutils.get_item_pointer(context, builder, data, array, [values[1]])  # type: ignore[no-untyped-call]
     value = builder.load(builder.bitcast(cell, kind.as_pointer()))
     value.align = 1
     return value
 
 
 @instruction(_loaded)
-def _load(context: Any, data: Any, place: Any) -> Any:
+def _load(context: BaseContext, data: types.Type, place: types.Type) -> Instruction:
     """The eight bytes data[place : place + 8] as one number, wherever they begin."""
     return types.uint64(data, place), partial(loaded_as, ir.IntType(64))
 

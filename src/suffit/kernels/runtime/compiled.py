@@ -8,6 +8,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numba import config, njit
+from numba.core.typing.templates import Signature
 from numba.extending import intrinsic
 
 from . import notice  # noqa: F401  (listens from now on)
@@ -62,6 +63,9 @@ def pasted(function: Callable[P, R]) -> Callable[P, R]:
     return njit(inline="always", **_HELPER)(function)
 
 
-def instruction(plain: Callable[P, R]) -> Callable[[Callable[..., Any]], Callable[P, R]]:
+Instruction = tuple[Signature, Callable[..., object]]  # what it takes and gives, and what generates it
+
+
+def instruction(plain: Callable[P, R]) -> Callable[[Callable[..., Instruction]], Callable[P, R]]:
     """An instruction of the machine, from what generates it; ``plain`` does the same where nothing is compiled."""
     return lambda generate: plain if NOT_COMPILED else intrinsic(generate)

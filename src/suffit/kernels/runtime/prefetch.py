@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core.base import BaseContext
+from numba.core.typing.templates import Signature
 from numba.np import arrayobj
 from numpy.typing import NDArray
 
-from .compiled import helper, instruction
+from .compiled import Instruction, helper, instruction
 from .types import Integer
 
 LINE = 64  # bytes that come together
@@ -21,19 +23,19 @@ def _nothing(array: NDArray[np.generic], place: Integer) -> None:
 
 
 @instruction(_nothing)
-def _prefetch(context: Any, array: Any, place: Any) -> Any:
+def _prefetch(context: BaseContext, array: types.Type, place: types.Type) -> Instruction:
     """Ask for the line of a cell, counted from the first, to be read and kept in the second cache; no more happens."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind = signature.args[0]
-        values: Any = arrayobj.make_array(kind)(context, builder, arguments[0])  # type: ignore[no-untyped-call]
-        cell = builder.gep(values.data, [arguments[1]])
+    def generate(context: BaseContext, builder: ir.IRBuilder, of: Signature, values: Sequence[ir.Value]) -> ir.Value:
+        kind = of.args[0]
+        cells = arrayobj.make_array(kind)(context, builder, values[0])  # type: ignore[no-untyped-call]
+        cell = builder.gep(cells.data, [values[1]])
         pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
         shape = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
         hint = builder.module.declare_intrinsic("llvm.prefetch", [pointer], shape)
         read, near, data = (ir.Constant(number, v) for v in (0, 2, 1))
         builder.call(hint, [builder.bitcast(cell, pointer), read, near, data])
-        return context.get_dummy_value()
+        return context.get_dummy_value()  # type: ignore[no-untyped-call]
 
     return types.void(array, place), generate
 
