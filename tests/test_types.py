@@ -13,7 +13,7 @@ SOURCE = Path(__file__).resolve().parent.parent / "src" / "suffit"
 # room may have more only where another change has made up for it.
 CEILING = {
     "(beside)": (6, 0),
-    "kernels": (43, 10),
+    "kernels": (10, 10),
     "data": (44, 0),
     "text": (6, 0),
     "core": (3, 0),
