@@ -40,7 +40,8 @@ def page(result: dict[str, Any]) -> str:
         "# Benchmarks",
         "",
         f"Made by `scripts/bench --report` from `bench/results/full.json`: {result['machine']}, Python "
-        f"{result['python']}, scikit-learn {result['sklearn']}.",
+        f"{result['python']}, scikit-learn {result['sklearn']}. Each ratio is of one run; tasks may be of several, as "
+        "`scripts/bench --report TASK` measures some of them again.",
         "",
         "Both sides run in one process on the same data (float64; categories int64), after a check that their",
         "probabilities agree, in turns of a tenth of a second (or one call, if longer); times are medians of turns.",

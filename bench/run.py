@@ -124,6 +124,13 @@ def table(result: dict[str, Any]) -> None:
     print(f"{len(result['rows']) - len(short)} of {len(result['rows'])} tasks keep their promise")
 
 
+def again(stored: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The stored results with these rows in the places of the same tasks, and new ones at the end."""
+    new = {row["task"]: row for row in rows}
+    kept = [new.pop(row["task"], row) for row in stored["rows"]]
+    return stored | {"rows": [*kept, *new.values()]}
+
+
 def pretty(seconds: float) -> str:
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if seconds >= size:
@@ -144,7 +151,11 @@ def main() -> None:
     words = f"words that the name of a group of tasks ({groups}), or else of a task, must hold"
     parser.add_argument("tasks", nargs="*", help=words)
     parser.add_argument("--quick", action="store_true", help=f"{QUICK:.0%}% of the rows: within three minutes")
-    parser.add_argument("--report", action="store_true", help="write docs/benchmarks.md and the table in README.md")
+    parser.add_argument(
+        "--report",
+        action="store_true",
+        help="write docs/benchmarks.md and the table in README.md; with tasks named, theirs anew",
+    )
     parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -180,8 +191,11 @@ def main() -> None:
     result |= {"sklearn": sklearn.__version__, "python": platform.python_version(), "quick": arguments.quick}
     RESULTS.mkdir(exist_ok=True)
     kind = "quick" if arguments.quick else "full"
+    path = RESULTS / f"{kind}.json"
     if not arguments.tasks:
-        (RESULTS / f"{kind}.json").write_text(json.dumps(result, indent=1) + "\n")
+        path.write_text(json.dumps(result, indent=1) + "\n")
+    elif arguments.report and path.exists():
+        path.write_text(json.dumps(again(json.loads(path.read_text()), result["rows"]), indent=1) + "\n")
     table(result)
     if arguments.report:
         import report

@@ -672,3 +672,10 @@ def test_batches_of_nothing_keep_the_class_shares():
         model = GenerativeClassifier().partial_fit(NOTHING, FORTY_LABELS)
         model.partial_fit(NOTHING, ["b"] * 40)
     np.testing.assert_allclose(model.predict_proba(NOTHING)[0], [30 / 80, 50 / 80])
+
+
+def test_blocks_set_by_hand_and_trees_that_choose_them_are_refused():
+    model = suffit.GenerativeClassifier({"a": "gaussian"}, structure="partitions")
+    with pytest.raises(suffit.InputError, match="structure='partitions' chooses the blocks that columns= sets"):
+        model.fit({"a": [1.0, 2.0, 3.0, 4.0]}, ["x", "y", "x", "y"])
+    assert not hasattr(model, "schema_")

@@ -296,6 +296,8 @@ class GenerativeClassifier(GenerativeEstimator):
         self, X: TableLike, y: LabelsLike | None, sample_weight: WeightsLike, solve: bool, classes: ClassesLike = None
     ) -> tuple[TableRows, Rows]:
         """Learn a first batch, and return it as the model reads it."""
+        if self.structure == "partitions" and not isinstance(self.columns, str | Schema):
+            raise InputError("structure='partitions' chooses the blocks that columns= sets; set one of the two")
         frame, labels, rows = self._read_table(X, y, sample_weight)
         declared = () if classes is None else declared_classes(classes, rows)
         alike = rows.as_rows()  # what the weights are worth, where they are shares
