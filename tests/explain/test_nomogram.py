@@ -72,7 +72,6 @@ def test_nomogram_of_a_model_that_no_column_moves():
     assert "no column changes the log-odds" in rest.get_title(loc="left")
     words = sparse.csr_array(np.ones((4, 1)))
     assert not curves_of(suffit.MultinomialNB().fit(words, [0, 0, 1, 1]).nomogram())
-    plt.close("all")
 
 
 def test_nomogram_leaves_out_columns_without_a_value():

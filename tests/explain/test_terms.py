@@ -22,12 +22,6 @@ plt.switch_backend("Agg")
 ACCURACY = 1e-10
 
 
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
-
-
 def assert_sums(model, X, classes=None):
     """Prior, rest, parts and outlier rate add up to the total, and that is the difference of log-probabilities."""
     explained = model.explain(X, classes)

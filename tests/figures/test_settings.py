@@ -15,12 +15,6 @@ from cases import data
 from suffit import figures
 
 
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    plt.close("all")
-
-
 def test_a_curve_of_one_setting() -> None:
     X, y = data(CASES["MultinomialNB"], 1, 60)
     model = suffit.MultinomialNB(alpha="loo").fit(X, y)
