@@ -144,6 +144,8 @@ README_ROWS = (
     "QDA 1,000,000×50, 10 classes, against eigen predict_proba",
     "CategoricalNB 1,000,000×20, 16 categories, 10 classes fit",
     "MultinomialNB 200,000×100,000 CSR, 20 classes fit",
+    "TextNB, 100 MB of text, 2 classes, exact vocabulary, fit",
+    "TextNB, 100 MB of text, 20 classes, hashed, predict",
     "GaussianNB one row, predict_proba",
     "GaussianNB partial_fit, batches of 1",
 )
