@@ -76,7 +76,7 @@ def _nearest(values: Cells, family: Family) -> Cells:
 
 
 def _of_kind(values: Cells, kind: str) -> Cells:
-    """Numbers, integers where all are, yes or no, or categories."""
+    """Numbers (integers where all are), booleans or categories."""
     if kind == BOOLEAN:
         numbers = ArrayColumn(values).numbers()
         return _with_missing(numbers >= 0.5, np.isnan(numbers))

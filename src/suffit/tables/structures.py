@@ -442,7 +442,7 @@ def _tuned(structure: Structure, held: Held, others: Sequence[Candidate]) -> tup
 def _grown(structure: Structure, held: Held, rest: Array, others: Sequence[Candidate]) -> Structure:
     """The structure with its trees: of many rows a few first, and more where these gain a pool of the others anything.
 
-    Of 1,500 rows compared, eight trees gained 1.6 nats or more wherever all of them got a weight of 0.1.
+    On nine real tables with 1,500 rows to compare eight trees gained 0.7 nats or more wherever all had a weight then.
     """
     at, most = structure.trees, held.growing.most_trees
     assert at is not None
