@@ -20,16 +20,7 @@ from ....data.labels import Index
 from ....data.warn import MissingValuesWarning, warn_absent, warn_once
 from ....kernels.runtime.threads import in_order, one_blas_thread, row_blocks
 from .few_pairs import Prior, without_maximum
-from .patterns import (
-    NO_VARIANCE,
-    Flags,
-    cells_of,
-    cells_of_pairs,
-    completed_pairs,
-    pair_covariances,
-    rows_of,
-    there,
-)
+from .patterns import NO_VARIANCE, Flags, cells_of, cells_of_pairs, completed_pairs, pair_covariances, rows_of, there
 
 Parameters = Callable[[Stats], tuple[Array, Array]]  # completed sums → means (K, p), covariances (K, p, p) or (1, p, p)
 Priors = Callable[["Completion", Array], Prior | None]  # with at least so many rows of each class (K,)
