@@ -52,9 +52,10 @@ def test_a_quote_that_is_not_closed_does_not_fill_the_memory(tmp_path: Path, mon
     ("cell", "match"),
     [
         ("", "the weight is missing"),
-        ("x", "expected a weight of 0 or more, found 'x'"),
-        ("-1", "expected a weight of 0 or more, found -1"),
-        ("inf", "expected a weight of 0 or more, found inf"),
+        ("x", "expected a weight from 0 to 1e.100, found 'x'"),
+        ("-1", "expected a weight from 0 to 1e.100, found -1"),
+        ("1e150", "expected a weight from 0 to 1e.100, found 1e.150"),
+        ("inf", "expected a weight from 0 to 1e.100, found inf"),
     ],
 )
 def test_a_weight_that_is_none_is_named_by_file_row_and_column(tmp_path: Path, cell: str, match: str):
