@@ -110,6 +110,42 @@ def test_predictions_as_every_kind_of_file(suffit, out):
     assert [p.name for p in Path().iterdir() if p.name.endswith(".tmp")] == []
 
 
+@pytest.mark.parametrize("out", ["p.parquet", "p.arrow", "p.jsonl"])
+@pytest.mark.parametrize("source", ["new.csv", "new.jsonl"])
+def test_columns_beside_predictions_are_of_the_types_that_a_fit_reads(suffit, source, out):
+    beside = {"age": [41, None], "hours": [40.5, 38], "city": ["Bern", "NA"], "member": [True, None],
+              "id": [7, 8], "code": ["007", "12"], "share": [0.5, 1], "name": ["a b", None]}  # fmt: skip
+    rows = [dict(zip(beside, cells, strict=True)) for cells in zip(*beside.values(), strict=True)]
+    if source == "new.csv":
+        Path(source).write_text(
+            "age,hours,city,member,id,code,share,name\n41,40.5,Bern,true,7,007,0.5,a b\n,38,NA,,8,12,1,\n"
+        )
+        beside["city"][1] = None
+    else:
+        Path(source).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    suffit(f"predict income.suffit {source} -o {out}")
+    if out == "p.jsonl":
+        lines = [read_json(line) for line in Path(out).read_text().splitlines()]
+        assert {name: [line[name] for line in lines] for name in beside} == beside
+        return
+    table = (parquet if out == "p.parquet" else feather).read_table(out)
+    assert table.select(list(beside)).to_pydict() == beside
+    kinds = {"age": "int64", "hours": "double", "member": "bool", "id": "int64", "code": "string", "share": "double"}
+    assert {name: str(table.schema.field(name).type) for name in kinds} == kinds
+
+
+def test_a_cell_that_is_not_of_the_type_of_its_column_is_named(suffit, monkeypatch):
+    """Where a file is longer than what is looked at; CSV is written as it is found."""
+    monkeypatch.setattr("suffit.engines.text_files.PLACES", 2)
+    monkeypatch.setattr("suffit.engines.text_files.BYTES_AT_EACH", 200)
+    rows = ["1", *[str(i) for i in range(2, 2000)], "1e3", *[str(i) for i in range(2000)]]
+    Path("long.csv").write_text("id,age\n" + "".join(f"{cell},40\n" for cell in rows))
+    suffit("predict income.suffit long.csv -o p.csv")
+    said = suffit("predict income.suffit long.csv -o p.parquet", code=1).stderr
+    assert "long.csv, row 2000, column 'id': expected an integer, as in the other rows, found '1e3'" in said
+    assert not Path("p.parquet").exists()
+
+
 def test_standard_input_and_output(suffit):
     expected = suffit("predict income.suffit new.csv").stdout
     data = Path("new.csv").read_bytes()
