@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import re
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -286,8 +287,18 @@ BAD = {
     "predict income.suffit new.csv -o .": ".: unknown kind of file; use an ending such as .csv",
     "fit train.csv -t income --encoding nonsense": "--encoding nonsense: unknown",
     "fit train.csv -t income --columns age=gausian": "gausian",
-    "predict train.csv new.csv": "train.csv: ",
-    "show new.csv": "new.csv: ",
+    "predict train.csv income.suffit": "train.csv: its content does not have the SHA-256 at its end: it is no model of "
+    "suffit; the model that 'suffit fit' has written comes first, then the rows",
+    "show picture.png": "picture.png: its content does not have the SHA-256 at its end: it is no model of suffit",
+    "show cut.suffit": "cut.suffit: its content does not have the SHA-256 at its end: it is damaged",
+    "show empty.csv": "empty.csv: it has 0 bytes, too few for a model file",
+    "fit income.suffit -t income": "income.suffit: is a model, not a file of rows; 'suffit show' says what is in it, "
+    "'suffit merge' adds it to others",
+    "fit income.suffit.gz -t income": "income.suffit.gz: is a model, not a file of rows",
+    "evaluate income.suffit income.suffit": "income.suffit: is a model, not a file of rows",
+    "fit picture.png -t income": r"picture.png: is no text, and neither Parquet nor Arrow: it begins with b'\x89PNG",
+    "predict income.suffit archive.tar.gz": "archive.tar.gz: is no text, and neither Parquet nor Arrow: it begins with",
+    "fit wide.csv -t income": "--encoding utf-16-le",
     "show nothing.suffit": "nothing.suffit: No such file or directory",
     "predict income.suffit wrong.csv": "wrong.csv, row 2, column 'hours': expected a number, as at fit, found 'many'",
     "predict income.suffit other.csv": "other.csv: X has none of the model's columns",
@@ -301,6 +312,12 @@ def test_what_is_wrong_is_one_line(suffit, command, said):
     train = Path("train.csv").read_bytes()
     Path("empty.csv").write_bytes(b"")
     Path("header.csv").write_bytes(train.partition(b"\n")[0] + b"\n")
+    Path("picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)))
+    Path("cut.suffit").write_bytes(Path("income.suffit").read_bytes()[:-1])
+    Path("income.suffit.gz").write_bytes(gzip.compress(Path("income.suffit").read_bytes()))
+    with tarfile.open("archive.tar.gz", "w:gz") as archive:
+        archive.add("train.csv")
+    Path("wide.csv").write_bytes(train.decode().encode("utf-16-le"))
     Path("ragged.csv").write_bytes(train + b"1,2,3\n")
     Path("latin.csv").write_bytes(train + b"30,40,Z\xfcrich,true,low\n")
     Path("changed.csv").write_bytes(train + b"old,40,Bern,true,low\n")

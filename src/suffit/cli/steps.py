@@ -13,9 +13,16 @@ if TYPE_CHECKING:
 
 def loaded(path: str) -> Any:
     """The model of a file."""
+    from ..data.errors import InputError, ModelFileError
+    from ..engines.table_files import kind_of
     from ..files.store import load
 
-    return load(path)
+    try:
+        return load(path)
+    except ModelFileError as error:
+        if kind_of(path) is None:
+            raise
+        raise InputError(f"{error}; the model that 'suffit fit' has written comes first, then the rows") from None
 
 
 def learner(path: str) -> GenerativeEstimator:

@@ -32,11 +32,7 @@ NO_LABEL = "fill it in, or drop such rows: missing_target='drop' (--missing-targ
 
 
 def fit_arrow(
-    estimator: E,
-    source: RowSource,
-    target: str,
-    sample_weight: str | None = None,
-    progress: Progress | None = None,
+    estimator: E, source: RowSource, target: str, sample_weight: str | None = None, progress: Progress | None = None
 ) -> E:
     """Return another estimator, fitted on record batches in one pass and bounded memory.
 

@@ -22,6 +22,7 @@ T = TypeVar("T")
 
 BATCH = 1 << 16  # rows that are read together
 PLACES, ROWS_AT_EACH = 32, 4096  # places of a table that are looked at, and how many rows at each
+MODEL = b'{"__metadata__"'  # what a model file has after the length of its header
 KINDS = {
     "csv": ("csv", "tsv", "tab", "txt"),
     "jsonl": ("jsonl", "ndjson", "json"),
@@ -176,7 +177,9 @@ def open_files(
 
 
 def _opened(input: Input, kind: str | None, separator: str | None, missing: Sequence[str]) -> TableFile:
-    found = _by_first_bytes(input)
+    with input.open() as stream:
+        first = stream.read(24)
+    found = _by_first_bytes(first.lstrip())
     kind = kind or kind_of(input.path) or found
     if found not in ("csv", kind):  # which no first bytes are surely of
         raise InputError(
@@ -187,6 +190,16 @@ def _opened(input: Input, kind: str | None, separator: str | None, missing: Sequ
         return ParquetTable(input) if kind == "parquet" else ArrowTable(input)
     if not input.first:
         raise InputError(f"{input.name}: the file is empty; expected a header line, then rows")
+    if first[8:].startswith(MODEL):
+        raise InputError(
+            f"{input.name}: is a model, not a file of rows; 'suffit show' says what is in it, 'suffit merge' adds it "
+            "to others, and where rows are predicted or learned it comes before their files"
+        )
+    if b"\0" in first:
+        raise InputError(
+            f"{input.name}: is no text, and neither Parquet nor Arrow: it begins with {first[:8]!r}; export the rows "
+            "as one of these (text in UTF-16 without its mark needs encoding='utf-16-le', --encoding utf-16-le)"
+        )
     if kind == "jsonl" and input.compression is None and input.first.lstrip().startswith(b"["):
         raise InputError(f"{input.name}: a JSON array; expected JSON lines, one object on each line")
     tabs = any(f".{ending}" in input.path.lower()[-9:] for ending in ("tsv", "tab"))
@@ -202,9 +215,7 @@ def kind_of(path: str) -> str | None:
     return next((kind for kind, endings in KINDS.items() if "." in name and ending in endings), None)
 
 
-def _by_first_bytes(input: Input) -> str:
-    with input.open() as stream:
-        first = stream.read(6).lstrip()
+def _by_first_bytes(first: bytes) -> str:
     if first.startswith(b"PAR1"):
         return "parquet"
     if first.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
