@@ -352,6 +352,23 @@ def test_other_encodings_line_ends_separators_and_a_mark_of_order(suffit):
         assert found == expected, name
 
 
+def test_decimals_after_a_comma(suffit):
+    """The same model, predictions and errors as with points."""
+    for name in ("train", "new"):
+        cells = [row.values() for row in read(Path(f"{name}.csv").read_text())]
+        lines = [";".join(re.sub(r"^(\d+)\.(\d+)$", r"\1,\2", cell) for cell in row) for row in cells]
+        head = Path(f"{name}.csv").read_text().partition("\n")[0].replace(",", ";")
+        Path(f"{name}-comma.csv").write_text("\n".join([head, *lines]))
+    suffit("fit train-comma.csv -t income --decimal , -o comma.suffit")
+    assert read_json(suffit("show comma.suffit --json").stdout) == read_json(suffit("show income.suffit --json").stdout)
+    for how in ("predict", "impute"):
+        points = suffit(f"{how} income.suffit new.csv --json").stdout
+        assert suffit(f"{how} comma.suffit new-comma.csv --decimal , --json").stdout == points
+    said = suffit("predict comma.suffit new.csv --decimal ,", code=1).stderr
+    assert re.search(r"new.csv, row 1, column 'hours': expected a number, as at fit, found '\d+\.\d'", said)
+    assert "--decimal ," in suffit("fit train-comma.csv -t income -o text.suffit").stderr
+
+
 def test_a_traceback_only_with_debug(suffit):
     done = suffit("show nothing.suffit --debug", code=1)
     assert isinstance(done.exception, OSError)

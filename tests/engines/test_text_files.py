@@ -157,3 +157,19 @@ def test_a_table_of_labels_alone_is_said_to_be_one(tmp_path: Path):
     (tmp_path / "t.csv").write_text("y\na\nb\n")
     with pytest.raises(suffit.InputError, match=r"t.csv: no column beside 'y'; a fit needs at least one"):
         fit_arrow(suffit.GenerativeClassifier(), tmp_path / "t.csv", "y")
+
+
+def test_decimals_after_a_comma_are_read_where_that_is_said(tmp_path: Path):
+    rows = [f"{i % 7},{i % 5};{'ab'[i % 7 > 3]}" for i in range(80)]
+    (tmp_path / "t.csv").write_text("x;y\n" + "\n".join(rows))
+    [file] = read_files(tmp_path / "t.csv", decimal=",").files
+    assert {name: str(kind) for name, kind in file.schema.items()} == {"x": "double", "y": "string"}
+    with pytest.warns(suffit.TextColumnWarning, match=r"column 'x' looks like numbers: .*\(in a file: --decimal ,\)"):
+        fit_arrow(suffit.GenerativeClassifier(), tmp_path / "t.csv", "y")
+    model = fit_arrow(suffit.GenerativeClassifier(), read_files(tmp_path / "t.csv", decimal=","), "y")
+    assert model.schema_.choices[0].kind == "continuous"
+    (tmp_path / "t.csv").write_text("x;y\n" + "\n".join([*rows, "3.5;a"]))
+    with pytest.raises(suffit.InputError, match=r"t.csv, row 81 \(line 82\), column 'x': expected a number, .*'3.5'"):
+        fit_arrow(suffit.GenerativeClassifier(), read_files(tmp_path / "t.csv", decimal=","), "y")
+    with pytest.raises(suffit.InputError, match="decimal=';'"):
+        read_files(tmp_path / "t.csv", decimal=";")

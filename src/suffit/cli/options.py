@@ -73,6 +73,7 @@ class Reading:
     format: Annotated[Kind | None, _of_reading("The kind of the input.")] = None
     encoding: Annotated[str | None, _of_reading("Of text files, if not UTF-8.")] = None
     separator: Annotated[str | None, _of_reading("Of CSV: ; or tab.")] = None
+    decimal: Annotated[str, _of_reading("Before the decimals of a number in CSV: , or .")] = "."
     missing: Annotated[list[str] | None, _of_reading("A sign for a missing value, beside '', ?, NA, NaN, null.")] = None
 
     def files(self, paths: Sequence[str], text: Sequence[str] = ()) -> ReadFiles:
@@ -87,6 +88,7 @@ class Reading:
             kind=self.format and self.format.value,
             encoding=self.encoding,
             separator={"tab": "\t", "\\t": "\t"}.get(self.separator or "", self.separator),
+            decimal=self.decimal,
             missing=self.missing or (),
             text=text,
         )
@@ -96,7 +98,7 @@ class Reading:
         from ..engines.text_files import MARKS
         from .reading import RowsOfModel
 
-        return RowsOfModel(self.files(paths), model, (*MARKS, *(self.missing or ())))
+        return RowsOfModel(self.files(paths), model, (*MARKS, *(self.missing or ())), self.decimal)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ class RowsOfModel:
     files: Files
     model: GenerativeEstimator
     missing: Sequence[str]
+    decimal: str = "."
 
     @cached_property
     def types(self) -> dict[str, pa.DataType]:
@@ -72,7 +73,7 @@ class RowsOfModel:
                 continue
             column = compute.if_else(compute.is_in(column, marks), pa.scalar(None, pa.string()), column)
             if not pa.types.is_string(types[name]):
-                column = _cast(table, name, column, types[name], known)
+                column = _cast(table, name, column, types[name], known, self.decimal)
             table = table.set_column(i, name, column)
         return table
 
@@ -119,17 +120,21 @@ def _no_codes(table: pa.Table, types: Types) -> Types:
     return {name: kind for name, kind in types.items() if name not in codes}
 
 
-def _cast(table: pa.Table, name: str, column: pa.ChunkedArray, kind: pa.DataType, where: str) -> pa.ChunkedArray:
+def _cast(
+    table: pa.Table, name: str, column: pa.ChunkedArray, kind: pa.DataType, where: str, decimal: str
+) -> pa.ChunkedArray:
     import pyarrow as pa
     from pyarrow import compute
 
-    trimmed = compute.utf8_trim_whitespace(column)
+    cells = numbers = compute.utf8_trim_whitespace(column)
+    if pa.types.is_floating(kind) and decimal != ".":  # which is no number any more where it was one
+        numbers = compute.replace_substring(compute.replace_substring(cells, ".", "?"), decimal, ".")
     try:
-        return trimmed.cast(kind)
+        return numbers.cast(kind)
     except pa.ArrowInvalid:
         known = table.schema.metadata or {}
-        for i, cell in enumerate(trimmed.to_pylist()):
-            if cell is not None and not readable(cell, kind):
+        for i, cell in enumerate(cells.to_pylist()):
+            if cell is not None and not readable(cell, kind, decimal):
                 place = f"{known[FILE].decode()}, row {i + int(known[ROW]) + 1}" if FILE in known else f"row {i + 1}"
                 raise InputError(
                     f"{place}, column {name!r}: expected {in_words(kind)}, as {where}, found {cell!r}; mend the cell, "

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import IO, TYPE_CHECKING, Protocol, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
 from ..data.errors import InputError
 from .streams import ENDINGS, Input, found_files
-from .text_files import MARKS, TextFile, Types
+from .text_files import TextFile, Types
 from .text_types import agreed
 
 if TYPE_CHECKING:
@@ -166,17 +166,13 @@ def rows_all_over(parts: Sequence[T], rows: Callable[[T], Iterable[pa.Table]]) -
 
 
 def open_files(
-    paths: Sequence[str],
-    kind: str | None = None,
-    encoding: str | None = None,
-    separator: str | None = None,
-    missing: Sequence[str] = MARKS,
+    paths: Sequence[str], kind: str | None, encoding: str | None, separator: str | None, **how: Any
 ) -> list[TableFile]:
-    """The files that paths and globs name (``-``: standard input), each by its ending or by ``kind``."""
-    return [_opened(Input(path, encoding), kind, separator, missing) for path in found_files(paths)]
+    """The files that paths and globs name (``-``: standard input), each by its ending or ``kind``; text as ``how``."""
+    return [_opened(Input(path, encoding), kind, separator, how) for path in found_files(paths)]
 
 
-def _opened(input: Input, kind: str | None, separator: str | None, missing: Sequence[str]) -> TableFile:
+def _opened(input: Input, kind: str | None, separator: str | None, how: Mapping[str, Any]) -> TableFile:
     with input.open() as stream:
         first = stream.read(24)
     found = _by_first_bytes(first.lstrip())
@@ -203,7 +199,7 @@ def _opened(input: Input, kind: str | None, separator: str | None, missing: Sequ
     if kind == "jsonl" and input.compression is None and input.first.lstrip().startswith(b"["):
         raise InputError(f"{input.name}: a JSON array; expected JSON lines, one object on each line")
     tabs = any(f".{ending}" in input.path.lower()[-9:] for ending in ("tsv", "tab"))
-    return TextFile(input, json=kind == "jsonl", separator=separator or ("\t" if tabs else None), missing=missing)
+    return TextFile(input, json=kind == "jsonl", separator=separator or ("\t" if tabs else None), **how)
 
 
 def kind_of(path: str) -> str | None:
