@@ -73,7 +73,7 @@ class GenerativeClassifier(GenerativeEstimator):
         selector of narwhals (which cannot be a key of a dict: give a list of pairs, ``[(selector, family), …]``).
         Values are family objects, their names, "auto" or "drop".  Columns not named are "auto".  The ``schema_`` of
         another model is used as it is, blocks, bins and weights included, so that models of parts of a table can be
-        merged; ``criterion``, ``structure``, ``missing`` and ``unknown`` are then its own.
+        merged; ``criterion``, ``structure``, ``select``, ``missing`` and ``unknown`` are then its own.
     structure : {"auto", "naive", "partitions", "densities"}, default "auto"
         How columns depend on each other given the class.  "naive": not at all, beyond the joint blocks of ``columns``.
         "partitions" (where ``columns`` is "auto"): by trees alone, whose leaves are counted for each class.
@@ -305,7 +305,7 @@ class GenerativeClassifier(GenerativeEstimator):
         frame = self._seen.possible(frame)
         self._selection = None
         choice = bool(self._seen.used) and len(rows.classes) > 1  # whether there is anything to choose by
-        if self.select == "loo" and choice:
+        if self.select == "loo" and choice and not isinstance(self.columns, Schema):
             self._seen, self._selection = columns_that_help(self._seen.plain(), frame, alike)
         self._plain = self._seen.plain()
         self._asked = {name: getattr(self, name) for name in FIXED_FIRST}
