@@ -431,7 +431,7 @@ class MultivariateGaussian(JointMoments):
             return super().solved_without(X, rows, stats, columns)
         family, prior = self._for_em(stats)
         each, density = solved(stats, family._em_parameters, prior, True)[1].each, []
-        seen = (cells_of(stats)[0] > 0).all(axis=1)  # where a class has no value, other classes say what it would be
+        seen = np.atleast_1d((cells_of(stats)[0] > 0).all(axis=1))  # else other classes say what its values would be
         known = [k if s else None for k, s in zip(each, seen, strict=True)]
         with no_warnings():
             for i, c in enumerate(rows.codes.tolist()):
