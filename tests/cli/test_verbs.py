@@ -475,6 +475,15 @@ def test_models_of_other_kinds_are_shown_drawn_from_and_learn_by_name(others):
     np.testing.assert_allclose(both, updated, atol=1e-10)
 
 
+def test_rows_drawn_from_a_model_of_an_array_have_the_names_of_their_columns(suffit):
+    rng, y = np.random.default_rng(0), np.arange(60) % 2
+    X = np.c_[np.ones(60), rng.normal(size=(60, 2)) * [1, 100] + y[:, None]]
+    package.GenerativeClassifier(structure="naive").fit(X, y).save("array.suffit")
+    rows = read(suffit("sample array.suffit -n 50 --seed 0").stdout)
+    assert list(rows[0]) == ["x1", "x2", "class"]
+    assert np.std([float(row["x2"]) for row in rows]) > 20 > 5 > np.std([float(row["x1"]) for row in rows])
+
+
 def test_a_rule_of_decisions_predicts_decides_and_is_shown(others):
     text = others("show rule.suffit").stdout
     assert "Decision: reject=0.1" in text

@@ -513,7 +513,10 @@ class GenerativeClassifier(GenerativeEstimator):
         return self._template.form
 
     def _drawn_rows(self, n: int) -> TableRows:
-        return self._read_X_known(self.sample(n, random_state=0)[0])
+        return self._rows_of(drawn_columns(self._plain, super().sample(n, random_state=0)[0]), n)
+
+    def _rows_of(self, columns: Mapping[str, Cells], n: int) -> TableRows:
+        return self._seen.rows(Frame({k: ArrayColumn(v) for k, v in columns.items()}, n, self._template))
 
     def _columns_of_model(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
         return self._seen.table_columns
@@ -675,8 +678,7 @@ class GenerativeClassifier(GenerativeEstimator):
 
     def _typical_rows(self, n: int) -> TableRows:
         scorers = cast(ProductScorer, self._density_solution().scorer).scorers
-        columns = table_columns(self._plain, typical_values(self._plain.specs, scorers, n))
-        return self._seen.rows(Frame({k: ArrayColumn(v) for k, v in columns.items()}, n, self._template))
+        return self._rows_of(table_columns(self._plain, typical_values(self._plain.specs, scorers, n)), n)
 
     def scorer(self) -> OneRow:  # type: ignore[override]
         """Return a handle for one row at a time: ``scorer()(row)`` gives p(class | row) under the model as it is now.
