@@ -102,3 +102,9 @@ def test_blocks_of_a_table_name_their_own_columns():
     assert all(names == own for own, names in found.items())
     with pytest.raises(suffit.InputError, match="column 'x': gamma needs x > 0"):
         model.predict({"n": [1.0], "x": [-1.0]})
+
+
+@pytest.mark.parametrize("body", [{"columns": 3}, {"__annotations__": {"columns": int}}])
+def test_a_setting_cannot_be_called_as_the_names_are(body):
+    with pytest.raises(TypeError, match=r"Ranked\.columns: these are the names of its columns; call the setting other"):
+        type("Ranked", (Poisson,), body)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from copy import copy
 from typing import Any, Self, cast, overload
 
 import numpy as np
@@ -61,12 +60,17 @@ class OfColumns:
 
     columns: Sequence[str] = UNNAMED
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "columns" in {*vars(cls), *vars(cls).get("__annotations__", ())}:
+            raise TypeError(f"{cls.__name__}.columns: these are the names of its columns; call the setting otherwise")
+
     def of(self, columns: Sequence[str]) -> Self:
         """The same, of columns with these names."""
         if self.columns is columns:
             return self
-        named = copy(self)
-        named.__dict__["columns"] = columns
+        named = object.__new__(type(self))
+        named.__dict__.update(self.__dict__, columns=columns)
         return named
 
 
