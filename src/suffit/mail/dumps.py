@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 
 from .buckets import written
-from .records import DUMP, Record, dump_rows, packed_dump, packed_keys, relabelled
+from .records import DUMP, Record, dump_rows, packed, packed_dump, relabelled
 from .store import TOGETHER, Store
 
 HEAD = b"suffit-mail\t1"
@@ -112,7 +112,7 @@ def _from_suffit(lines: Iterable[bytes]) -> Iterator[tuple[Record, list[str]]]:
 def _message(fields: list[bytes]) -> tuple[Record, list[str]]:
     digest, time, score, name, *keys = fields
     value = None if score == b"-" else float(score)
-    record = Record(digest.decode(), 0, int(time), packed_keys(key for key in keys if key), value)
+    record = Record(digest.decode(), 0, int(time), packed(b"\n".join([key for key in keys if key])), value)
     return record, [name.decode("utf-8", "surrogatepass")]
 
 

@@ -12,6 +12,9 @@ from functools import lru_cache
 
 from .settings import CUTOFF, PARTS, Settings
 
+Counts = tuple[int, ...]
+Evidence = tuple[float, ...]  # of a token: its strength u(t), then u(t) l_c(t) of each class
+Part = tuple[list[str], list[Evidence]]  # the tokens that count, and the evidence of each
 UNSURE = "unsure"
 TRANSPORT, HEADER, BODY = range(len(PARTS))
 # Parts by tag; every other tag is the name of a header that programs write on the way.
@@ -94,7 +97,19 @@ class Verdict:
     log_odds: float
     compared: tuple[str, str]
     intercept: float
-    terms: list[tuple[str, float]]
+    _parts: list[tuple[float, Part]]  # each with what it weighs
+    _places: tuple[int, int]  # of the two classes compared
+
+    @property
+    def terms(self) -> list[tuple[str, float]]:
+        """Worked out when asked for: of most messages only the verdict is."""
+        one, other = self._places
+        found = [
+            (token, weight * (says[1 + one] - says[1 + other]))
+            for weight, (names, evidence) in self._parts
+            for token, says in zip(names, evidence, strict=True)
+        ]
+        return sorted(found, key=lambda term: -abs(term[1]))
 
 
 def verdict(
@@ -138,22 +153,18 @@ def verdict(
     """
     settings = settings or Settings()
     parts, absent = evidence_of(tokens, counts, sums, settings)
-    scale = [(settings.tokens + sum([u for u, _ in evidence])) ** -settings.exponent for _, evidence in parts]
+    none = [0.0] * (1 + len(sums.classes))
+    added = [list(map(sum, zip(*evidence, strict=True))) or none for _, evidence in parts]
+    scale = [(settings.tokens + strength) ** -settings.exponent for strength, *_ in added]
     factor = [b * f for b, f in zip(settings.weights, scale, strict=True)]
-    none = [0.0] * len(sums.classes)
-    summed = [list(map(sum, zip(*[says for _, says in evidence], strict=True))) or none for _, evidence in parts]
+    summed = [row[1:] for row in added]
     a = [a + b for a, b in zip(settings.intercepts_of(sums.classes, sums.messages), absent, strict=True)]
     scores = [a[c] + sum(f * row[c] for f, row in zip(factor, summed, strict=True)) for c in range(len(a))]
     one, other = compared_classes(sums.classes, scores)
     features = [f * (row[one] - row[other]) for f, row in zip(scale, summed, strict=True)]
     error = math.sqrt(settings.variance(features, sums.messages[one], sums.messages[other]))
     kappa = 1 / math.sqrt(1 + math.pi / 8 * error**2)
-    names = [token for known, _ in parts for token in known]
-    each = zip([kappa * f for f in factor], parts, strict=True)
-    odds = [f * (says[one] - says[other]) for f, (_, evidence) in each for _, says in evidence]
-    strongest = sorted(range(len(odds)), key=list(map(abs, odds)).__getitem__, reverse=True)
-    intercept = kappa * (a[one] - a[other])
-    log_odds = math.fsum([intercept, *odds])
+    log_odds = kappa * (scores[one] - scores[other])
     probabilities = dict(zip(sums.classes, softmax([kappa * score for score in scores]), strict=True))
     p, center = probabilities[sums.classes[one]], log_odds / kappa
     return Verdict(
@@ -163,8 +174,9 @@ def verdict(
         (min(p, logistic(center - 2 * error)), max(p, logistic(center + 2 * error))),
         log_odds,
         (sums.classes[one], sums.classes[other]),
-        intercept,
-        [(names[i], odds[i]) for i in strongest],
+        kappa * (a[one] - a[other]),
+        [(kappa * f, part) for f, part in zip(factor, parts, strict=True)],
+        (one, other),
     )
 
 
@@ -185,11 +197,6 @@ def label_of(probabilities: Mapping[str, float], settings: Settings) -> str:
         others = sum([p for name, p in probabilities.items() if name not in ("ham", "spam")])
         cutoff = max(cutoff * (1 - others), min(cutoff, CUTOFF))
     return label if probabilities[label] >= cutoff else UNSURE
-
-
-Counts = tuple[int, ...]
-Evidence = tuple[float, tuple[float, ...]]  # of a token: its strength u(t), and u(t) l_c(t) of each class
-Part = tuple[list[str], list[Evidence]]  # the tokens that count, and the evidence of each
 
 
 def evidence_of(
@@ -221,7 +228,7 @@ class ByCounts(dict[Counts, Evidence | None]):
         spread = max(says) - min(says)
         strength = spread**self.power
         counts = spread >= self.threshold and any(n)
-        found = self[n] = (strength, tuple([strength * log for log in says])) if counts else None
+        found = self[n] = (strength, *[strength * log for log in says]) if counts else None
         return found
 
 
