@@ -221,13 +221,13 @@ def test_evaluating_keeps_no_verdict(taught: Path, monkeypatch: pytest.MonkeyPat
     """A verdict holds every token of its message: of many messages they would take gigabytes."""
     there: list[weakref.ref] = []
 
-    class Terms(list):
+    class Parts(list):
         """A list that can be watched."""
 
     def judged_once(store: object, raw: bytes) -> Verdict:
         found = judged(store, raw)
-        found = dataclasses.replace(found, terms=Terms(found.terms))
-        there[:] = [*(one for one in there if one() is not None), weakref.ref(found.terms)]
+        found = dataclasses.replace(found, parts=Parts(found.parts))
+        there[:] = [*(one for one in there if one() is not None), weakref.ref(found.parts)]
         assert len(there) <= 3
         return found
 

@@ -38,7 +38,7 @@ def key_of(token: str) -> bytes:
 
 
 def lines_of(tokens: Collection[str]) -> bytes:
-    """The keys of tokens as lines, in their order: all at once, but for characters that have to be written otherwise."""
+    """The keys of tokens as lines, all at once, but for characters that have to be written otherwise."""
     text = "\n".join(tokens)
     if "\\" in text or "\t" in text or text.count("\n") != max(len(tokens) - 1, 0):
         return b"\n".join(map(key_of, tokens))

@@ -119,18 +119,18 @@ def _message(fields: list[bytes]) -> tuple[Record, list[str]]:
 def _dump(head: list[bytes], rows: list[tuple[bytes, tuple[int, ...]]]) -> tuple[Record, list[str]]:
     digest, time, *classes = head
     names = [name.decode("utf-8", "surrogatepass") for name in classes[::2]]
-    packed = packed_dump([int(n) for n in classes[1::2]], rows)
-    return Record(digest.decode(), DUMP, int(time), packed, None), names
+    body = packed_dump([int(n) for n in classes[1::2]], rows)
+    return Record(digest.decode(), DUMP, int(time), body, None), names
 
 
 def _counts_alone(
     classes: Sequence[tuple[str, int]], rows: Sequence[tuple[bytes, Sequence[int]]]
 ) -> tuple[Record, list[str]]:
     """Counts that came without messages: identified by what they are."""
-    packed = packed_dump([n for _, n in classes], rows)
+    body = packed_dump([n for _, n in classes], rows)
     names = [name for name, _ in classes]
-    digest = blake2b("\n".join(names).encode("utf-8", "surrogatepass") + packed, digest_size=20).hexdigest()
-    return Record(digest, DUMP, int(clock.time()), packed, None), names
+    digest = blake2b("\n".join(names).encode("utf-8", "surrogatepass") + body, digest_size=20).hexdigest()
+    return Record(digest, DUMP, int(clock.time()), body, None), names
 
 
 def _from_bogofilter(lines: list[bytes]) -> Iterator[tuple[Record, list[str]]]:

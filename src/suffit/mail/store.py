@@ -280,8 +280,7 @@ class Store:
         found = list(map(remembered.get, asked))
         if new := [token for token, counts in zip(asked, found, strict=True) if counts is None]:
             self._remember(new, state)
-            found = list(map(remembered.get, asked))
-        return dict(zip(asked, found, strict=True))
+        return {token: remembered[token] for token in asked}
 
     def _remember(self, tokens: list[str], state: State) -> None:
         """Look tokens up; what was never learned has no counts at all."""
