@@ -134,7 +134,7 @@ def buckets_of(keys: Iterable[bytes], n: int) -> list[int]:
     return [which if which < n else which & half for which in [crc32(key) & whole for key in keys]]
 
 
-def by_bucket(keys: Iterable[bytes], n: int) -> dict[int, list[bytes]]:
+def by_bucket(keys: Collection[bytes], n: int) -> dict[int, list[bytes]]:
     """Keys by the bucket of ``n`` that they belong to.
 
     Examples
@@ -144,10 +144,6 @@ def by_bucket(keys: Iterable[bytes], n: int) -> dict[int, list[bytes]]:
     {8: [b'free'], 36: [b'money']}
     """
     found: dict[int, list[bytes]] = {}
-    keys = list(keys)
     for key, which in zip(keys, buckets_of(keys, n), strict=True):
-        if which in found:
-            found[which].append(key)
-        else:
-            found[which] = [key]
+        found.setdefault(which, []).append(key)
     return found

@@ -44,8 +44,7 @@ def _lines(record: Record, classes: tuple[str, ...]) -> Iterator[bytes]:
         *head,
         b"\t".join(_name(c) + b"\t%d" % k for c, k in zip(classes, n, strict=False)),
     )
-    for key, counts in rows:
-        yield b"count\t%s\t%s\n" % (key, written(counts))
+    yield from (b"count\t%s\t%s\n" % (key, written(counts)) for key, counts in rows)
 
 
 def _name(text: str) -> bytes:

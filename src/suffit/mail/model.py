@@ -157,14 +157,13 @@ def verdict(
     settings = settings or Settings()
     parts, absent = evidence_of(tokens, counts, sums, settings)
     none = [0.0] * (1 + len(sums.classes))
-    added = [list(map(sum, zip(*filter(None, evidence), strict=True))) or none for _, evidence in parts]
+    added = [list(map(sum, zip(*filter(None, evidence), strict=True))) or none for _, evidence in parts]  # Σ u, Σ u l_c
     scale = [(settings.tokens + strength) ** -settings.exponent for strength, *_ in added]
     factor = [b * f for b, f in zip(settings.weights, scale, strict=True)]
-    summed = [row[1:] for row in added]
     a = [a + b for a, b in zip(settings.intercepts_of(sums.classes, sums.messages), absent, strict=True)]
-    scores = [a[c] + sum(f * row[c] for f, row in zip(factor, summed, strict=True)) for c in range(len(a))]
+    scores = [a[c] + sum(f * row[1 + c] for f, row in zip(factor, added, strict=True)) for c in range(len(a))]
     one, other = compared_classes(sums.classes, scores)
-    features = [f * (row[one] - row[other]) for f, row in zip(scale, summed, strict=True)]
+    features = [f * (row[1 + one] - row[1 + other]) for f, row in zip(scale, added, strict=True)]
     error = math.sqrt(settings.variance(features, sums.messages[one], sums.messages[other]))
     kappa = 1 / math.sqrt(1 + math.pi / 8 * error**2)
     probabilities = dict(zip(sums.classes, softmax([kappa * score for score in scores]), strict=True))

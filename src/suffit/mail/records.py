@@ -62,7 +62,7 @@ def digest_bytes(digest: str) -> bytes:
 
 def packed_tokens(tokens: Iterable[str]) -> bytes:
     """Distinct tokens in order, compressed: what a record keeps."""
-    return packed(lines_of(sorted(set(tokens))))
+    return packed(lines_of(sorted(dict.fromkeys(tokens))))
 
 
 def packed(lines: bytes) -> bytes:
