@@ -85,16 +85,12 @@ def opened(which: int, stored: object, what: str) -> bytes:
 
 def in_lines(rows: Mapping[bytes, bytes]) -> bytes:
     """Keys and their counts as the body of a bucket."""
-    return b"\n" + b"".join([b"%s\t%s\n" % row for row in sorted(rows.items())])
+    return b"\n".join([b"", *map(b"\t".join, sorted(rows.items())), b""]) if rows else b"\n"
 
 
 def in_rows(body: bytes) -> dict[bytes, bytes]:
     """The body of a bucket as keys and their counts."""
-    rows = {}
-    for line in body[1:-1].split(b"\n") if len(body) > 1 else ():
-        key, _, counts = line.partition(b"\t")
-        rows[key] = counts
-    return rows
+    return dict([line.split(b"\t", 1) for line in body[1:-1].split(b"\n")]) if len(body) > 1 else {}
 
 
 def found_in(body: bytes, key: bytes) -> bytes:
