@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from types import FrameType
 
 import numpy as np
@@ -147,6 +148,7 @@ class SingularClassWarning(DataWarning):
     __module__ = "suffit"
 
 
+@dataclass(eq=False)
 class WarningCollector:
     """Collects what is remarked while it is entered, and says it at the end: each thing once, alike things together.
 
@@ -154,9 +156,8 @@ class WarningCollector:
     what ends in one of ``unsaid``.
     """
 
-    def __init__(self, unsaid: Sequence[str] = ()) -> None:
-        self._said: set[tuple[str, str]] = set()
-        self._unsaid = tuple(unsaid)
+    unsaid: Sequence[str] = ()
+    _said: set[tuple[str, str]] = field(default_factory=set, init=False)
 
     @contextmanager
     def collected(self) -> Iterator[None]:
@@ -169,7 +170,7 @@ class WarningCollector:
         finally:
             _current.reset(token)
         for (category, before, after), things in found.items():
-            if after and after in self._unsaid:
+            if after and after in self.unsaid:
                 continue
             new = [thing for thing in things if outer is not None or (before, thing) not in self._said]
             if new:
