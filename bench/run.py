@@ -10,6 +10,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -67,30 +68,50 @@ def measure(task: Any, budget: float, least: int, long: float) -> dict[str, Any]
 def worker(arguments: argparse.Namespace) -> None:
     """All tasks in one process; one JSON object on the last line."""
     import machine
-    import tasks
 
     late = time.monotonic() + (QUICK_SECONDS if arguments.quick else float("inf"))
     limits = machine.limits()
     rows = []
+    for task in chosen(arguments):
+        budget, least, long = (0.5, 3, TURN / 10) if arguments.quick else (4.0, 3, TURN)
+        if time.monotonic() > late:
+            budget, least = 0.0, 1
+        row = measure(task, budget, least, long)
+        if arguments.memory:
+            row["memory"] = {"ours": machine.extra_memory(task.ours), "peer": machine.extra_memory(task.peer)}
+        if row["limit"]:
+            row["share"] = row["work"] / row["ours"] / limits[row["limit"]]
+        rows.append(row)
+        print(f"  {row['task']}: {row['ratio']:.1f}×", file=sys.stderr, flush=True)
+    print(json.dumps({"limits": limits, "machine": machine.name(), "rows": rows}))
+
+
+def side(arguments: argparse.Namespace) -> None:
+    """One side of ``against``: the name of the next task, or the seconds of a call, for each word on standard input."""
+    out = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # what tasks print is no answer
+    coming, task, calls = chosen(arguments), None, 1
+    for word in sys.stdin:
+        if word == "next\n":
+            task = next(coming, None)
+            calls = 1 if task is None else calls_in(TURN, task.ours)
+            print(json.dumps(None if task is None else task.name), file=out)
+        elif task is not None:
+            print(turn(task.ours, calls), file=out)
+
+
+def chosen(arguments: argparse.Namespace) -> Iterator[Any]:
+    """The tasks asked for, one after the other."""
+    import tasks
+
     words = [word.lower() for word in arguments.tasks]
     groups = [group for group in tasks.GROUPS if any(word in group.__name__ for word in words)]
     for group in groups or tasks.GROUPS:
         for task in group(QUICK if arguments.quick else 1.0):
-            if words and not groups and not any(word in task.name.lower() for word in words):
-                continue
-            budget, least, long = (0.5, 3, TURN / 10) if arguments.quick else (4.0, 3, TURN)
-            if time.monotonic() > late:
-                budget, least = 0.0, 1
-            row = measure(task, budget, least, long)
-            if arguments.memory:
-                row["memory"] = {"ours": machine.extra_memory(task.ours), "peer": machine.extra_memory(task.peer)}
-            if row["limit"]:
-                row["share"] = row["work"] / row["ours"] / limits[row["limit"]]
-            rows.append(row)
-            print(f"  {row['task']}: {row['ratio']:.1f}×", file=sys.stderr, flush=True)
+            if not words or groups or any(word in task.name.lower() for word in words):
+                yield task
         for data in (tasks.gaussian, tasks.categories, tasks.words, tasks.texts):
             data.cache_clear()
-    print(json.dumps({"limits": limits, "machine": machine.name(), "rows": rows}))
 
 
 def spawn(arguments: list[str], extra: dict[str, str]) -> dict[str, Any]:
@@ -156,11 +177,16 @@ def main() -> None:
         action="store_true",
         help="write docs/benchmarks.md and the table in README.md; with tasks named, theirs anew",
     )
+    parser.add_argument("--against", metavar="COMMIT", help="suffit beside itself at another commit")
     parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--side", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.worker:
         worker(arguments)
+        return
+    if arguments.side:
+        side(arguments)
         return
     if arguments.tasks == ["growth"]:
         import growth
@@ -178,6 +204,10 @@ def main() -> None:
         cold.main(arguments.tasks[1:])
         return
     passed = [*arguments.tasks, *(["--quick"] if arguments.quick else [])]
+    if arguments.against:
+        import against
+
+        raise SystemExit(against.main(arguments.against, passed))
     print(
         "with memory kept by malloc, so that page faults of the peer's temporaries do not flatter us:", file=sys.stderr
     )

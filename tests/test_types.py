@@ -17,7 +17,7 @@ CEILING = {
     "data": (44, 0),
     "text": (6, 0),
     "core": (3, 0),
-    "families": (17, 14),
+    "families": (17, 12),
     "tables": (4, 4),
     "posterior": (0, 0),
     "explain": (7, 0),

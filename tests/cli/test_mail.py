@@ -23,11 +23,11 @@ from pathlib import Path
 
 import pytest
 
-from suffit.cli.mail import verbs
 from suffit.cli.mail.options import EXAMPLES, VERBS
 from suffit.cli.mail.options import run as run_verb
 from suffit.cli.mail.verbs import DO
-from suffit.mail.judging import judged
+from suffit.mail import judging
+from suffit.mail.judging import verdict_of
 from suffit.mail.model import Verdict
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "mail.md"
@@ -221,17 +221,17 @@ def test_evaluating_keeps_no_verdict(taught: Path, monkeypatch: pytest.MonkeyPat
     """A verdict holds every token of its message: of many messages they would take gigabytes."""
     there: list[weakref.ref] = []
 
-    class Terms(list):
+    class Parts(list):
         """A list that can be watched."""
 
-    def judged_once(store: object, raw: bytes) -> Verdict:
-        found = judged(store, raw)
-        found = dataclasses.replace(found, terms=Terms(found.terms))
-        there[:] = [*(one for one in there if one() is not None), weakref.ref(found.terms)]
+    def judged_once(store: object, tokens: tuple[str, ...]) -> Verdict:
+        found = verdict_of(store, tokens)
+        found = dataclasses.replace(found, parts=Parts(found.parts))
+        there[:] = [*(one for one in there if one() is not None), weakref.ref(found.parts)]
         assert len(there) <= 3
         return found
 
-    monkeypatch.setattr(verbs, "judged", judged_once)
+    monkeypatch.setattr(judging, "verdict_of", judged_once)
     assert run_verb(["evaluate", "--ham", "Maildir/cur", "--spam", "Maildir/.Junk"]) == 0
     assert "messages a second" in capsys.readouterr().out
 

@@ -30,9 +30,9 @@ def test_rows_are_added_up_once_though_settings_are_chosen_by_leave_one_out(case
     calls: list[int] = []
     collect = family.collect
 
-    def counted(self: Any, X: Any, rows: Any, columns: Any) -> Any:
+    def counted(self: Any, X: Any, rows: Any) -> Any:
         calls.append(len(rows))
-        return collect(self, X, rows, columns)
+        return collect(self, X, rows)
 
     monkeypatch.setattr(family, "collect", counted)
     model = make().fit(COUNTS, Y)

@@ -74,10 +74,10 @@ class Nameless(Rayleigh):
 class Loose(Family):
     key = "loose"
 
-    def collect(self, X, rows, columns):
+    def collect(self, X, rows):
         raise NotImplementedError
 
-    def scorer(self, stats, columns):
+    def scorer(self, stats):
         raise NotImplementedError
 
 
@@ -105,7 +105,7 @@ class MissingIsOutside(Rayleigh):
 
 
 class TakesAll(Rayleigh):
-    def check(self, x, columns, first_row):
+    def check(self, x, first_row):
         pass
 
 
@@ -174,14 +174,14 @@ class WrongMean(Rayleigh):
 
 
 class PerBatch(Rayleigh):
-    def collect(self, X, rows, columns):
-        stats = super().collect(X, rows, columns)
+    def collect(self, X, rows):
+        stats = super().collect(X, rows)
         return replace(stats, sums={**stats.sums, "t": stats["t"] * (1 + 1 / len(rows))})
 
 
 class Weightless(Rayleigh):
-    def collect(self, X, rows, columns):
-        return super().collect(X, replace(rows, weights=None), columns)
+    def collect(self, X, rows):
+        return super().collect(X, replace(rows, weights=None))
 
 
 class KeepsWhatWasForgotten(Rayleigh):
@@ -190,20 +190,20 @@ class KeepsWhatWasForgotten(Rayleigh):
 
 
 class MissingIsOne(Rayleigh):
-    def collect(self, X, rows, columns):
-        return super().collect(np.where(np.isnan(X), 1.0, X), rows, columns)
+    def collect(self, X, rows):
+        return super().collect(np.where(np.isnan(X), 1.0, X), rows)
 
 
 class OwnRowKept(Rayleigh):
-    def leave_one_out(self, X, rows, stats, columns):
-        left = super().leave_one_out(X, rows, stats, columns)
-        scorer = self.scorer(stats, columns)
+    def leave_one_out(self, X, rows, stats):
+        left = super().leave_one_out(X, rows, stats)
+        scorer = self.scorer(stats)
         return left._replace(log_density=scorer.scores(X) + scorer.log_base(X)[:, None])
 
 
 class LikelihoodOfHalf(suffit.Exponential):
-    def scorer(self, stats, columns):
-        scorer = super().scorer(stats, columns)
+    def scorer(self, stats):
+        scorer = super().scorer(stats)
         scorer.log_likelihood = lambda stats: np.zeros(scorer.n_classes)
         return scorer
 

@@ -41,9 +41,9 @@ def test_a_family_of_ones_own_is_tuned_in_a_table_too(base):
     class Mine(base):
         key: ClassVar[str] = "mine"
 
-        def tuned(self, X, rows, columns):
-            settled.append(columns)
-            return super().tuned(X, rows, columns)
+        def tuned(self, X, rows):
+            settled.append(self.columns)
+            return super().tuned(X, rows)
 
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"a": rng.poisson(2, 300), "b": rng.normal(size=300)})

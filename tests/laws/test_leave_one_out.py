@@ -169,11 +169,11 @@ def test_loo_of_independent_normal_columns_is_solving_the_moments_less_each_row(
     X[rng.random((n, p)) < 0.1 * (seed % 2)] = np.nan
     rows = Rows(Index.of(range(K)), y, rng.choice([0.3, 1.0, 2.5], n) if seed % 3 else None).one_of_each()
     family = suffit.Gaussian(smoothing=[1e-9, 1e-3, 0.0][seed % 3])
-    stats = family.collect(X, rows, list("abcde"))
+    stats = family.collect(X, rows)
     sums = stats["n"], stats["x"], stats["xx"], np.asarray(stats.origin)
     with np.errstate(all="ignore"):
         solved = family._solved_without(X, *rows.part(0, n), *sums, stats["xx"])
-    found = family.leave_one_out(X, rows, stats, list("abcde")).log_density
+    found = family.leave_one_out(X, rows, stats).log_density
     np.testing.assert_allclose(found, solved, rtol=1e-9, atol=1e-9)
 
 
@@ -185,11 +185,11 @@ def test_few_values_looked_up_are_as_rows_solved_one_by_one(family, weight, monk
     X = rng.poisson(1.0 + codes[:, None], (400, 4)).astype(float)
     X[rng.random(X.shape) < 0.1] = np.nan
     rows = Rows(Index((0, 1, 2)), codes, None if weight is None else np.full(400, weight))
-    stats, names = family.collect(X, rows, list("abcd")), list("abcd")
+    stats = family.collect(X, rows)
     assert elementwise_left_out._integers(X, rows, 60)
-    looked_up = family.leave_one_out(X, rows, stats, names)
+    looked_up = family.leave_one_out(X, rows, stats)
     monkeypatch.setattr(elementwise_left_out, "MOST_CELLS", 0)
-    one_by_one = family.leave_one_out(X, rows, stats, names)
+    one_by_one = family.leave_one_out(X, rows, stats)
     np.testing.assert_allclose(looked_up.log_density, one_by_one.log_density, rtol=1e-12)
     assert (looked_up.impossible is None) == (one_by_one.impossible is None)
     if looked_up.impossible is not None:

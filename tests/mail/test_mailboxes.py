@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import mailbox
 import os
+import re
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -127,3 +129,29 @@ def test_empty_files_and_folders(tmp_path: Path):
     assert raws(tmp_path) == []
     (tmp_path / "empty").write_bytes(b"")
     assert raws(tmp_path) == [b""]
+
+
+def by_lines(data: bytes) -> list[bytes]:
+    """The messages of an mbox file, a line at a time."""
+    found: list[list[bytes]] = [[]]
+    for line in data.splitlines(keepends=True)[1:]:
+        if found[-1][-1:] in ([b"\n"], [b"\r\n"]) and re.match(rb"From .*\d:\d\d", line):
+            found.append([])
+        else:
+            found[-1].append(re.sub(rb"^>(>*From )", rb"\1", line))
+    return [b"".join(lines[:-1] if lines[-1:] in ([b"\n"], [b"\r\n"]) else lines) for lines in found]
+
+
+@pytest.mark.parametrize("block", [1, 7, 50, 300])
+def test_messages_of_an_mbox_file_do_not_depend_on_how_much_is_read_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
+):
+    monkeypatch.setattr(mailboxes, "BLOCK", block)
+    monkeypatch.setattr(mailboxes, "LONGEST_LINE", 64)
+    lines = [b"\n", b"\n", b"\r\n", b"From me Mon 10:00:00 2026\n", b"From a 1:00\r\n", b"From you\n", b">From x\n"]
+    lines += [b">>From 1:22\n", b"Subject: a\n", b"text text\n", b" \n"]
+    random = Random(block)
+    for _ in range(300):
+        data = b"From me Mon 10:00:00 2026\n" + b"".join(random.choices(lines, k=random.randrange(25)))
+        (tmp_path / "mbox").write_bytes(data)
+        assert raws(tmp_path) == by_lines(data)

@@ -181,10 +181,10 @@ def test_what_families_explain_is_their_log_likelihood_less_the_price():
     for name, family in (("log-normal", column_scores.SHARED["log-normal"]), ("gamma", column_scores.GAMMA)):
         there = np.flatnonzero(~np.isnan(positive))
         some, X = rows.some(there), positive[there][:, None]
-        scorer = family.scorer(family.collect(X, some, ["x"]), ["x"])
+        scorer = family.scorer(family.collect(X, some))
         own = (scorer.scores(X) + scorer.log_base(X)[:, None])[np.arange(len(there)), some.codes]
         assert real.by[name] == pytest.approx(some.weights @ own - 2 * penalty, rel=1e-9)
-    scorer = column_scores.POISSON.scorer(column_scores.POISSON.collect(many[:, None], rows, ["x"]), ["x"])
+    scorer = column_scores.POISSON.scorer(column_scores.POISSON.collect(many[:, None], rows))
     own = (scorer.scores(many[:, None]) + scorer.log_base(many[:, None])[:, None])[np.arange(n), rows.codes]
     assert lots.by["poisson"] == pytest.approx(rows.weights @ own - penalty, rel=1e-9)
 

@@ -120,13 +120,13 @@ def test_units_of_joint_columns_are_those_of_the_other_rows(tie, shrinkage, free
     rows = Rows.of(y, weights)
     names = tuple("abcde")
     spec = BlockSpec(MultivariateGaussian(tie=1.0, shrinkage=0.1, missing="pairs"), names, "codings", (Coding(),) * 5)
-    stats = spec.family.collect(X, rows, names)
+    stats = spec.family.collect(X, rows)
     found = RescaledLoo(stats, X, *rows.part(0, 24)).log_density(tie, shrinkage, freedom)
     for i in (0, 5, 23):
         rest = np.delete(np.arange(24), i)
         others = rows.some(rest)
-        own, sums, scale = _scaled(spec, spec.family.collect(X[rest], others, names))
+        own, sums, scale = _scaled(spec, spec.family.collect(X[rest], others))
         family = MultivariateGaussian(tie=tie, shrinkage=shrinkage, freedom=freedom, prior=own.family.prior)
-        scorer, z = family.scorer(sums, names), X[i : i + 1] / scale
+        scorer, z = family.scorer(sums), X[i : i + 1] / scale
         expected = (scorer.scores(z) + scorer.log_base(z)[:, None])[0] - np.log(scale).sum()
         np.testing.assert_allclose(found[i], expected, rtol=1e-8, atol=1e-8)

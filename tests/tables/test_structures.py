@@ -124,10 +124,10 @@ def test_a_structure_whose_fit_breaks_its_promise_is_not_taken(monkeypatch):
     assert any("joint" in name for name, *_ in GenerativeClassifier().fit(X, y).selection_.pool)
     solved = Joint._normal_scorer
 
-    def broken(self, stats, columns):
-        scorer = solved(self, stats, columns)
+    def broken(self, stats):
+        scorer = solved(self, stats)
         scorer.means = scorer.means[::-1]
-        return type(scorer)(scorer.means, *_rest(scorer, columns))
+        return type(scorer)(scorer.means, *_rest(scorer, self.columns))
 
     def _rest(scorer, columns):
         sigma = scorer.sigma if hasattr(scorer, "sigma") else scorer.shared

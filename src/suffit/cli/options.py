@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -62,7 +62,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes, no progres
 Debug = Annotated[bool, typer.Option("--debug", help="A traceback where something goes wrong.")]
 
 
-def _of_reading(help: str) -> Any:
+def _of_reading(help: str) -> object:
     return typer.Option(help=help, rich_help_panel="Reading files")
 
 

@@ -13,7 +13,8 @@ from __future__ import annotations
 import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeVar, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +22,15 @@ from numpy.typing import NDArray
 from ..data.arrays import Array, Codes, Csr, Matrix, csr, is_sparse
 from ..data.errors import check_finite
 from ..data.rows import Rows
+from ..data.validate import UNNAMED, OfColumns
 from ..data.warn import no_warnings
 from ..kernels.runtime.threads import READ_CELLS, entry_blocks, every, row_blocks
 from .leave_one_out import LooScores
 from .logistic import LogisticForm
 from .stats import Stats, Sums
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 EMPTIED = 1e-9  # a count that a subtraction leaves below this share of what it was is 0
 
@@ -64,6 +69,7 @@ class Scorer(ABC, Generic[Data, SumsT]):
     n_parameters: int
     takes_missing: bool = False  # whether a NaN is a missing value that drops out
     comparable: bool = True  # whether the densities of any two rows can be compared
+    columns: Sequence[str] = UNNAMED  # the names of its columns
 
     n_classes: int
     cells: int = READ_CELLS  # size of the row blocks that scoring goes by
@@ -128,9 +134,9 @@ class Scorer(ABC, Generic[Data, SumsT]):
         """The mean of every column in every class.  # → (K, p)"""
         raise NotImplementedError(f"{type(self).__name__} has no means")
 
-    def parameters(self, columns: Sequence[str]) -> list[ParameterValues]:
+    def parameters(self) -> list[ParameterValues]:
         """What was fitted, by the names that textbooks have for it."""
-        return [ParameterValues("mean", columns, self.centres)]
+        return [ParameterValues("mean", self.columns, self.centres)]
 
     def filled(self, X: Data, posterior: Array) -> Data:
         """Missing values as their means given the rest of the row, mixed over the classes.  # (n, K) → (n, p)"""
@@ -169,21 +175,21 @@ class Scorer(ABC, Generic[Data, SumsT]):
     def check(self, X: Data) -> None:
         """Refuse rows outside the support; families whose scores show it by themselves need no check."""
 
-    def check_cells(self, X: Data, rows: NDArray[np.int64], columns: Sequence[str]) -> None:
+    def check_cells(self, X: Data, rows: NDArray[np.int64]) -> None:
         """Refuse infinities, and missing values where the model takes none, by the number of the row."""
         x = np.asarray(X)
         if x.dtype.kind == "f":
             for i, row in enumerate(rows):
-                check_finite(x[i : i + 1], columns, int(row), missing=self.takes_missing)
+                check_finite(x[i : i + 1], self.columns, int(row), missing=self.takes_missing)
 
-    def undefined(self, X: Data, columns: Sequence[str]) -> tuple[str, int, str | None]:
+    def undefined(self, X: Data) -> tuple[str, int, str | None]:
         """The family, the class and the column (None: several) that make the score of this one row NaN."""
         nan = np.isnan(self.scores(X)[0])
         c, other = (np.array([at], np.int32) for at in (nan.argmax(), nan.argmin()))
         with np.errstate(all="ignore"):
             terms = self.parts(X, c, other).columns
         found = np.flatnonzero(np.isnan(terms.toarray() if is_sparse(terms) else terms)[0])
-        return self.key, int(c[0]), columns[found[0]] if len(found) else None
+        return self.key, int(c[0]), self.columns[found[0]] if len(found) else None
 
     def drawn_in(self, X: Data) -> Data:
         """Rows too far out to be scored, moved along their ray to where they can be; others unchanged."""
@@ -202,7 +208,7 @@ class Running(ABC):
         """Rows of each class, and the sums of the family."""
 
 
-class Family(ABC, Generic[Data, SumsT]):
+class Family(OfColumns, ABC, Generic[Data, SumsT]):
     """How a block of columns is distributed given the class: the contract of a family.
 
     A family is a frozen object with settings.  It must have ``collect`` and ``scorer``; everything else has a default.
@@ -219,6 +225,8 @@ class Family(ABC, Generic[Data, SumsT]):
         Whether nothing is left to choose from data.
     outlier_rate : float
         The probability that the columns of a row carry no information about its class.
+    columns : sequence of str
+        The names of its columns, which ``of`` sets; no setting.
 
     See Also
     --------
@@ -251,20 +259,24 @@ class Family(ABC, Generic[Data, SumsT]):
             if not vars(cls).keys().isdisjoint({"tuned", "tuned_on"}) and "is_tuned" not in vars(cls):
                 cls.is_tuned = False  # a way to choose of its own, that says nothing of when it is done
 
+    def having(self, **settings: object) -> Self:
+        """The family of the same columns with other settings."""
+        return cast(Self, replace(cast("DataclassInstance", self), **settings)).of(self.columns)
+
     @property
     def statistic(self) -> tuple[object, ...]:
         """What the sums mean.  Two models can be added when this is equal; smoothing is no part of it."""
         return (self.key,)
 
-    def difference(self, other: Family, columns: Sequence[str]) -> str:
+    def difference(self, other: Family) -> str:
         """In words, how the sums of two families differ whose ``statistic`` is not equal."""
         return " and ".join(textwrap.shorten(repr(family), 100, placeholder="…") for family in (self, other))
 
-    def tuned(self, X: Data, rows: Rows, columns: Sequence[str]) -> Family:
+    def tuned(self, X: Data, rows: Rows) -> Family:
         """The family with what it must choose before rows can be counted (edges of bins) chosen by these rows."""
         return self
 
-    def tuned_on(self, X: Data, rows: Rows, stats: SumsT, columns: Sequence[str]) -> Family:
+    def tuned_on(self, X: Data, rows: Rows, stats: SumsT) -> Family:
         """The family with what it chooses by scoring rows under their sums (smoothing, shrinkage) chosen by these."""
         return self
 
@@ -273,42 +285,42 @@ class Family(ABC, Generic[Data, SumsT]):
         return self
 
     @abstractmethod
-    def collect(self, X: Data, rows: Rows, columns: Sequence[str]) -> SumsT:
+    def collect(self, X: Data, rows: Rows) -> SumsT:
         """The sums of these rows.  Refuses values outside the support, naming the column."""
 
     @abstractmethod
-    def scorer(self, stats: SumsT, columns: Sequence[str]) -> Scorer[Data, SumsT]:
+    def scorer(self, stats: SumsT) -> Scorer[Data, SumsT]:
         """Solve sums (+ pseudo-sums) into parameters, ready to score."""
 
-    def leave_one_out(self, X: Data, rows: Rows, stats: SumsT, columns: Sequence[str]) -> LooScores:
+    def leave_one_out(self, X: Data, rows: Rows, stats: SumsT) -> LooScores:
         """Every row under the sums without it; ``rows`` are among those summed, on the classes of ``stats``.
 
         Here by solving the sums of all the others anew for every row; shapes with a closed form have it instead.
         """
-        return self.solved_without(X, rows, stats, columns)
+        return self.solved_without(X, rows, stats)
 
-    def approximate_leave_one_out(self, X: Data, rows: Rows, stats: SumsT, columns: Sequence[str]) -> LooScores:
+    def approximate_leave_one_out(self, X: Data, rows: Rows, stats: SumsT) -> LooScores:
         """As ``leave_one_out``, or about that where it would take much longer than a fit: to calibrate by."""
-        return self.leave_one_out(X, rows, stats, columns)
+        return self.leave_one_out(X, rows, stats)
 
-    def solved_without(self, X: Data, rows: Rows, stats: SumsT, columns: Sequence[str]) -> LooScores:
+    def solved_without(self, X: Data, rows: Rows, stats: SumsT) -> LooScores:
         """``leave_one_out`` by solving the sums of all other rows, one row after another; what all sums chose stays."""
         family: Family[Data, SumsT] = self.solvable(stats)
         density, impossible = [], []
         with no_warnings():
             for i in range(len(rows)):
-                rest, one = self.sums_without(X, rows, i, stats, columns)
-                scorer = family.scorer(rest, columns)
+                rest, one = self.sums_without(X, rows, i, stats)
+                scorer = family.scorer(rest)
                 density.append(scorer.scores(one)[0] + scorer.log_base(one)[0])
                 impossible.append(scorer.impossible(one))
         some = [np.zeros((1, len(d))) if z is None else z for d, z in zip(density, impossible, strict=True)]
         never = None if all(z is None for z in impossible) else np.concatenate(some)
         return LooScores(np.array(density).reshape(len(rows), -1), never)
 
-    def sums_without(self, X: Data, rows: Rows, i: int, stats: SumsT, columns: Sequence[str]) -> tuple[SumsT, Data]:
+    def sums_without(self, X: Data, rows: Rows, i: int, stats: SumsT) -> tuple[SumsT, Data]:
         """The sums of all rows but row i, and that row as far as they know its columns."""
         one = cast(Data, X[i : i + 1])
-        rest = stats - self.collect(one, rows.some(np.array([i])), columns)
+        rest = stats - self.collect(one, rows.some(np.array([i])))
         rest = self.without_rounding(stats.like(rest), rest.without_residue(stats, EMPTIED))
         return rest.trimmed(), self.known_part(one, rest)
 
@@ -336,7 +348,7 @@ class Family(ABC, Generic[Data, SumsT]):
         """The columns of X that these sums have: all, but where words come and go."""
         return X
 
-    def check_forgotten(self, before: SumsT, after: SumsT, columns: Sequence[str]) -> None:
+    def check_forgotten(self, before: SumsT, after: SumsT) -> None:
         """Refuse a subtraction that cannot have been a forgetting: sums no set of rows could have."""
 
 

@@ -32,9 +32,7 @@ class Model:
     Parameters
     ----------
     family : Family
-        Which sums are kept, and how they are solved.
-    columns : sequence of str
-        The names of the columns.
+        Which sums are kept of which columns, and how they are solved.
     counts : Stats
         Rows of each class.
     stats : Stats or BlockSums, optional
@@ -46,6 +44,8 @@ class Model:
     ----------
     classes : tuple
         The labels, in canonical order.
+    columns : sequence of str
+        The names of the columns.
     sums : Stats or BlockSums
         The sums; an error where nothing has been learned yet.
 
@@ -60,13 +60,12 @@ class Model:
     >>> from suffit.data.rows import Rows
     >>> X, rows = np.array([[1.0], [2.0], [4.0]]), Rows(Index.of("ab"), np.array([0, 0, 1], np.int32))
     >>> family = Gaussian(smoothing=1e-9)
-    >>> model = Model.of(family, ["x"], rows, family.collect(X, rows, ["x"]))
+    >>> model = Model.of(family, ["x"], rows, family.collect(X, rows))
     >>> model.counts["n"].tolist(), (model + model).counts["n"].tolist()
     ([2.0, 1.0], [4.0, 2.0])
     """
 
     family: Family
-    columns: Sequence[str]
     counts: Stats
     stats: Sums | None = None  # Stats, or a BlockSums of them where there are several blocks; None before any row
     pinned: frozenset[Hashable] = frozenset()  # classes that stay even without rows
@@ -76,7 +75,12 @@ class Model:
         """A model that has seen nothing yet; ``classes`` are there from the start."""
         index = Index.of(classes)
         counts = Stats(CLASS_COUNTS, {CLASS: index}, {"n": np.zeros(len(index))})
-        return cls(family, columns, counts, None, frozenset(classes))
+        return cls(family.of(columns), counts, None, frozenset(classes))
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The names of the columns."""
+        return self.family.columns
 
     @property
     def sums(self) -> Sums:
@@ -96,7 +100,7 @@ class Model:
     ) -> Model:
         """The model of rows, from their sums; ``classes`` are there even without any."""
         counts = Stats(CLASS_COUNTS, {CLASS: rows.classes}, {"n": rows.counts()})
-        model = cls(family, columns, counts, stats)._without_empty()
+        model = cls(family.of(columns), counts, stats)._without_empty()
         return cls.empty(family, columns, classes) + model if len(classes) else model
 
     @classmethod
@@ -104,18 +108,18 @@ class Model:
         cls, family: Family, columns: Sequence[str], X: Matrix, rows: Rows, classes: Sequence[Hashable] = ()
     ) -> Model:
         """The model of first rows, which choose what the family leaves open and are added up once."""
+        family = family.of(columns)
         if family.is_tuned:
-            return cls.of(family, columns, rows, family.collect(X, rows, columns), classes)
+            return cls.of(family, columns, rows, family.collect(X, rows), classes)
         with one_blas_thread(len(columns) < SMALL_MATRIX):
-            family = family.tuned(X, rows, columns)
-            stats = family.collect(X, rows, columns)
-            family = family.tuned_on(X, rows, stats, columns)
+            family = family.tuned(X, rows).of(columns)
+            stats = family.collect(X, rows)
+            family = family.tuned_on(X, rows, stats)
         return cls.of(family, columns, rows, stats, classes)
 
     def collected(self, X: Matrix, rows: Rows) -> Model:
         """A model of these rows alone, with the same settings."""
-        stats = self.family.collect(X, rows, self.columns)
-        return replace(Model.of(self.family, self.columns, rows, stats), pinned=self.pinned)
+        return replace(Model.of(self.family, self.columns, rows, self.family.collect(X, rows)), pinned=self.pinned)
 
     def learn(self, X: Matrix, rows: Rows) -> Model:
         """The model with these rows added; the first ones tune the family."""
@@ -131,15 +135,14 @@ class Model:
         self._check_alike(other)
         family = self.family.tuned_as(other.family)
         if self.stats is None and not self.pinned:
-            return replace(other, family=family)
+            return replace(other, family=family.of(other.columns))
         stats = self.stats if other.stats is None else other.stats if self.stats is None else self.stats + other.stats
         counts = self.counts + other.counts
         if stats is not None:
             stats = stats.on({**stats.axes, CLASS: counts.axes[CLASS]})
         # an axis that grows (word ids) brings its column names with it
-        columns = self.columns if len(self.columns) >= len(other.columns) else other.columns
-        pinned = self.pinned | other.pinned
-        return replace(self, family=family, columns=columns, counts=counts, stats=stats, pinned=pinned)
+        family = family.of(max(self.columns, other.columns, key=len))
+        return replace(self, family=family, counts=counts, stats=stats, pinned=self.pinned | other.pinned)
 
     def __sub__(self, other: Model) -> Model:
         self._check_alike(other)
@@ -148,19 +151,18 @@ class Model:
             raise InputError(f"forget: class {unknown[0]!r} was never learned; the classes are {list(self.classes)}")
         if other.stats is None or self.stats is None:
             return self
-        counts, stats = self.counts - other.counts, self.stats - other.stats
-        before = self.counts
+        before, counts, stats = self.counts, self.counts - other.counts, self.stats - other.stats
         short = counts["n"] < -EMPTIED * before["n"]
         if short.any():
             c = int(np.argmax(short))
             gone = other.counts.on(before.axes)["n"][c]
             raise NotLearnedError(f"class {self.classes[c]!r} has learned rows of weight {before['n'][c]:g}", gone)
-        self.family.check_forgotten(self.stats.like(stats), stats, self.columns)
+        self.family.check_forgotten(self.stats.like(stats), stats)
         stats = self.family.without_rounding(self.stats.like(stats), stats.without_residue(self.stats, EMPTIED))
         after = replace(self, counts=counts.without_residue(before, EMPTIED), stats=stats)
         words = stats.axes.get(FEATURE, self.columns)
         if len(words) < len(self.columns):  # as the last document with them went
-            after = replace(after, columns=self.columns[: len(words)])
+            after = replace(after, family=self.family.of(self.columns[: len(words)]))
         return after._without_empty()
 
     def __mul__(self, factor: float) -> Model:
@@ -181,14 +183,12 @@ class Model:
             stats = less.sums.take(CLASS, stay)
             stats = stats.on({**stats.axes, **axes})  # 0 for what has faded
             less = replace(less, counts=less.counts.take(CLASS, stay).on(axes), stats=stats)
-        less = replace(less, stats=less.sums.without_traces(FADED))
-        return less._without_empty()
+        return replace(less, stats=less.sums.without_traces(FADED))._without_empty()
 
     def _check_alike(self, other: Model) -> None:
         mine, theirs = self.family.tuned_as(other.family), other.family.tuned_as(self.family)
         if mine.statistic != theirs.statistic:
-            how = mine.difference(theirs, self.columns)
-            raise InputError(f"these models keep different sums and cannot be combined: {how}")
+            raise InputError(f"these models keep different sums and cannot be combined: {mine.difference(theirs)}")
 
     def _without_empty(self) -> Model:
         """Classes and categories without rows are gone, so that forgetting undoes learning."""
@@ -225,9 +225,9 @@ class Model:
         if not n.any(axis=1).all():
             i = int(np.argmin(n.any(axis=1)))
             raise InputError(f"leave-one-out: row {i} is the only one that was learned (n_samples=1); learn more rows")
-        with one_blas_thread(len(self.columns) < SMALL_MATRIX):
+        with one_blas_thread(len(self.family.columns) < SMALL_MATRIX):
             find = self.family.approximate_leave_one_out if nearly else self.family.leave_one_out
-            left = find(X, gone, self.sums, self.columns)
+            left = find(X, gone, self.sums)
         left, scores = self._finite(left, n > 0, X, gone)
         return LooRows(left, prior(n), rows, scores, self.family.outlier_rate)
 
@@ -243,10 +243,9 @@ class Model:
         scores, family = left.log_density.copy(), self.family.solvable(self.sums)
         with no_warnings():
             for i in lost.tolist():
-                rest, one = self.family.sums_without(X, gone, i, self.sums, self.columns)
+                rest, one = self.family.sums_without(X, gone, i, self.sums)
                 no_prior = np.where(known[i], 0.0, -np.inf)
-                solution = Solution(self.classes, no_prior, family.scorer(rest, self.columns), self.columns)
-                scores[i] = solution.scores(one, first_row=i)[0]
+                scores[i] = Solution(self.classes, no_prior, family.scorer(rest)).scores(one, first_row=i)[0]
         return left._replace(log_density=np.where(np.isnan(density), -np.inf, left.log_density)), scores
 
     def check_learned(self, X: Matrix, rows: Rows) -> None:
@@ -274,7 +273,7 @@ class Model:
 
     def solved(self, log_prior: Array, power: float = 1.0, outlier_rate: float | None = None) -> Solution:
         """Parameters from sums; ready to score.  The outlier rate is the family's own where none is given."""
-        with one_blas_thread(len(self.columns) < SMALL_MATRIX):
-            scorer = self.family.scorer(self.sums, self.columns)
+        with one_blas_thread(len(self.family.columns) < SMALL_MATRIX):
+            scorer = self.family.scorer(self.sums)
         outlier_rate = self.family.outlier_rate if outlier_rate is None else outlier_rate
-        return Solution(self.classes, log_prior, scorer, self.columns, power, outlier_rate)
+        return Solution(self.classes, log_prior, scorer, power, outlier_rate)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from functools import cached_property
 
 import numpy as np
@@ -29,18 +29,16 @@ class Solution:
         classes: tuple[Hashable, ...],
         log_prior: Array,
         scorer: Scorer,
-        columns: Sequence[str],
         power: float = 1.0,
         outlier_rate: float = 0.0,
     ) -> None:
-        self.classes, self.log_prior, self.columns = classes, freeze(log_prior), columns
+        self.classes, self.log_prior, self.scorer = classes, freeze(log_prior), scorer
         self.power = power  # of p(x | c) in posteriors; densities are as they are
         self.outlier_rate = outlier_rate  # the chance that x says nothing of c, likewise
-        self.scorer: Scorer = scorer  # of the family's own kind: estimators read its parameters
 
     def under(self, log_prior: Array) -> Solution:
         """The same under another prior."""
-        return Solution(self.classes, log_prior, self.scorer, self.columns, self.power, self.outlier_rate)
+        return Solution(self.classes, log_prior, self.scorer, self.power, self.outlier_rate)
 
     @property
     def n_parameters(self) -> int:
@@ -73,7 +71,7 @@ class Solution:
         NaN wherever it is drawn is no matter of distance: the family has no finite parameters, and that is an error.
         """
         x = whole = X[rows].toarray() if is_sparse(X) else X[rows]
-        self.scorer.check_cells(x, rows + first_row, self.columns)
+        self.scorer.check_cells(x, rows + first_row)
         out = np.broadcast_to(self.log_prior, (len(rows), len(self.classes))).copy()
         far = np.arange(len(rows))
         for _ in range(16):
@@ -95,7 +93,7 @@ class Solution:
         if not len(nan):
             return
         i = nan[:1]
-        key, c, column = self.scorer.undefined(x[i], self.columns)
+        key, c, column = self.scorer.undefined(x[i])
         where = "" if column is None else f", column {column!r}"
         raise FloatingPointError(
             f"class {self.classes[c]!r}{where}: {key} gives row {rows[i[0]]} the score NaN, though its values are "
@@ -179,8 +177,7 @@ class Solution:
             scores[impossible > 0] = -np.inf
         if not np.isfinite(scores).all():
             bad = np.flatnonzero(~np.isfinite(scores).all(axis=1))
-            x = X[bad].toarray() if is_sparse(X) else X[bad]
-            self.scorer.check_cells(x, bad + first_row, self.columns)
+            self.scorer.check_cells(X[bad].toarray() if is_sparse(X) else X[bad], bad + first_row)
             nan = np.isnan(scores)
             if nan.any():
                 self._far(X, np.flatnonzero(nan.any(axis=1)), first_row)  # refuses what is not for being far out

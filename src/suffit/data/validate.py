@@ -6,8 +6,8 @@ Objects become float64, missing ones NaN; dates and words are refused.
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, cast, overload
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any, Self, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,13 +29,16 @@ MOST_WEIGHT = 1e100  # of a row: products of weights have to be finite
 
 
 class ColumnNames(Sequence[str]):
-    """x0, x1, …: names for columns that have none, made when asked for."""
+    """x0, x1, …: names for columns that have none, made when asked for; any of them where nobody knows how many (0)."""
 
     def __init__(self, n: int, prefix: str = "x") -> None:
         self.n, self.prefix = n, prefix
 
     def __len__(self) -> int:
         return self.n
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.__getitem__, range(self.n))
 
     @overload
     def __getitem__(self, i: int) -> str: ...
@@ -44,7 +47,32 @@ class ColumnNames(Sequence[str]):
     def __getitem__(self, i: int | slice) -> str | Sequence[str]:
         if isinstance(i, slice):
             return tuple(f"{self.prefix}{j}" for j in range(self.n)[i])
-        return f"{self.prefix}{range(self.n)[i]}"
+        return f"{self.prefix}{range(self.n or i + 1)[i]}"
+
+
+UNNAMED = ColumnNames(0)
+
+
+class OfColumns:
+    """What is about columns, and knows how they are called, to say so in errors, warnings and forms.
+
+    The names are no setting, and no part of what it is: they do not count where two are compared, and no file has them.
+    """
+
+    columns: Sequence[str] = UNNAMED
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "columns" in {*vars(cls), *vars(cls).get("__annotations__", ())}:
+            raise TypeError(f"{cls.__name__}.columns: these are the names of its columns; call the setting otherwise")
+
+    def of(self, columns: Sequence[str]) -> Self:
+        """The same, of columns with these names."""
+        if self.columns is columns:
+            return self
+        named = object.__new__(type(self))
+        named.__dict__.update(self.__dict__, columns=columns)
+        return named
 
 
 def column_names(X: object, n: int, prefix: str = "x") -> Sequence[str]:

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from types import FrameType
 
 import numpy as np
@@ -148,6 +149,7 @@ class SingularClassWarning(DataWarning):
     __module__ = "suffit"
 
 
+@dataclass(eq=False)
 class WarningCollector:
     """Collects what is remarked while it is entered, and says it at the end: each thing once, alike things together.
 
@@ -155,9 +157,8 @@ class WarningCollector:
     what ends in one of ``unsaid``.
     """
 
-    def __init__(self, unsaid: Sequence[str] = ()) -> None:
-        self._said: set[tuple[str, str]] = set()
-        self._unsaid = tuple(unsaid)
+    unsaid: Sequence[str] = ()
+    _said: set[tuple[str, str]] = field(default_factory=set, init=False)
 
     @contextmanager
     def collected(self) -> Iterator[None]:
@@ -171,7 +172,7 @@ class WarningCollector:
             _current.reset(token)
         for (category, before, after), things in found.items():
             new = [thing for thing in things if outer is not None or (before, thing) not in self._said]
-            if new and not (after and after in self._unsaid):
+            if new and not (after and after in self.unsaid):
                 if outer is None:
                     self._said.update((before, thing) for thing in new)
                 warn_once(category, before, new, after)

@@ -99,8 +99,8 @@ def collect(plan: E, X: TableLike, y: LabelsLike, sample_weight: WeightsLike = N
     with part._unchanged_on_error():
         data, labels, rows = part._read(X, y, sample_weight, part._read_X_more)
         columns = column_names(X, data.shape[1], "word ") if part._grows else known.known.columns
-        family = known.known.family
-        model = Model.of(family, columns, rows, family.collect(data, rows, columns))
+        family = known.known.family.of(columns)
+        model = Model.of(family, columns, rows, family.collect(data, rows))
     return holding(part, model, common_dtype(known.labels, labels.dtype))
 
 

@@ -214,7 +214,7 @@ def read_files(
     paths = [paths] if isinstance(paths, str | os.PathLike) else paths
     if decimal not in (".", ","):
         raise InputError(f"decimal={decimal!r} (--decimal): expected '.' or ','")
-    files = open_files([str(p) for p in paths], kind, encoding, separator, missing=(*MARKS, *missing), decimal=decimal)
+    files = open_files([str(p) for p in paths], kind, encoding, separator, ((*MARKS, *missing), decimal))
     return Files(files, text)
 
 

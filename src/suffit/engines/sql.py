@@ -212,7 +212,7 @@ class Columns:
             return [f"CASE WHEN {c} IS NULL THEN 1 ELSE 0 END" for c in read]
         numbers = [self.number(name) for name in spec.columns]
         if isinstance(spec.family, Binned):
-            return [bin_of(x, e) for x, e in zip(numbers, spec.family.column_edges(spec.columns), strict=True)]
+            return [bin_of(x, e) for x, e in zip(numbers, spec.family.of(spec.columns).column_edges(), strict=True)]
         return [when(f"{x} > 0", f"LN({x})") for x in numbers] if spec.family.key == "lognormal" else numbers
 
     def _coded(self, name: str, coding: Coding) -> list[str]:

@@ -105,7 +105,7 @@ class Joint:
         x = np.array([row[2:] for row in found], dtype=np.float64)
         codes = np.array([classes.position[row[0]] for row in found], np.int32)
         weights = None if self.source.weight is None else np.array([row[1] for row in found], np.float64)
-        return self.family.collect(x, Rows(classes, codes, weights), self.spec.names)
+        return self.family.of(self.spec.names).collect(x, Rows(classes, codes, weights))
 
     def _of_patterns(self, run: Run, classes: Index, keys: str) -> Stats:
         texts, places = self.by_pattern(keys)

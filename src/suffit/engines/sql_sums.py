@@ -152,7 +152,7 @@ class SqlSums:
             raise self._not_finite(run)
         parts = tuple(sums[b] for b in range(len(self.schema.specs)))
         stats = BlockSums(parts) if family.key == "product" else parts[0]
-        return Model(family, columns, Stats(CLASS_COUNTS, {CLASS: classes}, {"n": n}), stats)._without_empty()
+        return Model(family.of(columns), Stats(CLASS_COUNTS, {CLASS: classes}, {"n": n}), stats)._without_empty()
 
     def _class_rows(self, run: Run, drop: bool) -> dict[Hashable, float]:
         """The weight of the rows of each class; refuses labels, weights and values that a fit refuses."""

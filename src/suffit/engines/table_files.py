@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import IO, TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pyarrow import parquet
 
 T = TypeVar("T")
+Marks = tuple[Sequence[str], str]  # of missing values, and before decimals
 
 BATCH = 1 << 16  # rows that are read together
 PLACES, ROWS_AT_EACH = 32, 4096  # places of a table that are looked at, and how many rows at each
@@ -166,13 +167,13 @@ def rows_all_over(parts: Sequence[T], rows: Callable[[T], Iterable[pa.Table]]) -
 
 
 def open_files(
-    paths: Sequence[str], kind: str | None, encoding: str | None, separator: str | None, **how: Any
+    paths: Sequence[str], kind: str | None, encoding: str | None, separator: str | None, how: Marks
 ) -> list[TableFile]:
     """The files that paths and globs name (``-``: standard input), each by its ending or ``kind``; text as ``how``."""
     return [_opened(Input(path, encoding), kind, separator, how) for path in found_files(paths)]
 
 
-def _opened(input: Input, kind: str | None, separator: str | None, how: Mapping[str, Any]) -> TableFile:
+def _opened(input: Input, kind: str | None, separator: str | None, how: Marks) -> TableFile:
     with input.open() as stream:
         first = stream.read(24)
     found = _by_first_bytes(first.lstrip())
@@ -199,7 +200,7 @@ def _opened(input: Input, kind: str | None, separator: str | None, how: Mapping[
     if kind == "jsonl" and input.compression is None and input.first.lstrip().startswith(b"["):
         raise InputError(f"{input.name}: a JSON array; expected JSON lines, one object on each line")
     tabs = any(f".{ending}" in input.path.lower()[-9:] for ending in ("tsv", "tab"))
-    return TextFile(input, json=kind == "jsonl", separator=separator or ("\t" if tabs else None), **how)
+    return TextFile(input, kind == "jsonl", separator or ("\t" if tabs else None), *how)
 
 
 def kind_of(path: str) -> str | None:

@@ -167,11 +167,11 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
                 return self
             if classes is not None:
                 check_same_classes(classes, old.model.classes, old.classes)
-            family, columns = family.tuned_as(old.known.family), columns if self._grows else old.known.columns
-            check_same_sums(old.known.family, family, old.known.columns)
-            batch = replace(old.known, family=family, columns=columns).collected(data, rows)
+            family = family.tuned_as(old.known.family).of(columns if self._grows else old.known.columns)
+            check_same_sums(old.known.family, family)
+            batch = replace(old.known, family=family).collected(data, rows)
             if not (as_before and len(rows) <= MOST_OF_A_BATCH and self._put_off_model(old, batch, labels.dtype)):
-                model = replace(old.model, family=family, columns=columns) + batch
+                model = replace(old.model, family=family) + batch
                 self._adopt(model, common_dtype(old.labels, labels.dtype), old.floats)
         return self
 
@@ -760,7 +760,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
 
     def _parameters(self) -> list[BlockParameters]:
         """By block of columns that share a family."""
-        return [BlockParameters(self._model.family.key, 1.0, self._solved.scorer.parameters(self._model.columns))]
+        return [BlockParameters(self._model.family.key, 1.0, self._solved.scorer.parameters())]
 
     def logistic_form(self) -> LogisticForm:
         """Return the posterior as explicit weights: per class (softmax), and ``.pair(a, b)`` as log-odds.
@@ -1135,7 +1135,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
     def _blocks_of(self, X: Matrix) -> list[ScoredBlock]:
         """The columns of these rows that the density scores together."""
         solution = self._density_solution()
-        return [ScoredBlock(solution.scorer, solution.columns, X, apart(self._model.family))]
+        return [ScoredBlock(solution.scorer, X, apart(self._model.family))]
 
     def _cast(self, a: Array) -> Array:
         """A copy in the precision of the input."""

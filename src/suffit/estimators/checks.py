@@ -38,11 +38,11 @@ def not_fitted(estimator: object) -> NotFittedError:
     )
 
 
-def check_same_sums(old: Family, new: Family, columns: Sequence[str]) -> None:
+def check_same_sums(old: Family, new: Family) -> None:
     """Refuse a batch whose sums mean something else than those learned before."""
     if new.statistic != old.statistic:
         raise InputError(
-            f"this model has {old.key} sums and cannot take a {new.key} batch ({old.difference(new, columns)}); "
+            f"this model has {old.key} sums and cannot take a {new.key} batch ({old.difference(new)}); "
             "set the settings back, or use fit to begin anew"
         )
 

@@ -81,4 +81,4 @@ def _trained(total: Model, data: Matrix, rows: Rows, train: Places, test: Places
     if not len(train):
         raise ValueError("cross_val: cv has a split without rows to train on")
     X, rows = data[train], rows.some(train)
-    return Model.of(total.family, total.columns, rows, total.family.collect(X, rows, total.columns))
+    return Model.of(total.family, total.columns, rows, total.family.collect(X, rows))

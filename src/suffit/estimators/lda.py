@@ -173,9 +173,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     ) -> None:
         if self._setting("solver") != "svd" and self._prior() is not None:
             shares = self._checked_prior(self._prior(), model.classes)
-            model = replace(
-                model, family=replace(cast(MultivariateGaussian, model.family), pool=tuple(np.asarray(shares).tolist()))
-            )
+            model = replace(model, family=model.family.having(pool=tuple(np.asarray(shares).tolist())))
         super()._adopt(model, labels, read, anew)
 
     def _accepted(self, X: Matrix, rows: Rows, model: Model) -> Model:
@@ -209,7 +207,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if self._stores_by_prior():  # as scikit-learn has it: not the one that predictions use
             model, plain = self._model, self._joint_family()
             family = replace(plain, pool=tuple(self._fitted.prior.tolist()))
-            return self._cast(family.covariances(plain.completed(cast(Stats, model.sums), model.columns))[2])
+            return self._cast(family.covariances(plain.of(model.columns).completed(cast(Stats, model.sums)))[2])
         return self._cast(self._scorer().covariances()[0])
 
     @property
@@ -321,7 +319,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """The covariance of all rows, shrunk as the settings say: the class sums, moved to one common mean."""
         if self.__dict__.get("_total") is not None:
             return np.asarray(self._total)
-        stats = self._joint_family().completed(cast(Stats, self._model.sums), self._model.columns)
+        stats = self._joint_family().of(self._model.columns).completed(cast(Stats, self._model.sums))
         n, N = stats["n"], float(stats["n"].sum())
         origin = np.asarray(stats.origin)
         middle = ((n[:, None] * origin + stats["x"]) / N).sum(axis=0)

@@ -138,7 +138,7 @@ class GaussianNB(GenerativeEstimator):
     def epsilon_(self) -> float | Array:
         """What was added to the variances: one number per column, or one for all with ``floor="largest"``."""
         with no_warnings():
-            bare = Gaussian().scorer(cast(Stats, self._model.sums), self._model.columns)
+            bare = Gaussian().scorer(cast(Stats, self._model.sums))
         added = self._scorer().variances - cast(DiagonalScorer, bare).variances
         return float(added.max()) if self._setting("floor") == "largest" else added.max(axis=0)
 
@@ -154,7 +154,7 @@ class GaussianNB(GenerativeEstimator):
             np.zeros(len(X), np.int32),
             None if sample_weight is None else np.asarray(sample_weight),
         )
-        new = Gaussian().collect(np.asarray(X, dtype=np.float64), rows, ())
+        new = Gaussian().collect(np.asarray(X, dtype=np.float64), rows)
         n, mean, v = (np.broadcast_to(np.asarray(a, dtype=np.float64), new["n"].shape) for a in (n_past, mu, var))
         both = replace(new, sums={"n": n, "x": np.zeros_like(mean), "xx": n * v}, origin=mean) + new
         d = both["x"] / both["n"]

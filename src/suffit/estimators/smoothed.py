@@ -76,7 +76,7 @@ class SmoothedNB(GenerativeEstimator):
             self.__dict__.update(before)
             why = "its words name themselves" if self._names_words else f"X has {n} columns, and there are {len(names)}"
             raise ValueError(f"feature_names: {why}; give one name for each column, or None")
-        self._fit = replace(self._fit, known=replace(self._fit.known, columns=names))
+        self._fit = replace(self._fit, known=replace(self._fit.known, family=self._fit.known.family.of(names)))
         return self
 
     _names_words: ClassVar[bool] = False  # whether columns have names that no user can give

@@ -347,9 +347,9 @@ class GenerativeClassifier(GenerativeEstimator):
             data, columns = TableRows(self._seen, frame), self._seen.columns
             known = found.known(self._seen) if rows.weights is None else {}
             with one_blas_thread(len(columns) < SMALL_MATRIX):
-                family = self._seen.family().tuned(data, rows, columns, known)
-                stats = family.collect(data, rows, columns, known)
-                family = family.tuned_on(data, rows, stats, columns, known)
+                family = self._seen.family().tuned(data, rows, known)
+                stats = family.collect(data, rows, known)
+                family = family.tuned_on(data, rows, stats, known)
             model = Model.of(family, columns, rows, stats, classes)
             self._adopt(model, labels, np.dtype(np.float64), anew=True)
             guard = found.guard
@@ -437,7 +437,7 @@ class GenerativeClassifier(GenerativeEstimator):
             return mine, theirs
         self._seen, self._plain = found[0].schema, found[0].schema.plain()
         a, b = (
-            replace(model, family=each.schema.family(), columns=each.schema.columns, stats=each.sums)
+            replace(model, family=each.schema.family(), stats=each.sums)
             for model, each in zip((mine, theirs), found, strict=True)
         )
         return a, b
@@ -490,16 +490,14 @@ class GenerativeClassifier(GenerativeEstimator):
 
     def _density_model(self) -> Model:
         model, n = self._model, len(self._plain.specs)
-        family = cast(Product, model.family).as_density(n)
-        return replace(
-            model, family=family, columns=self._plain.columns, stats=BlockSums(cast(BlockSums, model.sums).parts[:n])
-        )
+        family = cast(Product, model.family).as_density(n).of(self._plain.columns)
+        return replace(model, family=family, stats=BlockSums(cast(BlockSums, model.sums).parts[:n]))
 
     def _density_solution(self) -> Solution:
         """The structure of the density at full power."""
         solution = self._fitted.solution
         scorer = cast(ProductScorer, solution.scorer).as_density(len(self._plain.specs))
-        return Solution(solution.classes, solution.log_prior, scorer, self._plain.columns)
+        return Solution(solution.classes, solution.log_prior, scorer)
 
     def _parameters(self) -> list[BlockParameters]:
         scorer = cast(ProductScorer, self._fitted.solution.scorer)
@@ -643,7 +641,7 @@ class GenerativeClassifier(GenerativeEstimator):
         """The columns of these rows that the density scores together."""
         rows, scorers = cast(RowsOfBlocks, X), cast(ProductScorer, self._density_solution().scorer).scorers
         return [
-            ScoredBlock(scorer, p.names, rows.part(i), apart(p.family), p.scales, p.reads == "missing")
+            ScoredBlock(scorer, rows.part(i), apart(p.family), p.scales, p.reads == "missing")
             for i, (p, scorer) in enumerate(zip(self._plain.specs, scorers, strict=True))
         ]
 

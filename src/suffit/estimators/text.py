@@ -301,7 +301,7 @@ class ComplementNB(MultinomialNB):
     def _density_solution(self) -> Solution:
         solution = self._solved
         scorer = cast(MultinomialScorer, solution.scorer).as_density()
-        return Solution(solution.classes, log_prior(self._fitted.prior), scorer, solution.columns)
+        return Solution(solution.classes, log_prior(self._fitted.prior), scorer)
 
     def predict_joint_log_proba(self, X: TableLike) -> Array:
         """Return the scores of the rule, whose softmax is ``predict_proba``; not a density (see ``score_samples``).

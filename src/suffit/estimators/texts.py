@@ -188,7 +188,7 @@ class TextNB(SmoothedNB):
         if self._setting("model") != COMPLEMENT:
             return solution
         scorer = cast(TextScorer, solution.scorer).as_density()
-        return Solution(solution.classes, log_prior(self._fitted.prior), scorer, solution.columns)
+        return Solution(solution.classes, log_prior(self._fitted.prior), scorer)
 
     # --- reading
 
@@ -251,7 +251,7 @@ class TextNB(SmoothedNB):
         return np.where(never.T > 0, -np.inf, np.where(never.T < 0, np.inf, weights))
 
     def _parameters(self) -> list[BlockParameters]:
-        return [BlockParameters(self._model.family.key, 1.0, self._scorer().parameters(("",)))]
+        return [BlockParameters(self._model.family.key, 1.0, self._scorer().of_words(""))]
 
     def _columns_of_model(self) -> tuple[Sequence[str], None]:
         return self._scorer().names, None

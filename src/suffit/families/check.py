@@ -377,7 +377,7 @@ def _leave_one_out(case: Case) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         rows = Rows(LABELS, freeze(codes[some]))
-        left = case.family.leave_one_out(X[some], rows, model.sums, case.columns)
+        left = case.family.leave_one_out(X[some], rows, model.sums)
     ours = left.log_density if left.impossible is None else np.where(left.impossible > 0, -np.inf, left.log_density)
     for k, i in enumerate(some):
         rest = np.arange(len(codes)) != i

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -41,20 +40,20 @@ class IndependentColumns(Family[NumberRows, Stats]):
         """log h(x), the part all classes share.  # (n, p) → (n, p)"""
         return np.zeros(x.shape)
 
-    def check(self, x: Array, columns: Sequence[str], first_row: int) -> None:
+    def check(self, x: Array, first_row: int) -> None:
         """Refuse what lies outside the support, naming the first such cell."""
-        check_finite(x, columns, first_row)
+        check_finite(x, self.columns, first_row)
         bad = self.outside(x)
         if bad.any():
             i, j = (int(v) for v in np.argwhere(bad)[0])
-            raise refuse(columns, j, f"{self.key} {self.support}", x[i, j], first_row + i, self.way_out)
+            raise refuse(self.columns, j, f"{self.key} {self.support}", x[i, j], first_row + i, self.way_out)
 
     def surely_valid(self, X: NumberRows) -> bool:
         """Finite, and no value outside the support."""
         x: Array = X.data if is_sparse(X) else X
         return sum_is_finite(x) and not self.outside(x).any()
 
-    def check_sparse(self, X: Csr, columns: Sequence[str]) -> None:
+    def check_sparse(self, X: Csr) -> None:
         """The same for CSR: the stored entries, and the zeros that are not stored."""
         if self.surely_valid(X):
             return
@@ -64,8 +63,8 @@ class IndependentColumns(Family[NumberRows, Stats]):
             if bad.any():
                 e = int(np.argmax(bad)) + int(X.indptr[a])
                 i, j = int(np.searchsorted(X.indptr, e, side="right")) - 1, int(X.indices[e])
-                check_finite(np.array([[X.data[e]]], dtype=np.float64), [columns[j]], i)
-                raise refuse(columns, j, f"{self.key} {self.support}", X.data[e], i, self.way_out)
+                check_finite(np.array([[X.data[e]]], dtype=np.float64), [self.columns[j]], i)
+                raise refuse(self.columns, j, f"{self.key} {self.support}", X.data[e], i, self.way_out)
 
     @property
     def has_zero(self) -> bool:

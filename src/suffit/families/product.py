@@ -76,29 +76,21 @@ class Product(Family[RowsOfBlocks, BlockSums]):
     def _with(self, families: Sequence[Family]) -> Product:
         if all(f is b.family for f, b in zip(families, self.blocks, strict=True)):
             return self
-        return replace(self, blocks=tuple(replace(b, family=f) for b, f in zip(self.blocks, families, strict=True)))
+        named = zip(self.blocks, families, strict=True)
+        return self.having(blocks=tuple(replace(b, family=f.of(b.columns)) for b, f in named))
 
-    def tuned(
-        self, X: RowsOfBlocks, rows: Rows, columns: Sequence[str], known: Mapping[int, Stats] = NOTHING
-    ) -> Product:
+    def tuned(self, X: RowsOfBlocks, rows: Rows, known: Mapping[int, Stats] = NOTHING) -> Product:
         """Every block tuned, but those whose sums are known, on some rows where there are very many."""
         families = [b.family for b in self.blocks]
         for i, some, few in self._untuned(X, rows, known):
-            families[i] = families[i].tuned(some, few, self.blocks[i].columns)
+            families[i] = families[i].tuned(some, few)
         return self._with(families)
 
-    def tuned_on(
-        self,
-        X: RowsOfBlocks,
-        rows: Rows,
-        stats: BlockSums,
-        columns: Sequence[str],
-        known: Mapping[int, Stats] = NOTHING,
-    ) -> Product:
+    def tuned_on(self, X: RowsOfBlocks, rows: Rows, stats: BlockSums, known: Mapping[int, Stats] = NOTHING) -> Product:
         """Every block tuned on its sums, likewise."""
         families = [b.family for b in self.blocks]
         for i, some, few in self._untuned(X, rows, known):
-            families[i] = families[i].tuned_on(some, few, stats.parts[i], self.blocks[i].columns)
+            families[i] = families[i].tuned_on(some, few, stats.parts[i])
         return self._with(families)
 
     def _untuned(self, X: RowsOfBlocks, rows: Rows, known: Mapping[int, Stats]) -> Iterator[tuple[int, Matrix, Rows]]:
@@ -115,7 +107,7 @@ class Product(Family[RowsOfBlocks, BlockSums]):
             return self
         return self._with([a.family.tuned_as(b.family) for a, b in zip(self.blocks, other.blocks, strict=True)])
 
-    def difference(self, other: Family, columns: Sequence[str]) -> str:
+    def difference(self, other: Family) -> str:
         if isinstance(other, Product):
             trees = [[b.family.statistic for b in f.blocks if isinstance(b.family, Partition)] for f in (self, other)]
             if all(trees) and trees[0] != trees[1]:
@@ -130,12 +122,10 @@ class Product(Family[RowsOfBlocks, BlockSums]):
                 if a.scales != b.scales:
                     return f"the columns of a joint block are in other units; {LIKE_THE_FIRST}"
                 if a.family.statistic != b.family.statistic:
-                    return f"{a.family.difference(b.family, a.columns)}; or {LIKE_THE_FIRST}"
-        return super().difference(other, columns)
+                    return f"{a.family.difference(b.family)}; or {LIKE_THE_FIRST}"
+        return super().difference(other)
 
-    def collect(
-        self, X: RowsOfBlocks, rows: Rows, columns: Sequence[str], known: Mapping[int, Stats] = NOTHING
-    ) -> BlockSums:
+    def collect(self, X: RowsOfBlocks, rows: Rows, known: Mapping[int, Stats] = NOTHING) -> BlockSums:
         """The sums of every block, a portion of the rows at a time; ``known`` are those of blocks that have them."""
         total = dict(known)
         for start, stop in stretches(X):
@@ -145,7 +135,7 @@ class Product(Family[RowsOfBlocks, BlockSums]):
                 here = X[start:stop] if stop - start < len(rows) else X
                 for i, b in enumerate(self.blocks):
                     if i not in known:
-                        sums = b.family.collect(here.part(i), few, b.columns)
+                        sums = b.family.collect(here.part(i), few)
                         total[i] = total[i] + sums if i in total else sums
         return BlockSums(tuple(total[i] for i in range(len(self.blocks))))
 
@@ -153,11 +143,11 @@ class Product(Family[RowsOfBlocks, BlockSums]):
         parts = zip(self.blocks, before.parts, after.parts, strict=True)
         return BlockSums(tuple(b.family.without_rounding(was, now) for b, was, now in parts))
 
-    def check_forgotten(self, before: BlockSums, after: BlockSums, columns: Sequence[str]) -> None:
+    def check_forgotten(self, before: BlockSums, after: BlockSums) -> None:
         for b, was, now in zip(self.blocks, before.parts, after.parts, strict=True):
-            b.family.check_forgotten(was, now, b.columns)
+            b.family.check_forgotten(was, now)
 
-    def scorer(self, stats: BlockSums, columns: Sequence[str]) -> ProductScorer:
+    def scorer(self, stats: BlockSums) -> ProductScorer:
         """Every block, solved when it is asked for."""
         return ProductScorer(Solved(self.blocks, stats), self.blocks)
 
@@ -165,13 +155,11 @@ class Product(Family[RowsOfBlocks, BlockSums]):
         """The first blocks alone, at full power: a density, where the whole is a decision rule."""
         return Product(tuple(b if b.power == 1.0 else replace(b, power=1.0) for b in self.blocks[:blocks]))
 
-    def leave_one_out(self, X: RowsOfBlocks, rows: Rows, stats: BlockSums, columns: Sequence[str]) -> LooScores:
+    def leave_one_out(self, X: RowsOfBlocks, rows: Rows, stats: BlockSums) -> LooScores:
         """Σ_b power_b · log p(x_b | c), every block without the row."""
         return self._by_blocks(X, rows, stats, lambda family: family.leave_one_out)
 
-    def approximate_leave_one_out(
-        self, X: RowsOfBlocks, rows: Rows, stats: BlockSums, columns: Sequence[str]
-    ) -> LooScores:
+    def approximate_leave_one_out(self, X: RowsOfBlocks, rows: Rows, stats: BlockSums) -> LooScores:
         """The same, about that where it would take long."""
         return self._by_blocks(X, rows, stats, lambda family: family.approximate_leave_one_out)
 
@@ -182,7 +170,7 @@ class Product(Family[RowsOfBlocks, BlockSums]):
         for i, (b, part) in enumerate(zip(self.blocks, stats.parts, strict=True)):
             if b.power:
                 with b.remarks():
-                    left = how(b.family)(X.part(i), rows, part, b.columns)
+                    left = how(b.family)(X.part(i), rows, part)
                 found.append((b.power, left, b.log_jacobian(X.part(i))))
         nothing = np.zeros((len(rows), len(stats.axes[CLASS])))
         never = [one.impossible for _, one, _ in found if one.impossible is not None]
@@ -214,7 +202,7 @@ class Solved(Sequence[Scorer]):
         if i not in self._made:
             block = self._blocks[i]
             with self._collector.collected(), block.remarks(), one_blas_thread(len(block.columns) < SMALL_MATRIX):
-                self._made[i] = block.family.scorer(self._stats.parts[i], block.columns)
+                self._made[i] = block.family.scorer(self._stats.parts[i])
         return self._made[i]
 
 
@@ -233,6 +221,7 @@ class ProductScorer(Scorer[RowsOfBlocks, BlockSums]):
     def __init__(self, scorers: Sequence[Scorer], blocks: tuple[Block, ...]) -> None:
         self.scorers, self.blocks_of = scorers, blocks
         self.n_classes = scorers[0].n_classes
+        self.columns = [name for b in blocks for name in b.columns]
         heard = {name for b in blocks if b.power for name in b.columns}
         self._unheard = {i for i, b in enumerate(blocks) if not b.power and not heard.issuperset(b.columns)}
 
@@ -340,13 +329,13 @@ class ProductScorer(Scorer[RowsOfBlocks, BlockSums]):
 
         return between
 
-    def parameters(self, columns: Sequence[str]) -> list[ParameterValues]:
+    def parameters(self) -> list[ParameterValues]:
         """Those of every block, in the columns' own units."""
         return [found for i in range(len(self.scorers)) for found in self.parameters_of(i)]
 
     def parameters_of(self, i: int) -> list[ParameterValues]:
         """Those of one block; of normal columns that were divided by something, as they were before."""
-        block, found = self.blocks_of[i], self.scorers[i].parameters(self.blocks_of[i].columns)
+        block, found = self.blocks_of[i], self.scorers[i].parameters()
         if not block.scales:
             return found
         s = np.array(block.scales)
@@ -354,16 +343,16 @@ class ProductScorer(Scorer[RowsOfBlocks, BlockSums]):
         units = {"covariance": pairs, PRODUCT_OF_SCALES: pairs, FREEDOM: np.ones(1)}
         return [f._replace(values=f.values * units.get(f.name, s)) for f in found]
 
-    def check_cells(self, X: RowsOfBlocks, rows: NDArray[np.int64], columns: Sequence[str]) -> None:
-        for (scorer, part), block in zip(self._each(X), self.blocks_of, strict=True):
-            scorer.check_cells(part, rows, block.columns)
+    def check_cells(self, X: RowsOfBlocks, rows: NDArray[np.int64]) -> None:
+        for scorer, part in self._each(X):
+            scorer.check_cells(part, rows)
 
-    def undefined(self, X: RowsOfBlocks, columns: Sequence[str]) -> tuple[str, int, str | None]:
+    def undefined(self, X: RowsOfBlocks) -> tuple[str, int, str | None]:
         """Those of the first block whose score is NaN."""
         for (scorer, part), block in zip(self._each(X), self.blocks_of, strict=True):
             if block.power and np.isnan(scorer.scores(part)).any():
-                return block.family.key, *scorer.undefined(part, block.columns)[1:]
-        return super().undefined(X, columns)
+                return block.family.key, *scorer.undefined(part)[1:]
+        return super().undefined(X)
 
     def drawn_in(self, X: RowsOfBlocks) -> BlockRows:
         return BlockRows(tuple(s.drawn_in(part) for s, part in self._each(X)))

@@ -9,7 +9,7 @@ from.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
@@ -229,7 +229,7 @@ class SmoothedFamily(Family[Data, Stats]):
     def is_tuned(self) -> bool:
         return not self.alpha_is_open
 
-    def tuned_on(self, X: Data, rows: Rows, stats: Stats, columns: Sequence[str]) -> Family[Data, Stats]:
+    def tuned_on(self, X: Data, rows: Rows, stats: Stats) -> Family[Data, Stats]:
         """With the α of the least leave-one-out log-loss, where that is asked for."""
         if not self.alpha_is_open:
             return self
@@ -237,7 +237,7 @@ class SmoothedFamily(Family[Data, Stats]):
         counts, (here, few) = rows.counts(), some_rows(X, rows)
 
         def loss(alpha: float) -> float:
-            left = self._with(alpha=alpha).leave_one_out(here, few.one_of_each(), stats, columns)
+            left = self.having(alpha=alpha).leave_one_out(here, few.one_of_each(), stats)
             return loo_loss_of(left, few, counts, self.alpha == TEMPERED, not getattr(self, "complement", False))
 
         return self._taken(LOO_LOSS, *least_at(loss))
@@ -245,16 +245,13 @@ class SmoothedFamily(Family[Data, Stats]):
     def tuned_as(self, other: Family) -> Family:
         """With the α that a family of its kind has chosen."""
         if isinstance(other, type(self)) and self.alpha_is_open:
-            return self._with(alpha=other.alpha, tuning=other.tuning)
+            return self.having(alpha=other.alpha, tuning=other.tuning)
         return self
 
     def _taken(self, criterion: str, alpha: float, tried: list[tuple[float, float]]) -> Self:
         trials = tuple(Trial({"alpha": a}, value) for a, value in tried)
         taken = next(t for t in trials if t.settings["alpha"] == alpha)
-        return self._with(alpha=alpha, tuning=Tuning(criterion, trials, taken))
-
-    def _with(self, alpha: Alpha, tuning: Tuning | None = None) -> Self:
-        return replace(self, alpha=alpha, tuning=tuning)  # type: ignore[type-var]
+        return self.having(alpha=alpha, tuning=Tuning(criterion, trials, taken))
 
 
 def dirichlet_evidence(count: Array, alpha: float) -> float:
@@ -271,7 +268,7 @@ def dirichlet_evidence(count: Array, alpha: float) -> float:
 
 def without_lone_rows(family: MultivariateGaussian, X: NumberRows, rows: Rows, stats: Stats) -> tuple[NumberRows, Rows]:
     """The rows without which every column still varies: without the others no setting is better than another."""
-    varied = np.flatnonzero(~replace(family, tie=1.0, shrinkage=0.0).alone(X, rows.one_of_each(), stats))
+    varied = np.flatnonzero(~family.having(tie=1.0, shrinkage=0.0).alone(X, rows.one_of_each(), stats))
     return (X[varied], rows.some(varied)) if 0 < len(varied) < len(rows) else (X, rows)
 
 
@@ -283,7 +280,7 @@ def covariance_losses(
     amounts = SHRINKAGES if family.shrinkage == LOO else (family.shrinkage,)
     out = []
     for tie in ties:
-        one = replace(family, tie=tie, shrinkage=0.0)
+        one = family.having(tie=tie, shrinkage=0.0)
         for s, density in zip(amounts, one.loo_by_shrinkage(X, rows.one_of_each(), stats, amounts), strict=True):
             losses = loo_losses(LooScores(density), rows, stats["n"])
             out.append((Trial({"tie": tie, "shrinkage": s}, mean_loss(*losses)), *losses))
@@ -303,7 +300,7 @@ def tuned_covariance(family: MultivariateGaussian, X: NumberRows, rows: Rows, st
             "the covariances are singular without one row, for every tie and shrinkage that was tried; set shrinkage "
             "to a number above 0, or to 'loo'"
         )
-    return replace(family, **taken.settings, tuning=Tuning(LOO_LOSS, tuple(trials), taken))
+    return family.having(**taken.settings, tuning=Tuning(LOO_LOSS, tuple(trials), taken))
 
 
 def amount(shrinkage: float | str) -> float:

@@ -7,7 +7,7 @@ and numbers with the range that they can have.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -65,10 +65,10 @@ def check_model(estimator: GenerativeEstimator, fitted: Fitted) -> None:
         refuse(f"it has {wide} columns, and is said to have {estimator.n_features_in_!r:.20}")
     if names is not None and len(names) != wide:
         refuse(f"it has {wide} columns, and names for {len(names)}")
-    for family, columns, X, stats in _blocks(model, schema):
+    for family, X, stats in _blocks(model, schema):
         if stats.axes[CLASS] != classes:
             refuse("it has sums of other classes than its own")
-        _check_block(family, columns, X, stats)
+        _check_block(family, X, stats)
     _check_prior(fitted.class_prior, len(classes))
     if fitted.calibration is not None:
         _check_calibration(fitted.calibration, len(classes))
@@ -103,10 +103,10 @@ def _predict_typical(estimator: GenerativeEstimator) -> None:
         refuse("its sums give no probabilities")
 
 
-def _blocks(model: Model, schema: Schema | None) -> Iterator[tuple[Family, Sequence[str], Matrix, Stats]]:
-    """The family, the columns, no rows and the sums of each block."""
+def _blocks(model: Model, schema: Schema | None) -> Iterator[tuple[Family, Matrix, Stats]]:
+    """The family, no rows and the sums of each block."""
     if schema is None:
-        yield model.family, model.columns, np.empty((0, len(model.columns))), cast(Stats, model.sums)
+        yield model.family, np.empty((0, len(model.columns))), cast(Stats, model.sums)
         return
     assert isinstance(model.sums, BlockSums)
     family = cast(Product, model.family)
@@ -117,7 +117,7 @@ def _blocks(model: Model, schema: Schema | None) -> Iterator[tuple[Family, Seque
         if (block.columns, block.power, block.scales) != (spec.names, spec.power, spec.scales):
             refuse("its blocks are not those of its schema")
         _check_places(spec, block.family)
-        yield block.family, spec.names, spec.matrix(nothing), stats
+        yield block.family, spec.matrix(nothing), stats
 
 
 def shows_columns(stats: Stats) -> bool:
@@ -126,10 +126,10 @@ def shows_columns(stats: Stats) -> bool:
     return by_feature or (ROW in stats.axes and len(stats.axes[ROW]) > 0)
 
 
-def _check_block(family: Family, columns: Sequence[str], X: Matrix, stats: Stats) -> None:
-    """Refuse sums that this family would not collect of such columns."""
-    p = len(columns)
-    layout, fixed = _collected(family, X, columns)
+def _check_block(family: Family, X: Matrix, stats: Stats) -> None:
+    """Refuse sums that this family would not collect of its columns."""
+    p = len(family.columns)
+    layout, fixed = _collected(family, X)
     if stats.layout is not layout and not (layout.coarser is not None and layout.coarser.leads_to(stats.layout)):
         refuse(f"it has sums of the kind {stats.layout.name!r} for columns of the family {family.key!r}")
     for axis, labels in stats.axes.items():
@@ -138,17 +138,17 @@ def _check_block(family: Family, columns: Sequence[str], X: Matrix, stats: Stats
         if axis == FEATURE and labels != Index.range(p):
             refuse(f"it has {len(labels)} columns in its sums, and names for {p}")
         if axis in LABELS:
-            LABELS[axis](family, labels, p, columns)
+            LABELS[axis](family, labels, p)
         elif axis in fixed and labels != fixed[axis]:
             refuse(f"it has other labels along {axis!r} than its family")
 
 
-def _collected(family: Family, X: Matrix, columns: Sequence[str]) -> tuple[Layout, Mapping[str, Index]]:
+def _collected(family: Family, X: Matrix) -> tuple[Layout, Mapping[str, Index]]:
     """The layout of the sums that a family collects, and the axes that every row has."""
     known = COLLECTED.get(type(family).collect)
     if known is not None:
         return known(family)
-    sums = family.collect(X, NO_ROWS, columns)
+    sums = family.collect(X, NO_ROWS)
     return sums.layout, {k: v for k, v in sums.axes.items() if k not in (*sums.layout.growing, CLASS)}
 
 
@@ -167,13 +167,13 @@ COLLECTED: dict[Any, Callable[[Any], tuple[Layout, Mapping[str, Index]]]] = {  #
 # --- labels that stand for something
 
 
-def _check_patterns(family: Family, labels: Index, p: int, columns: Sequence[str]) -> None:
+def _check_patterns(family: Family, labels: Index, p: int) -> None:
     """Which columns are there: a bit for each."""
     if not all(type(label) is bytes and len(label) == (p + 7) // 8 for label in labels.labels):
         refuse("it has missing values in other columns than its own")
 
 
-def _check_rows(family: Family, labels: Index, p: int, columns: Sequence[str]) -> None:
+def _check_rows(family: Family, labels: Index, p: int) -> None:
     """The numbers of a row, or NaN."""
     if not all(type(label) is bytes and len(label) == 8 * p for label in labels.labels):
         refuse("it has rows of another length than its own")
@@ -182,19 +182,19 @@ def _check_rows(family: Family, labels: Index, p: int, columns: Sequence[str]) -
         refuse("it has rows that are not finite")
 
 
-def _check_missing_counts(family: Family, labels: Index, p: int, columns: Sequence[str]) -> None:
+def _check_missing_counts(family: Family, labels: Index, p: int) -> None:
     """Places of words."""
     if not all(type(label) is int and 0 <= label < p for label in labels.labels):
         refuse("it has missing counts of words that it does not have")
 
 
-def _check_categories(family: Family, labels: Index, p: int, columns: Sequence[str]) -> None:
+def _check_categories(family: Family, labels: Index, p: int) -> None:
     """Pairs of a column and its category; of bins, which bin."""
     pairs = [(pair[0], pair[1]) for pair in labels.labels if type(pair) is tuple and len(pair) == 2]
     if len(pairs) < len(labels) or not all(type(j) is int and 0 <= j < p for j, _ in pairs):
         refuse("it has categories of columns that it does not have")
     if isinstance(family, Binned):
-        most = [len(edges) for edges in family.column_edges(columns)]
+        most = [len(edges) for edges in family.column_edges()]
         if not all(type(b) is int and 0 <= b <= most[j] for j, b in pairs):
             refuse("it has more bins than edges between them")
     if isinstance(family, Categorical):
@@ -207,7 +207,7 @@ def _check_categories(family: Family, labels: Index, p: int, columns: Sequence[s
             refuse(f"its columns have more than {MOST_CATEGORIES} categories")
 
 
-def _check_words(family: Family, labels: Index, p: int, columns: Sequence[str]) -> None:
+def _check_words(family: Family, labels: Index, p: int) -> None:
     """Words, or the numbers of hashes."""
     width = cast(Text, family).hashing
     if labels != Index.range(width) if width is not None else not isinstance(labels.labels, Vocabulary):
@@ -223,7 +223,7 @@ def _tops(pairs: list[tuple[int, object]]) -> dict[int, int]:
     return found
 
 
-LABELS: dict[str, Callable[[Family, Index, int, Sequence[str]], None]] = {
+LABELS: dict[str, Callable[[Family, Index, int], None]] = {
     PATTERN: _check_patterns,
     ROW: _check_rows,
     MISSING_COUNT: _check_missing_counts,

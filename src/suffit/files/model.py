@@ -112,7 +112,7 @@ def _written_state(estimator: GenerativeEstimator, write: Writer) -> dict[str, o
         "floats": fitted.floats.name,
         "calibration": None if fitted.calibration is None else write.record(fitted.calibration),
         "said": [list(pair) for pair in sorted(fitted.remarks._said)],
-        "unsaid": list(fitted.remarks._unsaid),
+        "unsaid": list(fitted.remarks.unsaid),
         "learned_with": _written_others(estimator._settings, estimator, write),
         "form": state.get("_form"),
         "n_features": int(estimator.n_features_in_),
@@ -290,12 +290,12 @@ def _read_model(estimator: GenerativeEstimator, entry: object, reader: Reader) -
         plain = schema.family()
         if columns is not None or len(each) != len(plain.blocks):
             refuse("it has other blocks than those of its table")
-        return Model(plain._with(each), schema.columns, reader.stats(counts), BlockSums(parts), kept)
+        return Model(plain._with(each), reader.stats(counts), BlockSums(parts), kept)
     if len(each) != 1 or len(parts) != 1:
         refuse("it has several blocks of columns where there can be one")
     if type(columns) is dict and not shows_columns(parts[0]):
         refuse("it has columns without names, and no sums of them")
-    return Model(each[0], _read_columns(columns), reader.stats(counts), parts[0], kept)
+    return Model(each[0].of(_read_columns(columns)), reader.stats(counts), parts[0], kept)
 
 
 def _read_columns(entry: object) -> Sequence[str]:

@@ -37,12 +37,17 @@ def key_of(token: str) -> bytes:
     return token.encode("utf-8", "surrogatepass")
 
 
-def keys_of(tokens: Collection[str]) -> list[bytes]:
-    """The keys of tokens, in their order: all at once, but for characters that have to be written otherwise."""
+def lines_of(tokens: Collection[str]) -> bytes:
+    """The keys of tokens as lines, all at once, but for characters that have to be written otherwise."""
     text = "\n".join(tokens)
     if "\\" in text or "\t" in text or text.count("\n") != max(len(tokens) - 1, 0):
-        return [key_of(token) for token in tokens]
-    return text.encode("utf-8", "surrogatepass").split(b"\n") if tokens else []
+        return b"\n".join(map(key_of, tokens))
+    return text.encode("utf-8", "surrogatepass")
+
+
+def keys_of(tokens: Collection[str]) -> list[bytes]:
+    """The keys of tokens, in their order."""
+    return lines_of(tokens).split(b"\n") if tokens else []
 
 
 def token_of(key: bytes) -> str:
@@ -80,16 +85,12 @@ def opened(which: int, stored: object, what: str) -> bytes:
 
 def in_lines(rows: Mapping[bytes, bytes]) -> bytes:
     """Keys and their counts as the body of a bucket."""
-    return b"\n" + b"".join([b"%s\t%s\n" % row for row in sorted(rows.items())])
+    return b"\n".join([b"", *map(b"\t".join, sorted(rows.items())), b""]) if rows else b"\n"
 
 
 def in_rows(body: bytes) -> dict[bytes, bytes]:
     """The body of a bucket as keys and their counts."""
-    rows = {}
-    for line in body[1:-1].split(b"\n") if len(body) > 1 else ():
-        key, _, counts = line.partition(b"\t")
-        rows[key] = counts
-    return rows
+    return dict([line.split(b"\t", 1) for line in body[1:-1].split(b"\n")]) if len(body) > 1 else {}
 
 
 def found_in(body: bytes, key: bytes) -> bytes:
@@ -122,7 +123,14 @@ def written(counts: Sequence[int]) -> bytes:
     return "\t".join(map(str, counts[:last])).encode()
 
 
-def by_bucket(keys: Iterable[bytes], n: int) -> dict[int, list[bytes]]:
+def buckets_of(keys: Iterable[bytes], n: int) -> list[int]:
+    """The bucket of ``n`` that each key belongs to."""
+    whole = (1 << (n - 1).bit_length()) - 1
+    half = whole >> 1
+    return [which if which < n else which & half for which in [crc32(key) & whole for key in keys]]
+
+
+def by_bucket(keys: Collection[bytes], n: int) -> dict[int, list[bytes]]:
     """Keys by the bucket of ``n`` that they belong to.
 
     Examples
@@ -132,13 +140,6 @@ def by_bucket(keys: Iterable[bytes], n: int) -> dict[int, list[bytes]]:
     {8: [b'free'], 36: [b'money']}
     """
     found: dict[int, list[bytes]] = {}
-    whole = (1 << (n - 1).bit_length()) - 1
-    for key in keys:
-        which = crc32(key) & whole
-        if which >= n:
-            which &= whole >> 1
-        if which in found:
-            found[which].append(key)
-        else:
-            found[which] = [key]
+    for key, which in zip(keys, buckets_of(keys, n), strict=True):
+        found.setdefault(which, []).append(key)
     return found

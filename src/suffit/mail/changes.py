@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from itertools import repeat
+from itertools import chain, repeat
 
 from .buckets import CHECK, LOAD, by_bucket, in_lines, in_rows, numbers, opened, sealed, written
 from .errors import DamagedStoreError
@@ -55,7 +55,7 @@ class Change:
 
     def finish(self) -> None:
         """Write the counts and the sums that follow from them."""
-        keys = set().union(*(counts.keys() for counts in self.by))
+        keys = dict.fromkeys(chain.from_iterable(self.by))
         while self.state.vocabulary + len(keys) > LOAD * self.state.buckets:
             self._split()
         for which, here in by_bucket(keys, self.state.buckets).items():

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 
 from .buckets import written
-from .records import DUMP, Record, dump_rows, packed_dump, packed_keys, relabelled
+from .records import DUMP, Record, dump_rows, packed, packed_dump, relabelled
 from .store import TOGETHER, Store
 
 HEAD = b"suffit-mail\t1"
@@ -44,8 +44,7 @@ def _lines(record: Record, classes: tuple[str, ...]) -> Iterator[bytes]:
         *head,
         b"\t".join(_name(c) + b"\t%d" % k for c, k in zip(classes, n, strict=False)),
     )
-    for key, counts in rows:
-        yield b"count\t%s\t%s\n" % (key, written(counts))
+    yield from (b"count\t%s\t%s\n" % (key, written(counts)) for key, counts in rows)
 
 
 def _name(text: str) -> bytes:
@@ -112,25 +111,25 @@ def _from_suffit(lines: Iterable[bytes]) -> Iterator[tuple[Record, list[str]]]:
 def _message(fields: list[bytes]) -> tuple[Record, list[str]]:
     digest, time, score, name, *keys = fields
     value = None if score == b"-" else float(score)
-    record = Record(digest.decode(), 0, int(time), packed_keys(key for key in keys if key), value)
+    record = Record(digest.decode(), 0, int(time), packed(b"\n".join([key for key in keys if key])), value)
     return record, [name.decode("utf-8", "surrogatepass")]
 
 
 def _dump(head: list[bytes], rows: list[tuple[bytes, tuple[int, ...]]]) -> tuple[Record, list[str]]:
     digest, time, *classes = head
     names = [name.decode("utf-8", "surrogatepass") for name in classes[::2]]
-    packed = packed_dump([int(n) for n in classes[1::2]], rows)
-    return Record(digest.decode(), DUMP, int(time), packed, None), names
+    body = packed_dump([int(n) for n in classes[1::2]], rows)
+    return Record(digest.decode(), DUMP, int(time), body, None), names
 
 
 def _counts_alone(
     classes: Sequence[tuple[str, int]], rows: Sequence[tuple[bytes, Sequence[int]]]
 ) -> tuple[Record, list[str]]:
     """Counts that came without messages: identified by what they are."""
-    packed = packed_dump([n for _, n in classes], rows)
+    body = packed_dump([n for _, n in classes], rows)
     names = [name for name, _ in classes]
-    digest = blake2b("\n".join(names).encode("utf-8", "surrogatepass") + packed, digest_size=20).hexdigest()
-    return Record(digest, DUMP, int(clock.time()), packed, None), names
+    digest = blake2b("\n".join(names).encode("utf-8", "surrogatepass") + body, digest_size=20).hexdigest()
+    return Record(digest, DUMP, int(clock.time()), body, None), names
 
 
 def _from_bogofilter(lines: list[bytes]) -> Iterator[tuple[Record, list[str]]]:

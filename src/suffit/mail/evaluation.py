@@ -76,5 +76,4 @@ def left_out(store: Store) -> Iterator[tuple[str, Verdict]]:
             tuple(n - off * len(tokens) for n, off in zip(sums.totals, less, strict=True)),
             sums.vocabulary - alone,
         )
-        counts = {token: found for token, found in counts.items() if any(found)}
         yield sums.classes[record.label], verdict(tokens, counts, without, settings)

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 MOST_BYTES = 64 * 2**20  # of one message that are read: memory is bounded by this
-LONGEST_LINE = 2**16  # bytes read at once
+BLOCK = 2**18  # bytes read at once
+LONGEST_LINE = 2**16  # bytes of a line that begins a message
 GZIP = b"\x1f\x8b"
-FROM_LINE = re.compile(rb"From [^\n]*\d:\d\d")  # as programs write it: a sentence that begins so has no time of day
+# Before a message of an mbox file: a blank line, and one as programs write it (a sentence has no time of day).
+BETWEEN = re.compile(rb"\n\r?\n(?=From [^\n]*\d:\d\d)")
 QUOTED_FROM = re.compile(rb"^>(>*+From )", re.M)
 NO_MESSAGES = re.compile(
     r"\.|dovecot[-.](?:acl|index|keywords|list|mailbox|sync|uid)|maildir(?:folder|size)$|courierimap|subscriptions$|.*\.(?:lock|msf|index|cache)$"
@@ -75,34 +77,36 @@ def by_number(name: str) -> list[tuple[int, str]]:
 def messages_of_file(path: Path) -> Iterator[tuple[str, bytes]]:
     """The messages of one file."""
     with open(path, "rb") as file:
-        packed = file.read(2) == GZIP
-        file.seek(0)
+        packed = file.peek(2)[:2] == GZIP
         with closing(cast(BinaryIO, gzip.GzipFile(fileobj=file)) if packed else file) as stream:
-            first = stream.readline(LONGEST_LINE)
-            if first.startswith(b"From "):
-                for number, raw in enumerate(split_mbox(stream), start=1):
+            first = stream.read(5)
+            if first == b"From ":
+                for number, raw in enumerate(split_mbox(stream, first), start=1):
                     yield f"{path}#{number}", raw
             else:
                 yield str(path), first + stream.read(MOST_BYTES - len(first))
 
 
-def split_mbox(stream: BinaryIO) -> Iterator[bytes]:
-    """The messages of an mbox file whose first line has been read."""
-    lines: list[bytes] = []
-    size, blank = 0, False
-    while line := stream.readline(LONGEST_LINE):
-        if blank and line.startswith(b"From ") and FROM_LINE.match(line):
-            yield unquoted(lines)
-            lines, size, blank = [], 0, False
-            continue
-        blank = line in (b"\n", b"\r\n")
+def split_mbox(stream: BinaryIO, rest: bytes = b"") -> Iterator[bytes]:
+    """The messages of an mbox file, whose first bytes may have been read."""
+    kept: list[bytes] = []  # of the message that has begun
+    size = 0
+    while block := stream.read(BLOCK):
+        block, at = rest + block, 0
+        for found in BETWEEN.finditer(block):
+            yield unquoted([*kept, block[at : found.start() + 1]])
+            kept, size, at = [], 0, found.end()
+        end = max(at, len(block) - LONGEST_LINE)  # what comes may begin a message there
         if size < MOST_BYTES:
-            lines.append(line)
-            size += len(line)
-    yield unquoted(lines)
+            kept.append(block[at:end])
+            size += end - at
+        rest = block[end:]
+    if rest.endswith((b"\n\n", b"\n\r\n")):  # without the blank line at the end
+        rest = rest[: rest.rindex(b"\n", 0, -1) + 1]
+    yield unquoted([*kept, rest])
 
 
-def unquoted(lines: list[bytes]) -> bytes:
-    """A message of an mbox file as it was: without the blank line after it, its lines that begin with From unquoted."""
-    raw = b"".join(lines[:-1] if lines and lines[-1] in (b"\n", b"\r\n") else lines)
+def unquoted(pieces: list[bytes]) -> bytes:
+    """A message of an mbox file as it was: without the line before it, its lines that begin with From unquoted."""
+    raw = b"".join(pieces).partition(b"\n")[2][:MOST_BYTES]
     return QUOTED_FROM.sub(rb"\1", raw) if b">From " in raw else raw

@@ -9,9 +9,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import repeat
 
 from .settings import CUTOFF, PARTS, Settings
 
+Counts = tuple[int, ...]
+Evidence = tuple[float, ...]  # of a token: its strength u(t), then u(t) l_c(t) of each class
+Part = tuple[list[str], list[Evidence | None]]  # tokens, and the evidence of each; None where it does not count
 UNSURE = "unsure"
 TRANSPORT, HEADER, BODY = range(len(PARTS))
 # Parts by tag; every other tag is the name of a header that programs write on the way.
@@ -77,24 +81,38 @@ class Verdict:
     interval : tuple of float
         From two standard errors of the log-odds below to two above, and as far as the probability, which is the mean
         over all of them: how little has been learned.
-    log_odds : float
-        log p(compared[0]) / p(compared[1]).
     compared : tuple of str
-        The two classes whose log-odds these are: spam and the most probable other class, or the two most probable.
+        The two classes whose log-odds `terms` are: spam and the most probable other class, or the two most probable.
     intercept : float
         The log-odds of a message without any known token.
-    terms : list of tuple of str and float
-        Every token that counts and its log-odds, the strongest first; log_odds is the sum of intercept and terms.
+    parts : list of tuple
+        How much each part of the message (`PARTS`) weighs; its tokens and the evidence of each.
     """
 
     label: str
     probabilities: dict[str, float]
     probability: float
     interval: tuple[float, float]
-    log_odds: float
     compared: tuple[str, str]
     intercept: float
-    terms: list[tuple[str, float]]
+    parts: list[tuple[float, Part]]
+
+    @property
+    def terms(self) -> list[tuple[str, float]]:
+        """Every token that counts and its log-odds, the strongest first."""
+        one, other = map(list(self.probabilities).index, self.compared)
+        found = [
+            (token, weight * (says[1 + one] - says[1 + other]))
+            for weight, part in self.parts
+            for token, says in zip(*part, strict=True)
+            if says is not None
+        ]
+        return sorted(found, key=lambda term: -abs(term[1]))
+
+    @property
+    def log_odds(self) -> float:
+        """log p(compared[0]) / p(compared[1]): the sum of intercept and terms."""
+        return math.fsum([self.intercept, *[odds for _, odds in self.terms]])
 
 
 def verdict(
@@ -138,33 +156,26 @@ def verdict(
     """
     settings = settings or Settings()
     parts, absent = evidence_of(tokens, counts, sums, settings)
-    scale = [(settings.tokens + sum([u for u, _ in evidence])) ** -settings.exponent for _, evidence in parts]
+    none = [0.0] * (1 + len(sums.classes))
+    added = [list(map(sum, zip(*filter(None, evidence), strict=True))) or none for _, evidence in parts]  # Σ u, Σ u l_c
+    scale = [(settings.tokens + strength) ** -settings.exponent for strength, *_ in added]
     factor = [b * f for b, f in zip(settings.weights, scale, strict=True)]
-    none = [0.0] * len(sums.classes)
-    summed = [list(map(sum, zip(*[says for _, says in evidence], strict=True))) or none for _, evidence in parts]
     a = [a + b for a, b in zip(settings.intercepts_of(sums.classes, sums.messages), absent, strict=True)]
-    scores = [a[c] + sum(f * row[c] for f, row in zip(factor, summed, strict=True)) for c in range(len(a))]
+    scores = [a[c] + sum(f * row[1 + c] for f, row in zip(factor, added, strict=True)) for c in range(len(a))]
     one, other = compared_classes(sums.classes, scores)
-    features = [f * (row[one] - row[other]) for f, row in zip(scale, summed, strict=True)]
+    features = [f * (row[1 + one] - row[1 + other]) for f, row in zip(scale, added, strict=True)]
     error = math.sqrt(settings.variance(features, sums.messages[one], sums.messages[other]))
     kappa = 1 / math.sqrt(1 + math.pi / 8 * error**2)
-    names = [token for known, _ in parts for token in known]
-    each = zip([kappa * f for f in factor], parts, strict=True)
-    odds = [f * (says[one] - says[other]) for f, (_, evidence) in each for _, says in evidence]
-    strongest = sorted(range(len(odds)), key=list(map(abs, odds)).__getitem__, reverse=True)
-    intercept = kappa * (a[one] - a[other])
-    log_odds = math.fsum([intercept, *odds])
     probabilities = dict(zip(sums.classes, softmax([kappa * score for score in scores]), strict=True))
-    p, center = probabilities[sums.classes[one]], log_odds / kappa
+    p, center = probabilities[sums.classes[one]], scores[one] - scores[other]
     return Verdict(
         label_of(probabilities, settings),
         probabilities,
         p,
         (min(p, logistic(center - 2 * error)), max(p, logistic(center + 2 * error))),
-        log_odds,
         (sums.classes[one], sums.classes[other]),
-        intercept,
-        [(names[i], odds[i]) for i in strongest],
+        kappa * (a[one] - a[other]),
+        [(kappa * f, part) for f, part in zip(factor, parts, strict=True)],
     )
 
 
@@ -187,26 +198,20 @@ def label_of(probabilities: Mapping[str, float], settings: Settings) -> str:
     return label if probabilities[label] >= cutoff else UNSURE
 
 
-Counts = tuple[int, ...]
-Evidence = tuple[float, tuple[float, ...]]  # of a token: its strength u(t), and u(t) l_c(t) of each class
-Part = tuple[list[str], list[Evidence]]  # the tokens that count, and the evidence of each
-
-
 def evidence_of(
     tokens: Sequence[str], counts: Mapping[str, Counts], sums: Sums, settings: Settings
 ) -> tuple[list[Part], list[float]]:
-    """The tokens of each part that count, with their evidence; what the absence of all others says, by class."""
-    parts: list[Part] = [([], []) for _ in PARTS]
-    event, find, of_sums = settings.event, PART_OF_TAG.get, (sums.messages, sums.totals, sums.vocabulary)
-    if sums.vocabulary:
-        known = [by_counts(event, alpha, settings.threshold, settings.power, *of_sums) for alpha in settings.alpha]
-        for token, n in zip(tokens, map(counts.get, tokens), strict=True):
-            if n:
-                part = find(token[: token.find(":")], TRANSPORT) if ":" in token else BODY  # part_of(token)
-                if (found := known[part][n]) is not None:
-                    names, evidence = parts[part]
-                    names.append(token)
-                    evidence.append(found)
+    """The tokens of each part with their evidence; what the absence of all others says, by class."""
+    names: list[list[str]] = [[] for _ in PARTS]
+    names[BODY] = [token for token in tokens if ":" not in token]
+    find, event, of_sums = PART_OF_TAG.get, settings.event, (sums.messages, sums.totals, sums.vocabulary)
+    for token in tokens:
+        if ":" in token:
+            names[find(token[: token.find(":")], TRANSPORT)].append(token)  # part_of(token)
+    parts = []
+    for here, alpha in zip(names, settings.alpha, strict=True):
+        known = by_counts(event, alpha, settings.threshold, settings.power, *of_sums)
+        parts.append((here, list(map(known.__getitem__, map(counts.get, here, repeat(()))))))
     return parts, log_absence(sums, settings.alpha[BODY]) if event == "bernoulli" else [0.0] * len(sums.classes)
 
 
@@ -217,11 +222,10 @@ class ByCounts(dict[Counts, Evidence | None]):
         self.logs, self.threshold, self.power = logs, threshold, power
 
     def __missing__(self, n: Counts) -> Evidence | None:
-        says = self.logs(n)
+        says = self.logs(n) if any(n) else (0.0,)
         spread = max(says) - min(says)
-        strength = spread**self.power
-        counts = spread >= self.threshold and any(n)
-        found = self[n] = (strength, tuple([strength * log for log in says])) if counts else None
+        counts, strength = any(n) and spread >= self.threshold, spread**self.power
+        found = self[n] = (strength, *[strength * log for log in says]) if counts else None
         return found
 
 
@@ -231,7 +235,7 @@ def by_counts(
 ) -> ByCounts:
     """The evidence of tokens under these sums and settings."""
     bernoulli = event == "bernoulli"
-    logs = log_odds_of_presence(messages, alpha) if bernoulli else log_shares(totals, vocabulary, alpha)
+    logs = log_odds_of_presence(messages, alpha) if bernoulli else log_shares(totals, max(vocabulary, 1), alpha)
     return ByCounts(logs, threshold, power)
 
 

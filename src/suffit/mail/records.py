@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
-from .buckets import CHECK, keys_of, numbers, written
+from .buckets import CHECK, lines_of, numbers, written
 from .errors import DamagedStoreError
 
 DUMP = -1  # in place of a class: counts that came without messages, as a table of lines like those of a bucket
@@ -62,17 +62,18 @@ def digest_bytes(digest: str) -> bytes:
 
 def packed_tokens(tokens: Iterable[str]) -> bytes:
     """Distinct tokens in order, compressed: what a record keeps."""
-    return packed_keys(sorted(keys_of(set(tokens))))
+    return packed(lines_of(sorted(dict.fromkeys(tokens))))
 
 
-def packed_keys(keys: Iterable[bytes]) -> bytes:
-    """Keys or lines, compressed."""
-    return zlib.compress(b"\n".join(keys), 1)
+def packed(lines: bytes) -> bytes:
+    """Keys or lines, one after the other, compressed."""
+    return zlib.compress(lines, 1)
 
 
 def packed_dump(messages: Sequence[int], rows: Iterable[tuple[bytes, Sequence[int]]]) -> bytes:
     """Messages of each class, and counts of each token, without the messages themselves."""
-    return packed_keys([written(messages), *sorted(key + b"\t" + written(counts) for key, counts in rows)])
+    lines = [written(messages), *sorted(key + b"\t" + written(counts) for key, counts in rows)]
+    return packed(b"\n".join(lines))
 
 
 def dump_rows(record: Record) -> tuple[tuple[int, ...], list[tuple[bytes, tuple[int, ...]]]]:

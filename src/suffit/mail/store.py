@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Protocol
 from urllib.parse import quote
 
-from .buckets import START, by_bucket, found_in, in_lines, in_rows, keys_of, numbers, opened, sealed
+from .buckets import START, buckets_of, found_in, in_lines, in_rows, keys_of, numbers, opened, sealed
 from .changes import RECORD, Change
 from .checking import check_all
 from .errors import StoreError, in_words
@@ -135,10 +135,10 @@ class Store:
     def counts(self, tokens: Iterable[str]) -> dict[str, tuple[int, ...]]:
         """Messages of each class that contain a token, for those tokens that any message contains."""
         with self._reading() as state:
-            return self._counts(tokens, state)
+            return {token: counts for token, counts in self._counts(tokens, state).items() if counts}
 
     def evidence(self, tokens: Iterable[str]) -> tuple[dict[str, tuple[int, ...]], Sums, Settings]:
-        """All that a verdict needs, from one state of the store."""
+        """All that a verdict needs, from one state of the store; a token that was never learned has no counts: ()."""
         with self._reading() as state:
             return self._counts(tokens, state), *self._known
 
@@ -277,24 +277,23 @@ class Store:
         asked, remembered = list(tokens), self._remembered
         if len(remembered) > REMEMBERED:
             remembered.clear()
-        if new := [token for token in asked if token not in remembered]:
+        found = list(map(remembered.get, asked))
+        if new := [token for token, counts in zip(asked, found, strict=True) if counts is None]:
             self._remember(new, state)
-        return {token: counts for token, counts in zip(asked, map(remembered.get, asked), strict=True) if counts}
+        return {token: remembered[token] for token in asked}
 
     def _remember(self, tokens: list[str], state: State) -> None:
         """Look tokens up; what was never learned has no counts at all."""
-        keys = dict(zip(keys_of(tokens), tokens, strict=True))
-        classes, known = len(state.classes), self._numbers
-        places = by_bucket(keys, state.buckets)
-        bodies = self._buckets(places)
-        for which, here in places.items():
-            body = bodies[which]
-            for key in here:
-                counts = found_in(body, key)
-                found = known.get(counts)
-                if found is None:
-                    found = known[counts] = numbers(counts, classes) if counts else ()
-                self._remembered[keys[key]] = found
+        keys = keys_of(tokens)
+        classes, known, remembered = len(state.classes), self._numbers, self._remembered
+        places = buckets_of(keys, state.buckets)
+        bodies = self._buckets(set(places))
+        for token, key, which in zip(tokens, keys, places, strict=True):
+            counts = found_in(bodies[which], key)
+            found = known.get(counts)
+            if found is None:
+                found = known[counts] = numbers(counts, classes) if counts else ()
+            remembered[token] = found
 
     def _buckets(self, wanted: Collection[int]) -> dict[int, bytes]:
         """The bodies of buckets, checked; every one of those wanted is among them."""

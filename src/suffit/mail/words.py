@@ -81,7 +81,7 @@ def add_words(text: str, tag: str, tokens: Tokens) -> list[str]:
         foreign = [word for word in distinct if not word.isascii()]
         distinct = dict.fromkeys(word for word in distinct if word.isascii())
         add_foreign(" ".join(foreign), tag, tokens)
-    plain = {word: None for word in distinct if SHORTEST <= len(word) <= LONGEST and word.isalpha()}
+    plain = {word: None for word in filter(str.isalpha, distinct) if SHORTEST <= len(word) <= LONGEST}
     tokens.update(dict.fromkeys([tag + word for word in plain]) if tag else plain)
     for word in distinct:
         if word not in plain and len(word) >= SHORTEST:

@@ -32,7 +32,6 @@ class ScoredBlock:
     """
 
     scorer: Scorer
-    names: Sequence[str]
     part: Matrix
     apart: bool
     scales: tuple[float, ...] = ()  # what the columns were divided by, where they were
@@ -41,7 +40,7 @@ class ScoredBlock:
     def log_density(self, part: Matrix) -> Array:
         """log p(x | c), in the units that the columns had.  # → (n, K)"""
         nothing = np.zeros(self.scorer.n_classes)
-        found = Solution(tuple(range(len(nothing))), nothing, self.scorer, self.names).log_joint(part)
+        found = Solution(tuple(range(len(nothing))), nothing, self.scorer).log_joint(part)
         return found - (~np.isnan(np.asarray(part)) @ np.log(self.scales))[:, None] if self.scales else found
 
 

@@ -88,12 +88,12 @@ def leave_one_out(x: Array, rows: Rows, family: Family, whole: bool = False) -> 
     if isinstance(family, Categorical):  # the categories are those of the column, whichever row is left out
         categories, codes = np.unique(x, return_inverse=True)
         X, family = codes[:, None], Categorical(alpha=family.alpha, least_categories=len(categories))
-    out = np.empty(len(x))
+    family, out = family.of(["x"]), np.empty(len(x))
     for c in np.unique(rows.codes):  # its class, and all others as one: no more is needed to score it
         one = Rows(OWN_AND_REST, freeze((rows.codes != c).astype(np.int32)), rows.weights)
         here = np.flatnonzero(rows.codes == c)
-        stats = family.collect(X, one, ["x"])
-        density, never = family.leave_one_out(X[here], one.some(here).one_of_each(), stats, ["x"])
+        stats = family.collect(X, one)
+        density, never = family.leave_one_out(X[here], one.some(here).one_of_each(), stats)
         out[here] = density[:, 0] if never is None else np.where(never[:, 0] > 0, -np.inf, density[:, 0])
     return out
 

@@ -170,7 +170,7 @@ class Held:
     def grown(self, spec: BlockSpec, n_trees: int) -> BlockSpec:
         """The first of these trees."""
         family = self.growing.trees(n_trees)
-        stats = self.sums[spec.columns, spec.codings] = family.collect(self._codes, self.rows, spec.columns)
+        stats = self.sums[spec.columns, spec.codings] = family.collect(self._codes, self.rows)
         self._below = RowsBelow.of(family, stats)
         return replace(spec, family=family)
 
@@ -178,7 +178,7 @@ class Held:
         """Settings of a joint block, compared by leave-one-out: nearly exact."""
         family, X = spec.family, cast(Array, spec.matrix(self.frame))
         assert isinstance(family, MultivariateGaussian)
-        raw = family.collect(X, self.rows, spec.names)
+        raw = family.of(spec.names).collect(X, self.rows)
         spec, stats, scale = _scaled(spec, raw)
         family = spec.family
         assert isinstance(family, MultivariateGaussian)

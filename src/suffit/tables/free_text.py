@@ -23,7 +23,7 @@ def words_of_texts(column: Column, rows: Rows) -> int | None:
     here = np.flatnonzero(rows.part(0, len(rows))[1] > 0)
     texts = column_texts(column)[here]
     one = Rows(Index((0,)), np.zeros(len(here), np.int32))
-    stats: Stats = _PRESENCE.collect(texts, one, ("",))
+    stats: Stats = _PRESENCE.collect(texts, one)
     texts_with, n = stats["count"][0], float(stats["n"][0])
     total = float(texts_with.sum())
     if total < LEAST_WORDS * max(n, 1.0) or float(texts_with[texts_with > 1].sum()) < AGAIN * total:

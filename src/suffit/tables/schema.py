@@ -315,8 +315,8 @@ class Schema:
     def family(self) -> Product:
         """The product of the blocks' families."""
         plain = len(self.specs) if self.n_plain is None else self.n_plain
-        blocks = [Block(p.family, p.names, p.power, p.scales, i >= plain) for i, p in enumerate(self.specs)]
-        return Product(tuple(blocks), self.outlier_rate)
+        blocks = [Block(p.family.of(p.names), p.names, p.power, p.scales, i >= plain) for i, p in enumerate(self.specs)]
+        return Product(tuple(blocks), self.outlier_rate).of(self.columns)
 
     def rows(self, frame: Frame) -> TableRows:
         """A table's rows, as the model reads them."""

@@ -44,7 +44,7 @@ def trees(n=150, k=3, seed=0, missing=0.0):
 
 
 def solved(family, X, y, k=3):
-    model = Model.of(family, ("a", "b", "c"), rows_of(y, k), family.collect(X, rows_of(y, k), ("a", "b", "c")))
+    model = Model.of(family, ("a", "b", "c"), rows_of(y, k), family.collect(X, rows_of(y, k)))
     return model.solved(np.zeros(k)).scorer
 
 
@@ -91,7 +91,7 @@ def first_tree(family):
 def test_a_row_stays_where_it_lacks_the_column():
     family = Partition()
     X, y = np.array([[0], [NONE], [3]], np.uint8), np.zeros(3, np.int32)
-    assert family.collect(X, rows_of(y, 1), ("a",))["count"].tolist() == [[1.0, 1.0, 1.0]]
+    assert family.collect(X, rows_of(y, 1))["count"].tolist() == [[1.0, 1.0, 1.0]]
 
 
 def test_codes_that_no_column_has_are_on_some_side():
@@ -99,7 +99,7 @@ def test_codes_that_no_column_has_are_on_some_side():
     scorer = solved(family, X, y)
     strange = np.random.default_rng(0).integers(0, 256, (200, 3)).astype(np.uint8)
     assert np.isfinite(scorer.scores(strange)).all()
-    assert family.collect(strange, rows_of(np.zeros(200)), ("a", "b", "c"))["count"].sum() == 200 * len(family.roots)
+    assert family.collect(strange, rows_of(np.zeros(200)))["count"].sum() == 200 * len(family.roots)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
@@ -118,8 +118,8 @@ def test_leave_one_out_is_a_refit_with_the_same_cuts():
     family, X, y = trees(n=60, missing=0.2)
     family = replace(family, share=0.0)
     rows = rows_of(y)
-    stats = family.collect(X, rows, ("a", "b", "c"))
-    told = family.leave_one_out(X, rows, stats, ("a", "b", "c")).log_density
+    stats = family.collect(X, rows)
+    told = family.leave_one_out(X, rows, stats).log_density
     for i in range(0, 60, 7):
         rest = np.arange(60) != i
         again = solved(family, X[rest], y[rest]).scores(X[i : i + 1])[0]
@@ -128,7 +128,7 @@ def test_leave_one_out_is_a_refit_with_the_same_cuts():
 
 def test_counts_below_the_cuts_are_sums():
     family, X, y = trees()
-    stats = family.collect(X, rows_of(y), ("a", "b", "c"))
+    stats = family.collect(X, rows_of(y))
     below = RowsBelow.of(family, stats).of_class
     for root in family.roots:
         np.testing.assert_array_equal(below[root], np.bincount(y, minlength=3))
@@ -138,7 +138,7 @@ def test_numbers_where_codes_should_be_are_refused():
     family = Partition()
     for X in (np.zeros((3, 1)), np.zeros((3, 2), np.uint8), np.zeros(3, np.uint8)):
         with pytest.raises(suffit.InputError, match="partition reads codes"):
-            family.collect(X, rows_of(np.zeros(3)), ("a",))
+            family.collect(X, rows_of(np.zeros(3)))
 
 
 GOOD = {
@@ -206,9 +206,9 @@ def test_what_is_no_tree_is_named_by_its_node():
 
 def test_many_rows_are_counted_some_at_a_time(monkeypatch):
     family, X, y = trees(n=300)
-    whole = family.collect(X, rows_of(y, 3), ("a", "b", "c"))
+    whole = family.collect(X, rows_of(y, 3))
     monkeypatch.setattr("suffit.families.counts.partition.PLACED", 70)
-    np.testing.assert_array_equal(family.collect(X, rows_of(y, 3), ("a", "b", "c"))["count"], whole["count"])
+    np.testing.assert_array_equal(family.collect(X, rows_of(y, 3))["count"], whole["count"])
 
 
 def chain(depth):
@@ -228,9 +228,7 @@ def test_the_deepest_tree_is_scored_and_a_deeper_one_refused():
     y = np.arange(12, dtype=np.int32) % 2
     scorer = solved(family, X, y, 2)
     assert np.isfinite(scorer.scores(X)).all()
-    assert np.isfinite(
-        family.leave_one_out(X, rows_of(y, 2), family.collect(X, rows_of(y, 2), ()), ()).log_density
-    ).all()
+    assert np.isfinite(family.leave_one_out(X, rows_of(y, 2), family.collect(X, rows_of(y, 2))).log_density).all()
     with pytest.raises(ValueError, match=f"{DEEPEST} cuts"):
         Partition(sizes=(2, 2), **chain(DEEPEST + 1))
 

@@ -82,7 +82,7 @@ def own_odds(scores, codes):
 def compared(family, X, rows, some):
     """Log-odds of the own class: leave-one-out as structures are compared by it, and by refits."""
     names = [f"x{j}" for j in range(X.shape[1])]
-    stats = family.collect(X, rows, names)
+    stats = family.collect(X, rows)
     stats = stats if "pair_n" in stats.sums else stats.layout.coarser.turn(stats)
     near = family.loo_with_missing(stats)(X, *rows.part(0, len(rows)))
     near = near.log_density(family.tie, family.shrinkage, family.freedom)[some]

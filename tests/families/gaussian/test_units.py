@@ -28,8 +28,8 @@ def test_sums_in_other_units_are_those_of_the_columns_in_them(family, missing):
     X = rng.normal(5.0, 2.0, (60, 4))
     X[rng.random(X.shape) < missing] = np.nan
     rows = Rows(Index.range(2), freeze(np.arange(60, dtype=np.int32) % 2))
-    before = family.collect(freeze(X), rows, list("abcd"))
-    wanted = family.collect(freeze(X[:, SOURCE] * FACTOR), rows, list("abcde"))
+    before = family.collect(freeze(X), rows)
+    wanted = family.collect(freeze(X[:, SOURCE] * FACTOR), rows)
     found = in_units(before, SOURCE, FACTOR)
     assert found is not None
     origin = np.zeros((2, 5))
@@ -38,8 +38,8 @@ def test_sums_in_other_units_are_those_of_the_columns_in_them(family, missing):
 
 def test_sums_of_another_kind_are_left_alone():
     family = suffit.MultivariateGaussian(shrinkage="ledoit-wolf")
-    sums = family.collect(freeze(np.eye(40)[:, :4]), Rows(Index.range(1), freeze(np.zeros(40, np.int32))), list("abcd"))
+    sums = family.collect(freeze(np.eye(40)[:, :4]), Rows(Index.range(1), freeze(np.zeros(40, np.int32))))
     assert in_units(sums, SOURCE, FACTOR) is None
     few = Rows(Index.range(1), freeze(np.zeros(3, np.int32)))
-    kept = suffit.MultivariateGaussian().collect(freeze(np.eye(3, 80)), few, [f"x{j}" for j in range(80)])
+    kept = suffit.MultivariateGaussian().collect(freeze(np.eye(3, 80)), few)
     assert in_units(kept, range(80), np.ones(80)) is None  # few rows, kept themselves

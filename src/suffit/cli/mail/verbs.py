@@ -14,7 +14,7 @@ from itertools import chain, repeat, zip_longest
 from ...mail.dumps import exported, imported
 from ...mail.evaluation import Tally, left_out
 from ...mail.examination import examined as examination
-from ...mail.judging import judged, verdict_of
+from ...mail.judging import judged_all, verdict_of
 from ...mail.mailboxes import messages_in
 from ...mail.message import read_message
 from ...mail.online import TRAIN, wanted
@@ -31,8 +31,7 @@ def classify(asked: Namespace) -> int:
     if not asked.paths or asked.passthrough:
         raise ValueError("-p, -e and standard input go together; files are classified without -p")
     with Store.open(asked.store) as store, Progress("classify", asked.quiet, asked.paths) as progress:
-        for name, raw in progress(_mail(asked.paths)):
-            found = judged(store, raw)
+        for name, found in judged_all(store, progress(_mail(asked.paths))):
             if asked.json:
                 print(json.dumps({"name": name, "verdict": found.label, "p": found.probability}))
             else:
@@ -123,8 +122,8 @@ def evaluate(asked: Namespace) -> int:
     start = time.perf_counter()
     with Store.open(asked.store) as store, Progress("evaluate", asked.quiet, [asked.store]) as progress:
         if given:
-            mail = ((name, each) for name, paths in _classes(asked) for each in progress(_mail(paths)))
-            found = ((name, judged(store, raw)) for name, (_, raw) in mail)
+            mail = ((name, raw) for name, paths in _classes(asked) for _, raw in progress(_mail(paths)))
+            found = judged_all(store, mail)
         else:
             found = progress(left_out(store))
         tally = Tally((name, each.label, each.probability) for name, each in found)

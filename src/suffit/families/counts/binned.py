@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, ClassVar, cast
@@ -112,31 +112,31 @@ class Binned(SmoothedFamily[Categories]):
         """Whether every column has edges of its own."""
         return len(self.edges) > 0 and isinstance(self.edges[0], tuple)
 
-    def column_edges(self, columns: Sequence[str]) -> tuple[Edges, ...]:
+    def column_edges(self) -> tuple[Edges, ...]:
         """The edges of each of these columns."""
         if self.edges is None:
             raise InputError(f"Binned(how={self.how!r}) has not chosen its edges yet; fit first, or give edges")
         if not self._by_column:
-            return (self.edges,) * len(columns)
-        if len(self.edges) != len(columns):
+            return (self.edges,) * len(self.columns)
+        if len(self.edges) != len(self.columns):
             raise InputError(
-                f"Binned has edges for {len(self.edges)} columns, but X has {len(columns)}; give one sequence "
+                f"Binned has edges for {len(self.edges)} columns, but X has {len(self.columns)}; give one sequence "
                 "of edges for each column, or one for all"
             )
         return self.edges
 
-    def difference(self, other: Family, columns: Sequence[str]) -> str:
+    def difference(self, other: Family) -> str:
         """The first column that is cut at other places."""
         if isinstance(other, Binned) and self.edges is not None and other.edges is not None:
             for name, mine, theirs in zip(
-                columns, self.column_edges(columns), other.column_edges(columns), strict=True
+                self.columns, self.column_edges(), other.of(self.columns).column_edges(), strict=True
             ):
                 if mine != theirs:
                     return (
                         f"column {name!r} has bin edges {list(mine)} in one model and {list(theirs)} in the other; fit "
                         "both with the same edges, Binned(edges=…)"
                     )
-        return super().difference(other, columns)
+        return super().difference(other)
 
     # --- choosing edges
 
@@ -144,7 +144,7 @@ class Binned(SmoothedFamily[Categories]):
     def is_tuned(self) -> bool:
         return self.edges is not None and not self.alpha_is_open
 
-    def tuned(self, X: Categories, rows: Rows, columns: Sequence[str]) -> Family:
+    def tuned(self, X: Categories, rows: Rows) -> Family:
         """With edges chosen from these rows, where they are not given."""
         if self.edges is not None:
             return self
@@ -163,10 +163,10 @@ class Binned(SmoothedFamily[Categories]):
             warn_once(
                 DataWarning,
                 f"Binned(how={self.how!r}) found no bin edges for ",
-                [f"column {name!r}" for name in columns],
+                [f"column {name!r}" for name in self.columns],
                 ": with a single bin it is ignored, now and in later batches; start with more rows, or give edges",
             )
-        return replace(self, edges=edges)
+        return self.having(edges=edges)
 
     def edges_of(self, columns: SortedColumns, rows: Rows) -> tuple[Edges, ...]:
         """Edges chosen from these rows."""
@@ -197,7 +197,7 @@ class Binned(SmoothedFamily[Categories]):
     def tuned_as(self, other: Family) -> Family:
         """With the edges, and the α, that a family of the same settings has chosen."""
         if self.edges is None and isinstance(other, Binned) and (self.how, self.bins) == (other.how, other.bins):
-            return super(Binned, replace(self, edges=other.edges)).tuned_as(other)
+            return super(Binned, self.having(edges=other.edges)).tuned_as(other)
         return super().tuned_as(other)
 
     def evidence_of(self, stats: Stats) -> Callable[[float], float]:
@@ -209,15 +209,15 @@ class Binned(SmoothedFamily[Categories]):
 
     # --- counting
 
-    def collect(self, X: Categories, rows: Rows, columns: Sequence[str]) -> Stats:
+    def collect(self, X: Categories, rows: Rows) -> Stats:
         """Rows of every class in every bin of every column."""
-        edges = self.column_edges(columns)
+        edges = self.column_edges()
         sizes = [len(e) + 1 for e in edges]
         places = Places(edges)
 
         def codes(rows: slice) -> NDArray[np.int32]:
             x = block(X, rows.start, rows.stop)
-            check_finite(x, columns, rows.start)
+            check_finite(x, self.columns, rows.start)
             return places.of(x)
 
         return category_stats(rows, [range(size) for size in sizes], count_categories(codes, sizes, rows))
@@ -226,21 +226,21 @@ class Binned(SmoothedFamily[Categories]):
         assert not isinstance(X, Coded)
         return math.isfinite((X.data if is_sparse(X) else X).sum())
 
-    def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
+    def check_forgotten(self, before: Stats, after: Stats) -> None:
         """No bin can hold less than no rows."""
-        edges = self.column_edges(columns)
-        check_counts(before, after, lambda j, b: f"{bin_names(columns[j], edges[j])[cast(int, b)]!r}")
+        edges = self.column_edges()
+        check_counts(before, after, lambda j, b: f"{bin_names(self.columns[j], edges[j])[cast(int, b)]!r}")
 
-    def scorer(self, stats: Stats, columns: Sequence[str]) -> BinnedScorer:
+    def scorer(self, stats: Stats) -> BinnedScorer:
         """Smoothed tables of log-probabilities."""
-        edges = self.column_edges(columns)
+        edges = self.column_edges()
         counts = category_tables(stats, [range(len(e) + 1) for e in edges])
         tables, never = log_tables(counts, cast(float, self.solvable(stats).alpha))
-        return BinnedScorer(edges, tables, never, tuple(columns))
+        return BinnedScorer(edges, tables, never, tuple(self.columns))
 
-    def leave_one_out(self, X: Categories, rows: Rows, stats: Stats, columns: Sequence[str]) -> LooScores:
+    def leave_one_out(self, X: Categories, rows: Rows, stats: Stats) -> LooScores:
         """log (N_jb|c − w + α)/(N_j|c − w + α·bins) for the row's own class; the edges stay."""
-        scorer = self.scorer(stats, columns)
+        scorer = self.scorer(stats)
         counts, alpha = category_tables(stats, scorer.categories), cast(float, self.solvable(stats).alpha)
 
         def lone(j: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

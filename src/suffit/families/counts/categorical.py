@@ -93,7 +93,7 @@ class Categorical(SmoothedFamily[Categories]):
         """Rows of two, three and five categories, for ``check_family``."""
         return rng.integers(0, [2, 3, 5], size=(n, 3))
 
-    def collect(self, X: Categories, rows: Rows, columns: Sequence[str]) -> Stats:
+    def collect(self, X: Categories, rows: Rows) -> Stats:
         """Rows of every class at every category of every column."""
         if isinstance(X, Coded):
             count = count_categories(X.codes.__getitem__, [len(v) for v in X.categories], rows)
@@ -151,9 +151,9 @@ class Categorical(SmoothedFamily[Categories]):
             total += part
         return total
 
-    def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
+    def check_forgotten(self, before: Stats, after: Stats) -> None:
         """No category can occur less than never."""
-        check_counts(before, after, lambda j, category: f"category {category!r} in column {columns[j]!r}")
+        check_counts(before, after, lambda j, category: f"category {category!r} in column {self.columns[j]!r}")
 
     def categories(self, stats: Stats, n_columns: int) -> list[list[Hashable]]:
         """The categories of every column, those of an integer coding that no row took among them."""
@@ -175,19 +175,19 @@ class Categorical(SmoothedFamily[Categories]):
     def _least(self, j: int) -> int:
         return (self.least_categories[j] if isinstance(self.least_categories, tuple) else self.least_categories) or 0
 
-    def scorer(self, stats: Stats, columns: Sequence[str]) -> CategoricalScorer:
+    def scorer(self, stats: Stats) -> CategoricalScorer:
         """Smoothed tables of log-probabilities."""
-        categories = self.categories(stats, len(columns))
+        categories = self.categories(stats, len(self.columns))
         if self.unknown == "novel":
             categories = [[*values, NOVEL] for values in categories]
         counts = category_tables(stats, categories)
-        warn_absent(_row_sums(counts), stats.axes[CLASS].labels, columns)
+        warn_absent(_row_sums(counts), stats.axes[CLASS].labels, self.columns)
         tables, never = log_tables(counts, cast(float, self.solvable(stats).alpha))
-        return CategoricalScorer(categories, tables, never, tuple(columns), strict=self.unknown == "error")
+        return CategoricalScorer(categories, tables, never, tuple(self.columns), strict=self.unknown == "error")
 
-    def leave_one_out(self, X: Categories, rows: Rows, stats: Stats, columns: Sequence[str]) -> LooScores:
+    def leave_one_out(self, X: Categories, rows: Rows, stats: Stats) -> LooScores:
         """log (N_jv|c − w + α)/(N_j|c − w + α·categories) for the row's own class; a category of no other row goes."""
-        scorer = self.scorer(stats, columns)
+        scorer = self.scorer(stats)
         counts, alpha = category_tables(stats, scorer.categories), cast(float, self.solvable(stats).alpha)
 
         def lone(j: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

@@ -91,23 +91,23 @@ class Multinomial(SmoothedFamily[NumberRows]):
         """Words of every class, their shares drawn from Dirichlet(α)."""
         return dirichlet_evidence(np.maximum(stats["count"], 0.0), alpha)
 
-    def _refuse(self, columns: Sequence[str], j: int, value: float, row: int) -> InputError:
+    def _refuse(self, j: int, value: float, row: int) -> InputError:
         who = "ComplementNB" if self.complement else "MultinomialNB"
         return CellError(
-            f"Negative values in data passed to {who} (input X): column {columns[j]!r}, found {value:g}",
+            f"Negative values in data passed to {who} (input X): column {self.columns[j]!r}, found {value:g}",
             row,
             "word counts must be 0 or more: with HashingVectorizer set alternate_sign=False, or use GaussianNB",
         )
 
-    def check(self, x: Array, columns: Sequence[str], first_row: int) -> None:
+    def check(self, x: Array, first_row: int) -> None:
         """Refuse negative and infinite counts."""
         if not x.min(initial=0.0) >= 0 or not np.isfinite(x.max(initial=0.0)):
-            check_finite(x, columns, first_row)
+            check_finite(x, self.columns, first_row)
             if (x < 0).any():
                 i, j = (int(v) for v in np.argwhere(x < 0)[0])
-                raise self._refuse(columns, j, x[i, j], first_row + i)
+                raise self._refuse(j, x[i, j], first_row + i)
 
-    def check_sparse(self, X: Csr, columns: Sequence[str]) -> None:
+    def check_sparse(self, X: Csr) -> None:
         """The same for the stored entries of CSR."""
         if not X.nnz or (X.data.min() >= 0 and np.isfinite(X.data.max())):
             return
@@ -116,8 +116,8 @@ class Multinomial(SmoothedFamily[NumberRows]):
             return
         e = int(np.argmax(bad))
         i, j = int(np.searchsorted(X.indptr, e, side="right")) - 1, int(X.indices[e])
-        check_finite(np.asarray([[X.data[e]]], dtype=np.float64), [columns[j]], i)
-        raise self._refuse(columns, j, float(X.data[e]), i)
+        check_finite(np.asarray([[X.data[e]]], dtype=np.float64), [self.columns[j]], i)
+        raise self._refuse(j, float(X.data[e]), i)
 
     def surely_valid(self, X: NumberRows) -> bool:
         x = X.data if is_sparse(X) else X
@@ -131,28 +131,28 @@ class Multinomial(SmoothedFamily[NumberRows]):
         """Word counts, for ``check_family``."""
         return rng.poisson([0.5, 3.0, 8.0], size=(n, 3)).astype(np.float64)
 
-    def collect(self, X: NumberRows, rows: Rows, columns: Sequence[str]) -> Stats:
+    def collect(self, X: NumberRows, rows: Rows) -> Stats:
         """Occurrences of every word in every class, the documents of the class, and those without a count."""
         X = csr(X) if is_sparse(X) else X
         missing, gone = Index(()), np.zeros((len(rows.classes), 0))
-        count, good = self._count(X, rows, columns)
+        count, good = self._count(X, rows)
         if not good:
             X, missing, gone = _without_missing_cells(X, rows)
-            count, _ = self._count(X, rows, columns)
+            count, _ = self._count(X, rows)
         return Stats(
             WORDS,
             {CLASS: rows.classes, FEATURE: Index.range(X.shape[1]), MISSING_COUNT: missing},
             {"count": count, "n": rows.counts(), "gone": gone},
         )
 
-    def _count(self, X: NumberRows, rows: Rows, columns: Sequence[str]) -> tuple[Array, bool]:
+    def _count(self, X: NumberRows, rows: Rows) -> tuple[Array, bool]:
         """Σ w x per class and word, and whether no count is missing."""
         if not is_sparse(X):
-            count = dense_class_sums(X, rows, lambda x, start: self.check(x, columns, start))
+            count = dense_class_sums(X, rows, self.check)
             return count, sum_is_finite(count)
         count, good = sparse_class_sums(X, rows)
         if not good:
-            self.check_sparse(X, columns)
+            self.check_sparse(X)
         return count, good
 
     def without_rounding(self, before: Stats, after: Stats) -> Stats:
@@ -169,7 +169,7 @@ class Multinomial(SmoothedFamily[NumberRows]):
         width = len(stats.axes[FEATURE])
         return X[:, :width] if self.grows and X.shape[1] > width else X
 
-    def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
+    def check_forgotten(self, before: Stats, after: Stats) -> None:
         """No word can occur less than never."""
         words = np.flatnonzero((after["count"] != before["count"]).any(axis=0))  # of millions, perhaps
         left, was = after["count"][:, words], before["count"][:, words]
@@ -177,7 +177,7 @@ class Multinomial(SmoothedFamily[NumberRows]):
         bad = left < -(EMPTIED * was + ROUNDING * before["count"].max(axis=1, initial=0.0, keepdims=True))
         odd = (after["gone"] < -slack) | (after["gone"] > after["n"][:, None] + slack)
         names, missing = (
-            [word_name(columns, j) for j in at] for at in (words.tolist(), _words_with_missing(after).tolist())
+            [word_name(self.columns, j) for j in at] for at in (words.tolist(), _words_with_missing(after).tolist())
         )
         if bad.any() or odd.any():
             raise never_learned(after, *((bad, names) if bad.any() else (odd, missing)))
@@ -186,22 +186,22 @@ class Multinomial(SmoothedFamily[NumberRows]):
         few = is_inexact(was) & few_digits_left(left, was, np.ones_like(left), scale) & some[:, None]
         say_few_digits(few & (left != was), "count", after, names)
 
-    def scorer(self, stats: Stats, columns: Sequence[str]) -> MultinomialScorer:
+    def scorer(self, stats: Stats) -> MultinomialScorer:
         """log φ of every class, or the weights of the complement."""
-        count, n = _completed(stats, columns), np.maximum(stats["n"], 0.0)
+        count, n = _completed(stats, self.columns), np.maximum(stats["n"], 0.0)
         alpha = np.broadcast_to(np.asarray(self.solvable(stats).alpha, dtype=np.float64), count.shape[-1:])
         length = np.divide(count.sum(axis=1), n, out=np.ones_like(n), where=n > 0)
-        return MultinomialScorer(self, count, alpha, length, columns)
+        return MultinomialScorer(self, count, alpha, length)
 
-    def leave_one_out(self, X: NumberRows, rows: Rows, stats: Stats, columns: Sequence[str]) -> LooScores:
+    def leave_one_out(self, X: NumberRows, rows: Rows, stats: Stats) -> LooScores:
         """Σ_w x_w log (count − x_w + α_w)/Σ(count − x + α), for the classes whose counts the document is part of.
 
         That is its own class, or with ``complement`` all the others.
         """
         values = X.data if is_sparse(X) else X
-        scorer = self.scorer(stats, columns)
+        scorer = self.scorer(stats)
         if len(stats.axes[MISSING_COUNT]) or not adds_up(values) or (self.norm and not (scorer.alpha > 0).all()):
-            return self.solved_without(X, rows, stats, columns)
+            return self.solved_without(X, rows, stats)
         X = csr(X) if is_sparse(X) else cast(Csr, sparse.csr_array(X))
         codes, weights = rows.part(0, len(rows))
         count = stats["count"].sum(axis=0) - stats["count"] if self.complement else stats["count"]
@@ -214,7 +214,7 @@ class Multinomial(SmoothedFamily[NumberRows]):
             out[here, c], never[here, c] = (-score, -zero) if self.complement and not self.norm else (score, zero)
         last = self._last_of_words(X, weights, stats["count"])
         if len(last):
-            solved = self.solved_without(X[last], rows.some(last), stats, columns)
+            solved = self.solved_without(X[last], rows.some(last), stats)
             out[last], never[last] = solved.log_density, 0.0 if solved.impossible is None else solved.impossible
         return LooScores(out, never if never.any() else None)
 
@@ -310,16 +310,8 @@ class MultinomialScorer(Scorer[NumberRows, Stats]):
     takes_missing = True
     comparable = False  # the longer a document, the less probable: its length is no part of the model
 
-    def __init__(
-        self,
-        family: Multinomial,
-        count: Array,
-        alpha: Array,
-        length: Array,
-        columns: Sequence[str],
-        density: bool = False,
-    ) -> None:
-        self.family, self.count, self.alpha, self.length, self.columns = family, count, alpha, length, columns
+    def __init__(self, family: Multinomial, count: Array, alpha: Array, length: Array, density: bool = False) -> None:
+        self.family, self.count, self.alpha, self.length, self.columns = family, count, alpha, length, family.columns
         self.rule = replace(family, complement=False).rule if density else family.rule
         weights, never = self.rule(count, alpha)  # of a word in one block, as CSR rows ask for them
         self.weights, self.never = freeze(weights).T, never.T  # (K, words) each; never marks weights that are log 0
@@ -334,7 +326,7 @@ class MultinomialScorer(Scorer[NumberRows, Stats]):
 
     def as_density(self) -> MultinomialScorer:
         """The multinomial density of the same counts, where the rule is the complement's."""
-        return MultinomialScorer(self.family, self.count, self.alpha, self.length, self.columns, density=True)
+        return MultinomialScorer(self.family, self.count, self.alpha, self.length, density=True)
 
     def check(self, X: NumberRows) -> None:
         """Refuse negative and infinite counts."""
@@ -343,13 +335,13 @@ class MultinomialScorer(Scorer[NumberRows, Stats]):
         from ...kernels.runtime.threads import row_blocks
 
         for start, stop in row_blocks(*X.shape):
-            self.family.check(block(X, start, stop), self.columns, start)
+            self.family.check(block(X, start, stop), start)
 
     def score_rows(self, X: NumberRows, start: int, stop: int, out: Array) -> None:
         """Σ_w x_w·weight_w|c."""
         good = linear_scores(X, start, stop, self.weights if is_sparse(X) else self.by_class, out)
         if not good and is_sparse(X):
-            self.family.check_sparse(X, self.columns)
+            self.family.check_sparse(X)
         if not good or not adds_up(out):
             self._score_parts(X[start:stop], out, 0)
 
@@ -418,10 +410,10 @@ class MultinomialScorer(Scorer[NumberRows, Stats]):
         log_phi, unseen = log_shares(self.count + self.alpha)
         return np.asarray(np.where(unseen > 0, 0.0, np.exp(log_phi)) * self.length[:, None])
 
-    def parameters(self, columns: Sequence[str]) -> list[ParameterValues]:
+    def parameters(self) -> list[ParameterValues]:
         """φ: the share of every word among the words of a class."""
         log_phi, unseen = log_shares(self.count + self.alpha)
-        return [ParameterValues("probability", columns, np.where(unseen > 0, 0.0, np.exp(log_phi)))]
+        return [ParameterValues("probability", self.columns, np.where(unseen > 0, 0.0, np.exp(log_phi)))]
 
     def log_likelihood(self, stats: Stats) -> Array | None:
         """Σ counts · weights."""

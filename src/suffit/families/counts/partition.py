@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -165,7 +165,7 @@ class Partition(Family[Places, Stats]):
         """The cuts."""
         return (self.key, self.sizes, self.roots, self.column, self.left, self.child)
 
-    def collect(self, X: Places, rows: Rows, columns: Sequence[str]) -> Stats:
+    def collect(self, X: Places, rows: Rows) -> Stats:
         """Rows of every class at the node of every tree where they end: a leaf, or a cut whose column they lack."""
         from ...kernels.tree_scores import count_nodes, place_rows
 
@@ -207,11 +207,11 @@ class Partition(Family[Places, Stats]):
         """Codes, for ``check_family``."""
         return np.column_stack([rng.integers(0, size, n) for size in self.sizes]).astype(np.uint8)
 
-    def scorer(self, stats: Stats, columns: Sequence[str]) -> PartitionScorer:
+    def scorer(self, stats: Stats) -> PartitionScorer:
         """Probabilities of all leaves."""
         return PartitionScorer(self, stats)
 
-    def leave_one_out(self, X: Places, rows: Rows, stats: Stats, columns: Sequence[str]) -> LooScores:
+    def leave_one_out(self, X: Places, rows: Rows, stats: Stats) -> LooScores:
         """Every row without itself, in the trees in which it took no part."""
         X = self.read(X)
         return LooScores(scores_without(self, X, rows, RowsBelow.of(self, stats), marked(X, rows).marks))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -70,7 +69,7 @@ class PartitionScorer(Scorer["Places", Stats]):
     additive = False
 
     def __init__(self, family: Partition, stats: Stats) -> None:
-        self.family, self.solved = family, SolvedTrees.of(family, stats)
+        self.family, self.columns, self.solved = family, family.columns, SolvedTrees.of(family, stats)
         self.n_classes = self.solved.table.shape[1]
         self.n_parameters = self.n_classes * (family.n_leaves - len(family.roots))
 
@@ -108,7 +107,7 @@ class PartitionScorer(Scorer["Places", Stats]):
         every(work, self.blocks(X))
         return Terms(terms, rest)
 
-    def check_cells(self, X: Places, rows: NDArray[np.int64], columns: Sequence[str]) -> None:
+    def check_cells(self, X: Places, rows: NDArray[np.int64]) -> None:
         """Any code will do."""
 
     def drawn_in(self, X: Places) -> Places:
@@ -154,7 +153,7 @@ class PartitionScorer(Scorer["Places", Stats]):
 
         return between
 
-    def parameters(self, columns: Sequence[str]) -> list[ParameterValues]:
+    def parameters(self) -> list[ParameterValues]:
         """P(leaf | class) of every leaf of the first tree; the others are like it."""
         first = [f"tree 0, leaf {leaf}" for leaf in self.family.leaves_of(0)]
         return [ParameterValues("probability", first, np.exp(self.log_leaves[self.family.leaves_of(0)].T))]

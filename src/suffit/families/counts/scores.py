@@ -207,7 +207,7 @@ class CategoricalScorer(Scorer[Categories, Stats]):
         """What the columns of the one-hot coding are called."""
         return names_of(self.columns, self.categories)
 
-    def parameters(self, columns: Sequence[str]) -> list[ParameterValues]:
+    def parameters(self) -> list[ParameterValues]:
         """P(category | class), column by column."""
         table, never = np.concatenate(self.tables, axis=1), np.concatenate(self.never, axis=1)
         return [ParameterValues("probability", self.names(), np.where(never > 0, 0.0, np.exp(table)))]

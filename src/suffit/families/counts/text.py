@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, cast
@@ -145,7 +144,7 @@ class Text(SmoothedFamily[Texts]):
 
     # --- collect
 
-    def collect(self, X: Texts, rows: Rows, columns: Sequence[str]) -> Stats:
+    def collect(self, X: Texts, rows: Rows) -> Stats:
         """Occurrences of every word in every class (Bernoulli: texts that have it), and the texts of the class."""
         X = as_texts(X)
         words, count = class_counts(X, self.tokens, rows, self.once)
@@ -155,7 +154,7 @@ class Text(SmoothedFamily[Texts]):
             n = n - np.bincount(codes, weights * X.missing, len(n))
         return Stats(self.layout, {CLASS: rows.classes, WORDS: words}, {"count": count, "n": n})
 
-    def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
+    def check_forgotten(self, before: Stats, after: Stats) -> None:
         """No word can occur less than never."""
         left, was = after["count"], before["count"]
         bad = left < -(EMPTIED * was + ROUNDING * was.max(axis=1, initial=0.0, keepdims=True))
@@ -197,10 +196,10 @@ class Text(SmoothedFamily[Texts]):
             linear = Linear(rule[0], nothing, rule[1], nothing)
         return linear if used.all() else linear.among(used)
 
-    def scorer(self, stats: Stats, columns: Sequence[str]) -> TextScorer:
+    def scorer(self, stats: Stats) -> TextScorer:
         """Weights of every word."""
         family = self.solvable(stats)
-        return TextScorer(family, stats, cast(float, family.alpha), columns)
+        return TextScorer(family, stats, cast(float, family.alpha))
 
     def log_evidence(self, stats: Stats, alpha: float) -> float:
         """Words of every class, their shares drawn from Dirichlet(α); of presence and absence from Beta(α, α)."""
@@ -211,13 +210,11 @@ class Text(SmoothedFamily[Texts]):
 
     # --- leave one out
 
-    def tuned_on(self, X: Texts, rows: Rows, stats: Stats, columns: Sequence[str]) -> Family[Texts, Stats]:
+    def tuned_on(self, X: Texts, rows: Rows, stats: Stats) -> Family[Texts, Stats]:
         """With the α of the least leave-one-out log-loss, where that is asked for; words are counted once."""
-        return super().tuned_on(
-            cast(Texts, CountedTexts(as_texts(X), self.tokens, stats.axes[WORDS])), rows, stats, columns
-        )
+        return super().tuned_on(cast(Texts, CountedTexts(as_texts(X), self.tokens, stats.axes[WORDS])), rows, stats)
 
-    def leave_one_out(self, X: Texts, rows: Rows, stats: Stats, columns: Sequence[str]) -> LooScores:
+    def leave_one_out(self, X: Texts, rows: Rows, stats: Stats) -> LooScores:
         """Every text under the sums without it; the words that only it has are then unknown."""
         from .text_leave_one_out import left_out
 

@@ -63,8 +63,8 @@ class TextScorer(Scorer[Texts, Stats]):
     takes_missing = True
     comparable = False  # the longer a text, the less probable: its length is no part of the model
 
-    def __init__(self, family: Text, stats: Stats, alpha: float, columns: Sequence[str], density: bool = False) -> None:
-        self.family, self.stats, self.alpha, self.columns = family, stats, alpha, columns
+    def __init__(self, family: Text, stats: Stats, alpha: float, density: bool = False) -> None:
+        self.family, self.stats, self.alpha, self.columns = family, stats, alpha, family.columns
         self.linear = family.linear(stats, alpha, family.complement and not density)
         self.words, self.spare = stats.axes["word"], Spare(family.tokens)
         self.weights, self.start = freeze(self.linear.weights), freeze(self.linear.start)
@@ -75,7 +75,7 @@ class TextScorer(Scorer[Texts, Stats]):
 
     def as_density(self) -> TextScorer:
         """The multinomial density of the same counts, where the rule is the complement's."""
-        return TextScorer(self.family, self.stats, self.alpha, self.columns, density=True)
+        return TextScorer(self.family, self.stats, self.alpha, density=True)
 
     @cached_property
     def numbers(self) -> Numbers | None:
@@ -121,7 +121,7 @@ class TextScorer(Scorer[Texts, Stats]):
         assert first is not None
         self._add(X, start, stop, freeze(never.astype(np.float64)), first, out)
 
-    def check_cells(self, X: Texts, rows: NDArray[np.int64], columns: Sequence[str]) -> None:
+    def check_cells(self, X: Texts, rows: NDArray[np.int64]) -> None:
         """Any text will do."""
 
     def drawn_in(self, X: Texts) -> Texts:
@@ -154,9 +154,12 @@ class TextScorer(Scorer[Texts, Stats]):
         total = n + 2 * self.alpha if self.family.once else smoothed.sum(axis=1, keepdims=True)
         return np.divide(smoothed, total, out=np.zeros_like(smoothed), where=total > 0)
 
-    def parameters(self, columns: Sequence[str]) -> list[ParameterValues]:
+    def parameters(self) -> list[ParameterValues]:
         """The share of every word, named after its column of the table where that has a name."""
-        before = f"{columns[0]}: " if columns[0] else ""
+        return self.of_words(f"{self.columns[0]}: " if self.columns[0] else "")
+
+    def of_words(self, before: str) -> list[ParameterValues]:
+        """The same, with this before every word."""
         return [ParameterValues("probability", [f"{before}{word}" for word in self.names], self.phi)]
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -105,7 +104,7 @@ class Bernoulli(Elementwise):
         yes = stats["t"][..., 0]
         return dirichlet_evidence(np.stack([yes, stats["n"] - yes], axis=-1), alpha)
 
-    def leave_one_out(self, X: NumberRows, rows: Rows, stats: Stats, columns: Sequence[str]) -> LooScores:
+    def leave_one_out(self, X: NumberRows, rows: Rows, stats: Stats) -> LooScores:
         """log (yes − w + α)/(n − w + 2α) of what is there, log (no − w + α)/(n − w + 2α) of the rest.
 
         Only the row's own class has other sums, and all its rows of one weight have the same ones but for what each has
@@ -114,11 +113,11 @@ class Bernoulli(Elementwise):
         many = rows.weights is not None and len(np.unique(rows.weights)) > FEW_WEIGHTS
         missing = (stats["n"] != stats["n"][:, :1]).any() or not _sums_up(X)
         if many or missing or self.threshold is None or (self.threshold < 0 and is_sparse(X)):
-            return super().leave_one_out(X, rows, stats, columns)
+            return super().leave_one_out(X, rows, stats)
         X = csr(X) if is_sparse(X) else X
         there = _above(X, self.threshold)
         family = self.solvable(stats)
-        scorer = family.scorer(stats, columns)
+        scorer = family.scorer(stats)
         density, never = scorer.scores(X), scorer.impossible(X)
         never = np.zeros_like(density) if never is None else never
         codes, weights = rows.part(0, len(rows))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -112,9 +111,9 @@ class Beta(Elementwise):
         """(log x, log(1 − x))."""
         return np.stack([np.log(x), np.log1p(-x)], axis=-1)
 
-    def names(self, columns: Sequence[str]) -> tuple[str, ...]:
+    def names(self) -> tuple[str, ...]:
         """Log x and log(1 − x) of each column."""
-        return tuple(name for c in columns for name in (f"log {c}", f"log(1 - {c})"))
+        return tuple(name for c in self.columns for name in (f"log {c}", f"log(1 - {c})"))
 
     def solve(self, n: Array, t: Array) -> Natural:
         """η = (a − 1, b − 1), A = log B(a, b)."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -95,20 +94,20 @@ class Gamma(Elementwise):
     def is_tuned(self) -> bool:
         return self.origin is not None and not self.alpha_is_open
 
-    def tuned(self, X: NumberRows, rows: Rows, columns: Sequence[str]) -> Family:
+    def tuned(self, X: NumberRows, rows: Rows) -> Family:
         """With origins chosen from these rows."""
-        return self if self.origin is not None else replace(self, origin=_origins(X))
+        return self if self.origin is not None else self.having(origin=_origins(X))
 
     def tuned_as(self, other: Family) -> Family:
         """With the origins, and the α, that another has chosen."""
         if self.origin is None and isinstance(other, Gamma):
-            return super(Gamma, replace(self, origin=other.origin)).tuned_as(other)
+            return super(Gamma, self.having(origin=other.origin)).tuned_as(other)
         return super().tuned_as(other)
 
     def of_columns(self, part: slice, p: int) -> Elementwise:
         """The family of these columns, with their origins."""
         family = super().of_columns(part, p)
-        return replace(family, origin=self.origin[part]) if self.origin else family  # type: ignore[call-arg]
+        return family.having(origin=self.origin[part]) if self.origin else family
 
     # --- the mathematics
 
@@ -143,13 +142,13 @@ class Gamma(Elementwise):
         log = np.where(np.abs(r) < 0.5, np.log1p(np.maximum(r, -0.5)), np.log(x / o))
         return np.where(near[:, None], np.stack([z, log - r], axis=-1), plain)
 
-    def names(self, columns: Sequence[str]) -> tuple[str, ...]:
+    def names(self) -> tuple[str, ...]:
         """X and log x of each column."""
-        names = [(c, f"log {c}") for c in columns]
+        names = [(c, f"log {c}") for c in self.columns]
         for j, o in enumerate(self.origin or ()):
             if o > 0:
-                z = f"({columns[j]} - {o:.6g})"
-                names[j] = (z, f"log({columns[j]}/{o:.6g}) - {z}/{o:.6g}")
+                z = f"({self.columns[j]} - {o:.6g})"
+                names[j] = (z, f"log({self.columns[j]}/{o:.6g}) - {z}/{o:.6g}")
         return tuple(name for pair in names for name in pair)
 
     def solve(self, n: Array, t: Array) -> Natural:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -120,8 +120,8 @@ class ElementwiseScorer(Scorer[NumberRows, Stats]):
     takes_missing = True
     cells = COPY_CELLS * 2
 
-    def __init__(self, family: Elementwise, n: Array, t: Array, columns: Sequence[str]) -> None:
-        self.family, self.key, self.columns = family, family.key, columns
+    def __init__(self, family: Elementwise, n: Array, t: Array) -> None:
+        self.family, self.key, self.columns = family, family.key, family.columns
         self.form, self.never = solved_forms(family, n, t)
         self.limited = self.never is not None
         self.n_classes, self.n_parameters = len(t), t.size
@@ -157,7 +157,7 @@ class ElementwiseScorer(Scorer[NumberRows, Stats]):
             threshold = self.family.entry_threshold
             good = csr_linear_scores(ends, places, values, threshold, by_feature[:, 0], start, out)
             if not good and self._by_presence:
-                self.family.check_sparse(X, self.columns)
+                self.family.check_sparse(X)
             return bool(good) and adds_up(out)
         if not adds_up(values) and np.isnan(values).any():
             return False
@@ -179,10 +179,10 @@ class ElementwiseScorer(Scorer[NumberRows, Stats]):
     def check(self, X: NumberRows) -> None:
         if is_sparse(X) and self.family.has_zero:
             if not self._by_presence:  # else looked at while it is scored
-                self.family.check_sparse(csr(X), self.columns)
+                self.family.check_sparse(csr(X))
             return
         for start, stop in row_blocks(*X.shape):
-            self.family.check(block(X, start, stop).astype(np.float64), self.columns, start)
+            self.family.check(block(X, start, stop).astype(np.float64), start)
 
     def parts(self, X: NumberRows, a: Codes, b: Codes) -> Terms:
         """T(x_j)·(Θ_aj − Θ_bj) − (A_aj − A_bj): the terms of the sum."""
@@ -239,13 +239,13 @@ class ElementwiseScorer(Scorer[NumberRows, Stats]):
             means = self.family.mean(self.form.theta)
         return self._possible(np.where(np.isfinite(means), means, 1.0), slice(None), self.family.interval[1])
 
-    def parameters(self, columns: Sequence[str]) -> list[ParameterValues]:
+    def parameters(self) -> list[ParameterValues]:
         """Those of the family; means are 0 or 1 where smoothing is 0 and a class never shows anything else."""
         theta, found = self.form.theta, self.family.parameters(self.form.theta)
         if self.never is not None:
             means = self.family.mean(theta)
             found = {k: self._possible(v, slice(None)) if np.array_equal(v, means) else v for k, v in found.items()}
-        return [ParameterValues(name, columns, values) for name, values in found.items()]
+        return [ParameterValues(name, self.columns, values) for name, values in found.items()]
 
     def filled(self, X: NumberRows, posterior: Array) -> Array:
         """The mean of the mixture, where a value is missing."""
@@ -272,7 +272,7 @@ class ElementwiseScorer(Scorer[NumberRows, Stats]):
         """Weights on T(x), column by column."""
         never = self.never
         impossible = None if never is None else Impossible(never.by_class, never.offset)
-        names = self.family.names(self.columns)
+        names = self.family.names()
         return LogisticForm(names, self.form.by_class, self.form.offset, self._statistic, impossible=impossible)
 
     def _statistic(self, X: Cells) -> Array:

@@ -156,25 +156,25 @@ class Elementwise(SmoothedFamily[NumberRows], IndependentColumns):
         """Whether the mean of a mixture is another than that of the means."""
         return type(self).mixed is not Elementwise.mixed
 
-    def names(self, columns: Sequence[str]) -> tuple[str, ...]:
+    def names(self) -> tuple[str, ...]:
         """What the columns of T(x) are called, column by column."""
-        return tuple(columns)
+        return tuple(self.columns)
 
     # --- collect
 
-    def collect(self, X: NumberRows, rows: Rows, columns: Sequence[str]) -> Stats:
+    def collect(self, X: NumberRows, rows: Rows) -> Stats:
         """n[c, j] = Σ w and t[c, j] = Σ w T(x) over the present values."""
         from ...kernels.moments import class_sums
 
         K, p = len(rows.classes), X.shape[1]
         axes = {CLASS: rows.classes, FEATURE: Index.range(p), ORDER: Index.range(self.order)}
-        sums = self._sparse_sums(csr(X), rows, columns) if is_sparse(X) and self.has_zero else None
+        sums = self._sparse_sums(csr(X), rows) if is_sparse(X) and self.has_zero else None
         if sums is not None:
             return Stats(ELEMENTWISE, axes, sums)
 
         def work(start: int, stop: int) -> tuple[Array, Array]:
             x = block(X, start, stop).astype(np.float64)
-            self.check(x, columns, start)
+            self.check(x, start)
             n, t = np.zeros((K, p)), np.zeros((K, p, self.order))
             class_sums(freeze(self.T(x)), freeze(x == x), *rows.part(start, stop), n, t)
             return n, t
@@ -185,13 +185,13 @@ class Elementwise(SmoothedFamily[NumberRows], IndependentColumns):
             t += dt
         return Stats(ELEMENTWISE, axes, {"n": n, "t": t})
 
-    def _sparse_sums(self, X: Csr, rows: Rows, columns: Sequence[str]) -> dict[str, Array] | None:
+    def _sparse_sums(self, X: Csr, rows: Rows) -> dict[str, Array] | None:
         """Zeros are T(0) each: t = N·T(0) + Σ over stored entries of T(x) − T(0).  None where some are missing."""
         from ...kernels.sparse_rows import csr_class_statistics, csr_class_sums
 
         odd: list[int] = []
         if not self._seen_in_sums:
-            self.check_sparse(X, columns)
+            self.check_sparse(X)
             if not sparse_without_missing(X):
                 return None
         K, p = len(rows.classes), X.shape[1]
@@ -210,7 +210,7 @@ class Elementwise(SmoothedFamily[NumberRows], IndependentColumns):
 
         t = sum_entries(add, X, rows, (K, p, self.order))
         if odd or not sum_is_finite(t):
-            self.check_sparse(X, columns)
+            self.check_sparse(X)
             if not sparse_without_missing(X):
                 return None
         if zero.any():
@@ -254,15 +254,15 @@ class Elementwise(SmoothedFamily[NumberRows], IndependentColumns):
         """The finite part that the pooled pseudo-rows leave in θ of an event of probability 0 as α → 0."""
         return np.zeros_like(pooled)
 
-    def scorer(self, stats: Stats, columns: Sequence[str]) -> ElementwiseScorer:
+    def scorer(self, stats: Stats) -> ElementwiseScorer:
         """Solve the smoothed sums; a column without any value drops out."""
         n, t = stats["n"], stats["t"]
-        warn_absent(n, stats.axes[CLASS].labels, columns)
-        return ElementwiseScorer(self.solvable(stats), n, t, columns)
+        warn_absent(n, stats.axes[CLASS].labels, self.columns)
+        return ElementwiseScorer(self.solvable(stats), n, t)
 
     def of_columns(self, part: slice, p: int) -> Elementwise:
         """The family of these of p columns, which may be smoothed each by an α of its own."""
-        return replace(self, alpha=np.asarray(self.alpha)[part]) if np.shape(self.alpha) == (p,) else self
+        return self.having(alpha=np.asarray(self.alpha)[part]) if np.shape(self.alpha) == (p,) else self
 
     def natural(self, n: Array, t: Array) -> Natural:
         """θ and A of smoothed sums; 0 for a column without any value.  # (…, K, p), (…, K, p, order)"""
@@ -274,7 +274,7 @@ class Elementwise(SmoothedFamily[NumberRows], IndependentColumns):
             natural = Natural(*parts)  # type: ignore[arg-type]
         return natural
 
-    def leave_one_out(self, X: NumberRows, rows: Rows, stats: Stats, columns: Sequence[str]) -> LooScores:
+    def leave_one_out(self, X: NumberRows, rows: Rows, stats: Stats) -> LooScores:
         """Σ_j T(x_j)·Θ_cj − A_cj + log h(x_j), Θ and A solved from the sums less this row, all rows at once."""
         from .leave_one_out import leave_one_out
 
@@ -294,7 +294,7 @@ class Elementwise(SmoothedFamily[NumberRows], IndependentColumns):
             return after
         return replace(after, sums={**after.sums, "t": np.where(is_rounding(t, after.noise, ROUNDING), 0.0, t)})
 
-    def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
+    def check_forgotten(self, before: Stats, after: Stats) -> None:
         """No cell can have a negative number of rows, or statistics outside their range."""
         bad, some = short_of_rows(before["n"], after["n"]), after["n"] > EMPTIED * before["n"]
         if "t" in after.sums:
@@ -303,19 +303,19 @@ class Elementwise(SmoothedFamily[NumberRows], IndependentColumns):
             bad = bad | (some & self.infeasible(n, after["t"], slack))
             bad |= self.from_0 & ~some & (after["t"][..., 0] < -slack[..., 0])
         if bad.any():
-            raise never_learned(after, bad, columns)
+            raise never_learned(after, bad, self.columns)
         if self.from_0:
-            self._warn_few_digits(before, after, columns)
+            self._warn_few_digits(before, after)
 
     from_0: ClassVar[bool] = False  # whether the first statistic is never below 0
 
-    def _warn_few_digits(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
+    def _warn_few_digits(self, before: Stats, after: Stats) -> None:
         """Say where so little is left of the sum of a column that rounding shows in it."""
         left, was, n = after["t"][..., 0], before["t"][..., 0], after["n"]
         with np.errstate(invalid="ignore", divide="ignore"):
             scale = np.where(n > 0, left / n, 0.0).max(axis=0, initial=0.0)
         few = few_digits_left(left, was, n, scale) & (n > EMPTIED * before["n"]) & is_inexact(was)
-        say_few_digits(few & (n != before["n"]), "sum", after, columns)
+        say_few_digits(few & (n != before["n"]), "sum", after, self.columns)
 
 
 def without(total: Array, part: Array, least: float = EMPTIED) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -111,9 +110,9 @@ class VonMises(Elementwise):
         a = np.remainder(x, self.period) * (2 * np.pi / self.period)
         return np.stack([np.cos(a), np.sin(a)], axis=-1)
 
-    def names(self, columns: Sequence[str]) -> tuple[str, ...]:
+    def names(self) -> tuple[str, ...]:
         """Cos and sin of each column."""
-        return tuple(name for c in columns for name in (f"cos {c}", f"sin {c}"))
+        return tuple(name for c in self.columns for name in (f"cos {c}", f"sin {c}"))
 
     def solve(self, n: Array, t: Array) -> Natural:
         """η = κ (cos μ, sin μ), A = log I0(κ)."""

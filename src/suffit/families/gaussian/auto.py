@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -64,7 +64,7 @@ class AnyGaussian(Family[NumberRows, Stats]):
 
     key: ClassVar[str] = "any_gaussian"
 
-    def tuned(self, X: NumberRows, rows: Rows, columns: Sequence[str]) -> Family:
+    def tuned(self, X: NumberRows, rows: Rows) -> Family:
         """Of the structures no worse than the best by more than its standard error, that with the fewest parameters.
 
         The error is that of the mean difference between the losses of the same rows.  Plain leave-one-out would
@@ -77,10 +77,10 @@ class AnyGaussian(Family[NumberRows, Stats]):
                 "covariance='auto' needs complete rows, and every row has a missing value; use 'full', 'diagonal' or "
                 "'spherical'"
             )
-        full = MultivariateGaussian(tie=self.tie, shrinkage=self.shrinkage, unbiased=self.unbiased)
-        stats = full.sums_to_tune(full.collect(X, rows, columns), columns)
+        full = MultivariateGaussian(tie=self.tie, shrinkage=self.shrinkage, unbiased=self.unbiased).of(self.columns)
+        stats = full.sums_to_tune(full.collect(X, rows))
         here, few = without_lone_rows(full, *some_rows(X[whole], rows.some(whole)), stats)
-        tried = [*self._full(full, stats, here, few), *self._apart(X, rows, columns, here, few)]
+        tried = [*self._full(full, stats, here, few), *self._apart(X, rows, here, few)]
         best = min(tried, key=lambda c: c.trial.loss)
         if not np.isfinite(best.trial.loss):
             raise InputError(
@@ -89,7 +89,7 @@ class AnyGaussian(Family[NumberRows, Stats]):
         good = [c for c in tried if c.trial.loss <= best.trial.loss + c.error_beside(best) + SAME_LOSS]
         taken = min(good, key=lambda c: (c.parameters, -amount(c.trial.settings["shrinkage"])))
         tuning = Tuning(LOO_LOSS, tuple(c.trial for c in tried), taken.trial)
-        return replace(taken.family, tuning=tuning)
+        return taken.family.having(tuning=tuning)
 
     def _full(self, full: MultivariateGaussian, stats: Stats, here: NumberRows, few: Rows) -> Iterator[Candidate]:
         """Full covariances, under every tie and shrinkage that is open."""
@@ -97,16 +97,14 @@ class AnyGaussian(Family[NumberRows, Stats]):
         for trial, losses, weights in covariance_losses(full, here, few, stats):
             own = 1 + (K - 1) * (1 - trial.settings["tie"])  # covariances, between one and K
             named = replace(trial, settings={"covariance": "full", **trial.settings})
-            yield Candidate(replace(full, **trial.settings), named, losses, weights, own * p * (p + 1) / 2)
+            yield Candidate(full.having(**trial.settings), named, losses, weights, own * p * (p + 1) / 2)
 
-    def _apart(
-        self, X: NumberRows, rows: Rows, columns: Sequence[str], here: NumberRows, few: Rows
-    ) -> Iterator[Candidate]:
+    def _apart(self, X: NumberRows, rows: Rows, here: NumberRows, few: Rows) -> Iterator[Candidate]:
         """Independent columns, each with a variance of its own or all with one."""
         for structure, each in (("diagonal", X.shape[1]), ("spherical", 1)):
             for tie in (0.0, 1.0) if self.tie == LOO else (self.tie,):
-                family = Gaussian(tie=tie, spherical=structure == "spherical", unbiased=self.unbiased)
-                left = family.leave_one_out(here, few.one_of_each(), family.collect(X, rows, columns), columns)
+                family = Gaussian(tie=tie, spherical=structure == "spherical", unbiased=self.unbiased).of(self.columns)
+                left = family.leave_one_out(here, few.one_of_each(), family.collect(X, rows))
                 losses = loo_losses(left, few, rows.counts())
                 settings = {"covariance": structure, "tie": tie, "shrinkage": 0.0}
                 own = 1 + (len(rows.classes) - 1) * (1 - tie)
@@ -116,10 +114,10 @@ class AnyGaussian(Family[NumberRows, Stats]):
         """The structure that another has."""
         return other if isinstance(other, Gaussian | MultivariateGaussian) else self
 
-    def collect(self, X: NumberRows, rows: Rows, columns: Sequence[str]) -> Stats:
+    def collect(self, X: NumberRows, rows: Rows) -> Stats:
         """Refused before the structure is chosen."""
         raise InputError("covariance='auto' has not chosen a structure yet; fit first")
 
-    def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:
+    def scorer(self, stats: Stats) -> Scorer:
         """Refused before the structure is chosen."""
         raise InputError("covariance='auto' has not chosen a structure yet; fit first")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar
@@ -202,14 +202,14 @@ class Gaussian(IndependentColumns):
         """What of x is normal: x itself."""
         return x
 
-    def collect(self, X: NumberRows, rows: Rows, columns: Sequence[str]) -> Stats:
+    def collect(self, X: NumberRows, rows: Rows) -> Stats:
         """n, Σz, Σz² per class and column, z = x − origin."""
         axes = {CLASS: rows.classes, FEATURE: Index.range(X.shape[1])}
         if sparse_without_missing(X) and self.has_zero:
-            return self._collect_sparse(csr(X), rows, columns, axes)
+            return self._collect_sparse(csr(X), rows, axes)
         origin = freeze(origin_of(X, rows, self.normal))
         n, x, xx = np.zeros((3, *origin.shape))
-        work = partial(self._block_moments, X, rows, columns, origin, expects_missing(X))
+        work = partial(self._block_moments, X, rows, origin, expects_missing(X))
         for dn, dx, dxx in in_order(work, row_blocks(*X.shape)):
             n += dn
             x += dx
@@ -226,14 +226,14 @@ class Gaussian(IndependentColumns):
         return RunningMoments(stats, *table) if table is not None else None
 
     def _block_moments(
-        self, X: NumberRows, rows: Rows, columns: Sequence[str], origin: Array, missing: bool, start: int, stop: int
+        self, X: NumberRows, rows: Rows, origin: Array, missing: bool, start: int, stop: int
     ) -> tuple[Array, Array, Array]:
         from ...kernels.moments import class_moments, class_moments_present
 
         K, p = origin.shape
         raw = block(X, start, stop)
         if self.bounded:  # else whatever is finite will do, and shows in the sums
-            self.check(raw, columns, start)
+            self.check(raw, start)
         raw = freeze(self.normal(raw))
         codes, weights = rows.part(start, stop)
         n, x, xx = np.zeros(K), np.zeros((K, p)), np.zeros((K, p))
@@ -245,18 +245,18 @@ class Gaussian(IndependentColumns):
         there = np.zeros((K, p))
         class_moments_present(raw, codes, weights, origin, there, x, xx)
         if not np.isfinite(xx).all():
-            check_finite(raw, columns, start)
+            check_finite(raw, self.columns, start)
             j = int(np.argmax(~np.isfinite(xx).all(axis=0)))
             raise InputError(
-                f"column {columns[j]!r}: values are so large that their squares overflow; rescale the column"
+                f"column {self.columns[j]!r}: values are so large that their squares overflow; rescale the column"
             )
         return there, x, xx
 
-    def _collect_sparse(self, X: Csr, rows: Rows, columns: Sequence[str], axes: dict[str, Index]) -> Stats:
+    def _collect_sparse(self, X: Csr, rows: Rows, axes: dict[str, Index]) -> Stats:
         """Two passes over the stored entries: means (zeros count), then moments about them."""
         from ...kernels.sparse_rows import csr_class_moments
 
-        self.check_sparse(X, columns)
+        self.check_sparse(X)
         K, p = len(rows.classes), X.shape[1]
         indptr, indices = freeze(X.indptr.astype(np.int64)), freeze(X.indices.astype(np.int32, copy=False))
         data = X.data if X.data.dtype in (np.float32, np.float64) else X.data.astype(np.float64)
@@ -279,27 +279,27 @@ class Gaussian(IndependentColumns):
         """Cells that do not vary any more are about their value, with sums of 0."""
         return cleared_columns(after)
 
-    def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
+    def check_forgotten(self, before: Stats, after: Stats) -> None:
         """No cell can have a negative number of rows or negative squares."""
         some = np.where(after["n"] > EMPTIED * before["n"], after["n"], 0.0)
         bad = short_of_rows(before["n"], after["n"])
         bad |= about_means(some, after["x"], after["xx"]) < -slack(before, after)
         if bad.any():
-            raise never_learned(after, bad, columns)
-        warn_few_digits(before, after, columns)
+            raise never_learned(after, bad, self.columns)
+        warn_few_digits(before, after, self.columns)
 
     def may_warn(self, stats: Stats) -> bool:
         """Of a column that a class has no value in, or of a variance of 0 where nothing is added to it."""
         return self.smoothing == 0.0 or not stats["n"].all()
 
-    def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:
+    def scorer(self, stats: Stats) -> Scorer:
         """Means and variances from the moments."""
         n = stats["n"]
         K, p = n.shape
-        warn_absent(n, stats.axes[CLASS].labels, columns)
+        warn_absent(n, stats.axes[CLASS].labels, self.columns)
         means, variances, flat, stuck = self.solved_moments(n, stats["x"], stats["xx"], np.asarray(stats.origin))
         if stuck.any():
-            cells = [(stats.axes[CLASS].labels[c], columns[j]) for c, j in np.argwhere(stuck).tolist()]
+            cells = [(stats.axes[CLASS].labels[c], self.columns[j]) for c, j in np.argwhere(stuck).tolist()]
             warn_once(
                 SingularClassWarning,
                 "",
@@ -314,9 +314,9 @@ class Gaussian(IndependentColumns):
             var = np.maximum(variances[0], SMALLEST)
             W = np.where(flat, 0.0, 1 / np.sqrt(var))
             log_det = float(np.log(var[~flat]).sum())
-            scorer = SharedScorer(means, variances[0], W, log_det, int((~flat).sum()), columns, n_parameters)
+            scorer = SharedScorer(means, variances[0], W, log_det, int((~flat).sum()), self.columns, n_parameters)
         else:
-            scorer = DiagonalScorer(means, variances, flat, columns, n_parameters)
+            scorer = DiagonalScorer(means, variances, flat, self.columns, n_parameters)
         return scorer
 
     def solved_moments(self, n: Array, x: Array, xx: Array, origin: Array) -> tuple[Array, Array, Flags, Flags]:
@@ -354,7 +354,7 @@ class Gaussian(IndependentColumns):
             whose = largest if self.floor == "largest" else np.minimum(largest, FAIR_RANGE * total)
         return np.asarray(var + self.smoothing * whose)
 
-    def leave_one_out(self, X: NumberRows, rows: Rows, stats: Stats, columns: Sequence[str]) -> LooScores:
+    def leave_one_out(self, X: NumberRows, rows: Rows, stats: Stats) -> LooScores:
         """−Σ_j ½(x_j − μ_cj)²/σ²_cj + log σ_cj√2π, means and variances from the moments less this row."""
         noise = np.hypot(stats["xx"], 0.0 if stats.noise is None else stats.noise)
         sums = stats["n"], stats["x"], stats["xx"], np.asarray(stats.origin), noise

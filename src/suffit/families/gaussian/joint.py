@@ -20,7 +20,7 @@ from ...data.arrays import Array, Codes, NumberRows, block, freeze, is_sparse
 from ...data.errors import InputError
 from ...data.labels import Index
 from ...data.rows import Rows
-from ...data.validate import ColumnNames, check_setting
+from ...data.validate import check_setting
 from ...data.warn import no_warnings
 from ..tuning import LOO, Tuning, check_classes, tuned_covariance
 from .diagonal import PRIOR_ROWS, apart
@@ -164,7 +164,7 @@ class MultivariateGaussian(JointMoments):
     def is_tuned(self) -> bool:
         return LOO not in (self.tie, self.shrinkage)
 
-    def tuned_on(self, X: NumberRows, rows: Rows, stats: Stats, columns: Sequence[str]) -> Family:
+    def tuned_on(self, X: NumberRows, rows: Rows, stats: Stats) -> Family:
         """With the tie and the shrinkage of the least leave-one-out log-loss, where that is asked for.
 
         Rows with missing values help to make the sums, completed as with one shared covariance; the rows compared are
@@ -179,19 +179,19 @@ class MultivariateGaussian(JointMoments):
                 "tuning tie or shrinkage by leave-one-out needs complete rows, and every row has a missing value; "
                 "set tie and shrinkage to numbers"
             )
-        return tuned_covariance(self, X[whole], rows.some(whole), self.sums_to_tune(stats, columns))
+        return tuned_covariance(self, X[whole], rows.some(whole), self.sums_to_tune(stats))
 
-    def sums_to_tune(self, stats: Stats, columns: Sequence[str]) -> Stats:
+    def sums_to_tune(self, stats: Stats) -> Stats:
         """The sums that settings are compared under: of all rows, completed as with one shared covariance."""
-        plain = replace(self, tie=1.0, shrinkage=0.0 if self.shrinkage == LOO else self.shrinkage)
-        return plain.completed(stats, columns) if _incomplete(stats) else stats
+        plain = self.having(tie=1.0, shrinkage=0.0 if self.shrinkage == LOO else self.shrinkage)
+        return plain.completed(stats) if _incomplete(stats) else stats
 
     def tuned_as(self, other: Family) -> Family:
         """With the tie and the shrinkage that another has chosen."""
         if not isinstance(other, MultivariateGaussian) or LOO not in (self.tie, self.shrinkage):
             return self
         tie, shrinkage = (b if a == LOO else a for a, b in ((self.tie, other.tie), (self.shrinkage, other.shrinkage)))
-        return replace(self, tie=tie, shrinkage=shrinkage, tuning=other.tuning)
+        return self.having(tie=tie, shrinkage=shrinkage, tuning=other.tuning)
 
     def surely_valid(self, X: NumberRows) -> bool:
         """A finite sum of squares: no NaN, no infinity, nothing that overflows."""
@@ -200,29 +200,29 @@ class MultivariateGaussian(JointMoments):
 
     # --- collect
 
-    def collect(self, X: NumberRows, rows: Rows, columns: Sequence[str]) -> Stats:
+    def collect(self, X: NumberRows, rows: Rows) -> Stats:
         """The sums of these rows; of few rows with many columns, the rows themselves with their counts."""
         if self.missing == "em" and not self.prior and are_few(*X.shape):
-            return kept_rows(self._layout(), X, rows, columns)
-        return super().collect(X, rows, columns)
+            return kept_rows(self._layout(), X, rows, self.columns)
+        return super().collect(X, rows)
 
     def moments(self, stats: Stats) -> Stats:
         """First and second moments, p × p, of rows that were kept themselves."""
         if not is_kept(stats):
             return stats
         x, rows = as_rows(stats)
-        return super().collect(x, rows, ColumnNames(x.shape[1]))
+        return super().collect(x, rows)
 
     def without_rounding(self, before: Stats, after: Stats) -> Stats:
         """Counts of rows have none; sums of squares may."""
         return after if is_kept(after) else super().without_rounding(before, after)
 
-    def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
+    def check_forgotten(self, before: Stats, after: Stats) -> None:
         """No class can have less than none of a row, or negative squares."""
         if is_kept(after):
             check_kept(after, before, EMPTIED)
         else:
-            super().check_forgotten(before, after, columns)
+            super().check_forgotten(before, after)
 
     def _settings(self) -> Settings:
         """What covariances of few rows need to know."""
@@ -246,32 +246,32 @@ class MultivariateGaussian(JointMoments):
         """Of covariances that are singular, which shows when they are factorised."""
         return True
 
-    def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:
+    def scorer(self, stats: Stats) -> Scorer:
         """Scatter about the means, tied, shrunk and factored; with heavier tails where that is asked for."""
-        return self.scorer_of(stats if self._is_wide(stats) else self.completed(stats, columns), columns)
+        return self.scorer_of(stats if self._is_wide(stats) else self.completed(stats))
 
-    def scorer_of(self, stats: Stats, columns: Sequence[str]) -> Scorer:
+    def scorer_of(self, stats: Stats) -> Scorer:
         """The same from sums of complete rows."""
-        normal = self._normal_scorer(stats, columns)
+        normal = self._normal_scorer(stats)
         return normal if np.isinf(self.freedom) else HeavyScorer(normal, self.freedom)
 
-    def _normal_scorer(self, stats: Stats, columns: Sequence[str]) -> SharedScorer | OwnScorer:
+    def _normal_scorer(self, stats: Stats) -> SharedScorer | OwnScorer:
         if self._is_wide(stats):
-            return solved_wide(stats, columns, self._settings())
-        n, K, p = stats["n"], len(stats.axes[CLASS]), len(columns)
+            return solved_wide(stats, self.columns, self._settings())
+        n, (K, p) = stats["n"], stats["x"].shape
         means, own, shared, total = self.covariances(stats)
         flat = np.asarray(total <= 0.0)
         classes = stats.axes[CLASS].labels
         if self.tie == 1.0:
-            separating = [columns[j] for j in np.flatnonzero(~flat & (np.diagonal(shared) <= 0)).tolist()]
+            separating = [self.columns[j] for j in np.flatnonzero(~flat & (np.diagonal(shared) <= 0)).tolist()]
             W, log_det, rank = self._whiten(shared, flat, "all classes together", separating)
-            scorer = SharedScorer(means, shared, W, log_det, rank, columns, K * p + p * (p + 1) // 2)
+            scorer = SharedScorer(means, shared, W, log_det, rank, self.columns, K * p + p * (p + 1) // 2)
             scorer.tolerance = max(scorer.tolerance, self.tolerance)
             return scorer
         rank, parameters = p if self.ridge else int((~flat).sum()), K * p * (p + 3) // 2
         factored = self._whiten_all(own, flat)
         if factored is not None:
-            return OwnScorer(means, own, *factored, rank, columns, parameters)
+            return OwnScorer(means, own, *factored, rank, self.columns, parameters)
         mended = [c for c in range(K) if self._singular(own[c], flat)]
         if mended:
             own = own.copy()
@@ -280,9 +280,9 @@ class MultivariateGaussian(JointMoments):
         whitened = [self._whiten(own[c], flat, f"class {classes[c]!r}") for c in range(K)]
         whitenings = np.stack([w for w, _, _ in whitened])
         log_dets = np.array([d for _, d, _ in whitened])
-        return OwnScorer(means, own, whitenings, log_dets, rank, columns, parameters)
+        return OwnScorer(means, own, whitenings, log_dets, rank, self.columns, parameters)
 
-    def completed(self, stats: Stats, columns: Sequence[str], known: Known = ()) -> Stats:
+    def completed(self, stats: Stats, known: Known = ()) -> Stats:
         """The sums that complete rows are expected to have had, where some have missing values.
 
         Covariances that are shared, or tied, of p columns whose pairs are seen in n rows on average, fewer than ten
@@ -291,13 +291,13 @@ class MultivariateGaussian(JointMoments):
         once EM has ended.  Beside covariances of classes with few pairs stand rows of the shared one (few_pairs.py), if
         nothing is set by hand.
         """
-        stats = self._affordable(stats, columns)
+        stats = self._affordable(stats)
         if not _incomplete(stats):
             return stats
         plain = SCATTER if self._layout() is SCATTER_FOURTH else self._layout()
         family, prior = self._for_em(stats)
         asked, apart = self.missing == "pairs", family.tie == 0
-        done = completed(stats, family._em_parameters, columns, plain, asked, prior, apart, known)
+        done = completed(stats, family._em_parameters, self.columns, plain, asked, prior, apart, known)
         return done if isinstance(self.shrinkage, str) or self.shrinkage else _shrunk_sums(done, family.shrinkage)
 
     def _for_em(self, stats: Stats) -> tuple[MultivariateGaussian, Priors | None]:
@@ -306,13 +306,13 @@ class MultivariateGaussian(JointMoments):
         family = self._shrunk_for_pairs(stats) if self.tie > 0 and not by_hand else self
         n = cells_of(stats)[0] if self.unbiased and "part_n" in stats.sums else np.ones((1, 0))
         if ((n <= 1) & (n.sum(axis=0) > 0)).any():  # n − 1 of no values would let a variance grow without end
-            family = replace(family, unbiased=False)
+            family = family.having(unbiased=False)
         return family, None if self.tie == 1.0 or by_hand else self._prior
 
     def _shrunk_for_pairs(self, stats: Stats) -> MultivariateGaussian:
         """With correlations shrunk as the pairs that rows of all classes have ask for."""
         p, seen = pairs_seen(stats)
-        return replace(self, shrinkage=float(self.amount(p, seen)), target="diagonal")
+        return self.having(shrinkage=float(self.amount(p, seen)), target="diagonal")
 
     @staticmethod
     def amount(p: int, seen: float | Array) -> Array:
@@ -335,13 +335,13 @@ class MultivariateGaussian(JointMoments):
 
     def _for_prior(self) -> MultivariateGaussian:
         """The shared covariance whose correlations stand beside classes with few pairs."""
-        return replace(self, tie=1.0, shrinkage=0.0, unbiased=False, pool=None)
+        return self.having(tie=1.0, shrinkage=0.0, unbiased=False, pool=None)
 
-    def _affordable(self, stats: Stats, columns: Sequence[str]) -> Stats:
+    def _affordable(self, stats: Stats) -> Stats:
         """The moments of rows that were kept themselves; with missing values, refused where p × p numbers are many."""
         if not is_kept(stats):
             return stats
-        K, p = len(stats["n"]), len(columns)
+        K, p = len(stats["n"]), values_of(stats).shape[1]
         if K * p * p > MOST_COMPLETED and has_missing(values_of(stats)):
             raise InputError(
                 f"missing values in {p} columns with only {stats['n'].sum():g} rows: a full covariance would need "
@@ -370,7 +370,7 @@ class MultivariateGaussian(JointMoments):
         W = np.stack([_inverse(factor) for factor in L]) / scale[:, None, :]
         return W, 2 * (np.log(np.einsum("cii->ci", L)).sum(axis=1) + np.log(scale).sum(axis=1))
 
-    def leave_one_out(self, X: NumberRows, rows: Rows, stats: Stats, columns: Sequence[str]) -> LooScores:
+    def leave_one_out(self, X: NumberRows, rows: Rows, stats: Stats) -> LooScores:
         """By rank-one downdates; rows that leave something singular are solved one by one.
 
         Where rows have missing values, EM is run anew for each, from where a first-order step leads (EmLoo); from the
@@ -378,71 +378,69 @@ class MultivariateGaussian(JointMoments):
         few pairs.  So it is where classes weigh in the shared covariance as a prior says.
         """
         if self._is_wide(stats) and not self._adds_to_all():
-            return self.solved_without(X, rows, stats, columns)
-        stats = stats if self._is_wide(stats) else self._affordable(stats, columns)
+            return self.solved_without(X, rows, stats)
+        stats = stats if self._is_wide(stats) else self._affordable(stats)
         bent_each = np.isfinite(self.freedom) and (isinstance(self.shrinkage, str) or self.target == "diagonal")
         if self.pool is None and _by_pattern(stats):
-            return self._without_missing(X, rows, stats, columns, EmLoo.exactly)
+            return self._without_missing(X, rows, stats, EmLoo.exactly)
         if bent_each or self.pool is not None or _incomplete(stats) or not without_missing(X).all():
-            return self.solved_without(X, rows, stats, columns)
+            return self.solved_without(X, rows, stats)
         out = np.full((len(rows), len(stats["n"])), np.nan)
         varied = np.flatnonzero(~self.alone(X, rows, stats)) if not self.ridge else np.arange(len(rows))
         if len(varied):
             out[varied] = self.loo_by_shrinkage(X[varied], rows.some(varied), stats, [self.shrinkage])[0]
         odd = np.flatnonzero(np.isnan(out).any(axis=1))
         if len(odd):
-            out[odd] = self.solved_without(X[odd], rows.some(odd), stats, columns).log_density
+            out[odd] = self.solved_without(X[odd], rows.some(odd), stats).log_density
         return LooScores(out)
 
-    def approximate_leave_one_out(self, X: NumberRows, rows: Rows, stats: Stats, columns: Sequence[str]) -> LooScores:
+    def approximate_leave_one_out(self, X: NumberRows, rows: Rows, stats: Stats) -> LooScores:
         """As ``leave_one_out``; where rows have missing values about that, in the time of a few fits.
 
         EM by one step to the first order (EmLoo), pairs by what each row adds to them (LooWithMissing).
         """
         if self.pool is None and _by_pattern(stats):
-            return self._without_missing(X, rows, stats, columns, EmLoo.nearly)
+            return self._without_missing(X, rows, stats, EmLoo.nearly)
         plain = not isinstance(self.shrinkage, str) and self.target == "identity" and not (self.unbiased or self.ridge)
         if "pair_n" in stats.sums and plain and self.pool is None:
             x = block(X, 0, X.shape[0]).astype(np.float64)
             of_rows = self.loo_with_missing(stats)(x, *rows.part(0, len(rows)))
             return LooScores(of_rows.log_density(self.tie, self.shrinkage, self.freedom))
-        return self.leave_one_out(X, rows, stats, columns)
+        return self.leave_one_out(X, rows, stats)
 
-    def _without_missing(
-        self, X: NumberRows, rows: Rows, stats: Stats, columns: Sequence[str], how: Callable[..., Array]
-    ) -> LooScores:
+    def _without_missing(self, X: NumberRows, rows: Rows, stats: Stats, how: Callable[..., Array]) -> LooScores:
         """By EM from where all rows led; rows for which that fails are solved one by one."""
         out = np.full((len(rows), len(stats["n"])), np.nan)
-        left = self._em_loo(stats, columns)
+        left = self._em_loo(stats)
         if left is not None:
             out = how(left, block(X, 0, X.shape[0]).astype(np.float64), *rows.part(0, len(rows)))
         odd = np.flatnonzero(np.isnan(out).any(axis=1))
         if len(odd):
-            out[odd] = self.solved_without(X[odd], rows.some(odd), stats, columns).log_density
+            out[odd] = self.solved_without(X[odd], rows.some(odd), stats).log_density
         return LooScores(out)
 
-    def solved_without(self, X: NumberRows, rows: Rows, stats: Stats, columns: Sequence[str]) -> LooScores:
+    def solved_without(self, X: NumberRows, rows: Rows, stats: Stats) -> LooScores:
         """As any family; where classes have no parameters in common, EM is run anew for the class of the row alone.
 
         And for those beside which rows of the shared covariance stand.
         """
         plain = not (self.tie or self.unbiased or self.pool is not None or self._is_wide(stats))
         if not (plain and _by_pattern(stats) and PATIENCE * work_of(stats) <= MOST_WORK):
-            return super().solved_without(X, rows, stats, columns)
+            return super().solved_without(X, rows, stats)
         family, prior = self._for_em(stats)
         each, density = solved(stats, family._em_parameters, prior, True)[1].each, []
         seen = np.atleast_1d((cells_of(stats)[0] > 0).all(axis=1))  # else other classes say what its values would be
         known = [k if s else None for k, s in zip(each, seen, strict=True)]
         with no_warnings():
             for i, c in enumerate(rows.codes.tolist()):
-                rest, one = self.sums_without(X, rows, i, stats, columns)
-                scorer = self.scorer_of(self.completed(rest, columns, [*known[:c], None, *known[c + 1 :]]), columns)
+                rest, one = self.sums_without(X, rows, i, stats)
+                scorer = self.scorer_of(self.completed(rest, [*known[:c], None, *known[c + 1 :]]))
                 density.append(scorer.scores(one)[0] + scorer.log_base(one)[0])
         return LooScores(np.array(density).reshape(len(rows), -1))
 
-    def _em_loo(self, stats: Stats, columns: Sequence[str]) -> EmLoo | None:
+    def _em_loo(self, stats: Stats) -> EmLoo | None:
         """None where what EM came to is singular or moves on, or where settings have no such form."""
-        p, chosen = len(columns), isinstance(self.shrinkage, str)
+        p, chosen = stats["x"].shape[1], isinstance(self.shrinkage, str)
         between = 0 < self.tie < 1
         if chosen or p > MOST_COLUMNS or (self.unbiased and (cells_of(stats)[0] <= 2).any()):
             return None
@@ -463,7 +461,7 @@ class MultivariateGaussian(JointMoments):
         left = EmLoo(self, family, em, whole, (means, S))
         if em.prior is not None:
             lacking = rows_lacking(stats, self.tie, np.array([len(v.Z) for v in em.groups]))
-            left.shared = self._for_prior()._em_loo(stats, columns)
+            left.shared = self._for_prior()._em_loo(stats)
             if left.shared is None or not np.array_equal(lacking, em.prior.rows):
                 return None
         return left
@@ -491,15 +489,14 @@ class MultivariateGaussian(JointMoments):
 
         Amounts that the data choose leave nothing singular: what rank-one downdates cannot tell is solved.
         """
-        names = [f"x{j}" for j in range(X.shape[1])]
         if self._is_wide(stats) and any(isinstance(s, str) for s in shrinkages):
-            return [replace(self, shrinkage=s).leave_one_out(X, rows, stats, names).log_density for s in shrinkages]
+            return [self.having(shrinkage=s).leave_one_out(X, rows, stats).log_density for s in shrinkages]
         found = self.downdates(X, rows, stats).log_densities(shrinkages, self.freedom)
         for s, density in zip(shrinkages, found, strict=True):
             odd = np.flatnonzero(np.isnan(density).any(axis=1)) if isinstance(s, str) else np.zeros(0, np.int64)
             if len(odd):
-                chosen = replace(self, shrinkage=s)
-                density[odd] = chosen.solved_without(X[odd], rows.some(odd), stats, names).log_density
+                chosen = self.having(shrinkage=s)
+                density[odd] = chosen.solved_without(X[odd], rows.some(odd), stats).log_density
         return found
 
     def _adds_to_all(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, cast
@@ -87,9 +87,9 @@ class LogNormal(Gaussian):
         """None: rows are kept, and their logarithms added up together."""
         return None
 
-    def scorer(self, stats: Stats, columns: Sequence[str]) -> Scorer:
+    def scorer(self, stats: Stats) -> Scorer:
         """Of log x, by means and variances of its moments."""
-        return LogNormalScorer(cast(GaussianScorer, super().scorer(stats, columns)), self, tuple(columns))
+        return LogNormalScorer(cast(GaussianScorer, super().scorer(stats)), self)
 
 
 class LogNormalScorer(Scorer[NumberRows, Stats]):
@@ -98,8 +98,8 @@ class LogNormalScorer(Scorer[NumberRows, Stats]):
     takes_missing = True
     cells = COPY_CELLS
 
-    def __init__(self, inner: GaussianScorer, family: LogNormal, columns: tuple[str, ...]) -> None:
-        self.inner, self.family, self.key, self.columns = inner, family, family.key, columns
+    def __init__(self, inner: GaussianScorer, family: LogNormal) -> None:
+        self.inner, self.family, self.key, self.columns = inner, family, family.key, family.columns
         self.n_classes, self.n_parameters = inner.n_classes, inner.n_parameters
 
     def _blocks(self, X: NumberRows) -> Iterator[tuple[int, Array]]:
@@ -109,7 +109,7 @@ class LogNormalScorer(Scorer[NumberRows, Stats]):
     def check(self, X: NumberRows) -> None:
         """Refuse rows outside the support."""
         for start, x in self._blocks(X):
-            self.family.check(x, self.columns, start)
+            self.family.check(x, start)
 
     def score_rows(self, X: NumberRows, start: int, stop: int, out: Array) -> None:
         """Gaussian scores of log x."""
@@ -144,9 +144,9 @@ class LogNormalScorer(Scorer[NumberRows, Stats]):
         variances = np.einsum("cjj->cj", self.inner.covariances())
         return np.asarray(np.exp(self.inner.means + variances / 2))
 
-    def parameters(self, columns: Sequence[str]) -> list[ParameterValues]:
+    def parameters(self) -> list[ParameterValues]:
         """Those of log x."""
-        return [found._replace(name=f"{found.name} of the logarithm") for found in self.inner.parameters(columns)]
+        return [found._replace(name=f"{found.name} of the logarithm") for found in self.inner.parameters()]
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> Array:
         """Exp of normal draws."""

@@ -108,7 +108,7 @@ class JointMoments(Family[NumberRows, Stats]):
 
     # --- collect
 
-    def collect(self, X: NumberRows, rows: Rows, columns: Sequence[str]) -> Stats:
+    def collect(self, X: NumberRows, rows: Rows) -> Stats:
         """n, Σz, Σzzᵀ per class (Σzzᵀ pooled on request), in row blocks.
 
         Rows with missing values go to the sums of their pattern.
@@ -122,7 +122,7 @@ class JointMoments(Family[NumberRows, Stats]):
 
         def work(start: int, stop: int) -> tuple[Sums, NDArray[np.int64]]:
             with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found and named below
-                return self._block_sums(rows_of, rows, columns, origin, start, stop)
+                return self._block_sums(rows_of, rows, origin, start, stop)
 
         squares = self._room(1, *origin.shape)
         with one_blas_thread():
@@ -139,18 +139,18 @@ class JointMoments(Family[NumberRows, Stats]):
             sums |= {**total, "xx": both_sides(total["xx"], X.shape[1]).reshape(sums["xx"].shape)}
         whole = Stats(self._layout(), axes, sums, origin)
         incomplete = np.concatenate(with_missing) if with_missing else np.zeros(0, np.int64)
-        return whole + self._parts(rows_of, rows, incomplete, whole, columns) if len(incomplete) else whole
+        return whole + self._parts(rows_of, rows, incomplete, whole) if len(incomplete) else whole
 
-    def _parts(self, X: NumberRows, rows: Rows, at: NDArray[np.int64], whole: Stats, columns: Sequence[str]) -> Stats:
+    def _parts(self, X: NumberRows, rows: Rows, at: NDArray[np.int64], whole: Stats) -> Stats:
         """The sums of the rows with missing values, by pattern; in portions, so that no axis grows beyond its room."""
         portion = max(64, (1 << 20) // X.shape[1])
-        parts = [self._portion(X, rows, at[a : a + portion], whole, columns) for a in range(0, len(at), portion)]
+        parts = [self._portion(X, rows, at[a : a + portion], whole) for a in range(0, len(at), portion)]
         total = parts[0]
         for part in parts[1:]:
             total = total + part
         return total
 
-    def _portion(self, X: NumberRows, rows: Rows, at: NDArray[np.int64], whole: Stats, columns: Sequence[str]) -> Stats:
+    def _portion(self, X: NumberRows, rows: Rows, at: NDArray[np.int64], whole: Stats) -> Stats:
         from ...kernels.missing import pattern_sums
 
         x = block(X[at], 0, len(at)).astype(np.float64, copy=False)
@@ -179,7 +179,7 @@ class JointMoments(Family[NumberRows, Stats]):
         cuts = np.linspace(0, len(patterns), min(cores(), len(patterns)) + 1).astype(int)
         every(work, list(pairwise(cuts.tolist())))
         xx += np.swapaxes(np.tril(xx, -1), -1, -2)
-        check_powers(sums, x, columns)
+        check_powers(sums, x, self.columns)
         return Stats(whole.layout, {**whole.axes, PATTERN: patterns}, sums, origin)
 
     def _room(self, patterns: int, K: int, p: int) -> int:
@@ -190,7 +190,7 @@ class JointMoments(Family[NumberRows, Stats]):
         return {name: np.zeros([size[d] for d in dims]) for name, dims in self._layout().dims.items()}
 
     def _block_sums(
-        self, X: NumberRows, rows: Rows, columns: Sequence[str], origin: Array, start: int, stop: int
+        self, X: NumberRows, rows: Rows, origin: Array, start: int, stop: int
     ) -> tuple[Sums, NDArray[np.int64]]:
         """The sums of the complete rows of one block; and the other rows."""
         if is_sparse(X) or not np.isnan(X[start : min(start + FIRST_ROWS, stop)]).any():
@@ -198,12 +198,12 @@ class JointMoments(Family[NumberRows, Stats]):
             if all(np.isfinite(s.sum()) for s in out.values()):
                 return out, np.zeros(0, np.int64)
         raw = block(X, start, stop)
-        check_finite(raw, columns, start)
+        check_finite(raw, self.columns, start)
         incomplete = np.isnan(raw).any(axis=1)
         codes, weights = rows.part(start, stop)
         complete = Rows(rows.classes, freeze(codes[~incomplete]), freeze(weights[~incomplete]))
         out = self._complete_sums(raw[~incomplete], complete, origin, 0, len(complete))
-        check_powers(out, raw, columns)
+        check_powers(out, raw, self.columns)
         return out, start + np.flatnonzero(incomplete)
 
     def _complete_sums(self, X: NumberRows, rows: Rows, origin: Array, start: int, stop: int) -> Sums:
@@ -227,11 +227,11 @@ class JointMoments(Family[NumberRows, Stats]):
         """Columns that do not vary any more in a class are about their value, with sums of 0."""
         return cleared_directions(cleared_columns(after))
 
-    def check_forgotten(self, before: Stats, after: Stats, columns: Sequence[str]) -> None:
+    def check_forgotten(self, before: Stats, after: Stats) -> None:
         """No class can have less than no rows, or negative squares: of complete rows, of a pattern, or of pairs."""
-        bad = self._short(before, after, len(columns))
+        bad = self._short(before, after)
         if bad.any():
-            raise never_learned(after, bad, columns)
+            raise never_learned(after, bad, self.columns)
         allowed = slack(before, after)
         for count, x, xx in (("n", "x", "xx"), ("part_n", "part_x", "part_xx")):
             if x in after.sums:
@@ -243,17 +243,17 @@ class JointMoments(Family[NumberRows, Stats]):
                 bad = left < -(allowed if x == "x" else allowed[..., None, :])
                 bad = bad if x == "x" else bad.any(axis=-2)
                 if bad.any():
-                    raise never_learned(after, np.atleast_2d(bad), columns)
-        warn_few_digits(before, after, columns)
+                    raise never_learned(after, np.atleast_2d(bad), self.columns)
+        warn_few_digits(before, after, self.columns)
 
-    def _short(self, before: Stats, after: Stats, p: int) -> Flags:
+    def _short(self, before: Stats, after: Stats) -> Flags:
         """Which classes, and columns, are left with less than no rows.  # → (K, p)"""
         if "pair_n" in after.sums:
             return np.einsum("cjj->cj", short_of_rows(before["pair_n"], after["pair_n"]))
         short = short_of_rows(before["n"], after["n"])
         if len(after.axes[PATTERN]):
             short |= short_of_rows(before["part_n"], after["part_n"]).any(axis=1)
-        return np.repeat(short[:, None], p, axis=1)
+        return np.repeat(short[:, None], after["x"].shape[1], axis=1)
 
 
 def _add_fourth(x: Array, codes: Codes, weights: Array, origin: Array, out: Sums) -> None:

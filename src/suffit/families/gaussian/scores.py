@@ -135,17 +135,17 @@ class GaussianScorer(Scorer[NumberRows, Stats]):
     def centres(self) -> Array:
         return self.means
 
-    def parameters(self, columns: Sequence[str]) -> list[ParameterValues]:
+    def parameters(self) -> list[ParameterValues]:
         """Means, deviations, and the covariance of every pair of columns where they are joint and not too many."""
         apart = self.sigma.ndim == 1 or isinstance(self, DiagonalScorer)
         full = self.covariances()
         found = [
-            ParameterValues("mean", columns, self.means),
-            ParameterValues("standard deviation", columns, np.sqrt(np.diagonal(full, axis1=1, axis2=2))),
+            ParameterValues("mean", self.columns, self.means),
+            ParameterValues("standard deviation", self.columns, np.sqrt(np.diagonal(full, axis1=1, axis2=2))),
         ]
-        i, j = np.triu_indices(0 if apart or len(columns) > MOST_PAIRED else len(columns), 1)
+        i, j = np.triu_indices(0 if apart or len(self.columns) > MOST_PAIRED else len(self.columns), 1)
         if len(i):
-            pairs = [f"{columns[a]}, {columns[b]}" for a, b in zip(i.tolist(), j.tolist(), strict=True)]
+            pairs = [f"{self.columns[a]}, {self.columns[b]}" for a, b in zip(i.tolist(), j.tolist(), strict=True)]
             found.append(ParameterValues("covariance", pairs, full[:, i, j]))
         return found
 

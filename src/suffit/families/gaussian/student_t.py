@@ -49,10 +49,11 @@ class HeavyScorer(Scorer[NumberRows, Stats]):
 
     takes_missing = True
     additive = False
+    cells = COPY_CELLS
 
     def __init__(self, normal: SharedScorer | OwnScorer, freedom: float) -> None:
         self.normal, self.freedom = normal, freedom
-        self.n_classes, self.n_parameters, self.cells = len(normal.means), normal.n_parameters, COPY_CELLS
+        self.columns, self.n_classes, self.n_parameters = normal.columns, len(normal.means), normal.n_parameters
 
     def of(self, classes: Sequence[int]) -> HeavyScorer:
         return HeavyScorer(self.normal.of(classes), self.freedom)
@@ -130,10 +131,10 @@ class HeavyScorer(Scorer[NumberRows, Stats]):
     def centres(self) -> Array:
         return self.normal.means
 
-    def parameters(self, columns: Sequence[str]) -> list[ParameterValues]:
+    def parameters(self) -> list[ParameterValues]:
         """Means, the square roots and the products of the scale matrix, and ν, the same for all columns together."""
         scale = {"standard deviation": "scale", "covariance": PRODUCT_OF_SCALES}
-        found = [p._replace(name=scale.get(p.name, p.name)) for p in self.normal.parameters(columns)]
+        found = [p._replace(name=scale.get(p.name, p.name)) for p in self.normal.parameters()]
         freedom = np.full((self.n_classes, 1), self.freedom)
         return [*found, ParameterValues(FREEDOM, ("all together",), freedom)]
 

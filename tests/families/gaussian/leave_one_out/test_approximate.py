@@ -15,7 +15,7 @@ def both(x, codes, tie, shrinkage, weights=None, freedom=np.inf):
     """log p(x_i | k) without row i, exactly and nearly."""
     rows = Rows(Index(tuple(range(codes.max() + 1))), codes.astype(np.int32), weights)
     family = MultivariateGaussian(tie=tie, shrinkage=shrinkage, freedom=freedom)
-    stats = family.collect(x, rows, [f"x{j}" for j in range(x.shape[1])])
+    stats = family.collect(x, rows)
     one = rows.one_of_each()
     nearly = ApproximateLoo(family.scatter(stats), x, *one.part(0, len(one)))
     exact = family.loo_by_shrinkage(x, one, stats, [shrinkage])

@@ -24,7 +24,7 @@ def _table(share, n=150, seed=0, p=5, K=3):
 
 
 def _parts(X, rows):
-    return JOINT.loo_with_missing(_pairs(JOINT.collect(X, rows, NAMES)))(X, *rows.part(0, len(rows)))
+    return JOINT.loo_with_missing(_pairs(JOINT.collect(X, rows)))(X, *rows.part(0, len(rows)))
 
 
 def _pairs(stats):
@@ -34,7 +34,7 @@ def _pairs(stats):
 @pytest.mark.parametrize("tie", [1.0, 0.5, 0.0])
 def test_without_missing_values_it_is_the_downdate(tie):
     X, rows = _table(0.0)
-    exact = replace(JOINT, tie=tie).downdates(X, rows, JOINT.collect(X, rows, NAMES))
+    exact = replace(JOINT, tie=tie).downdates(X, rows, JOINT.collect(X, rows))
     freedoms = (np.inf, 10.0)
     for freedom in freedoms:
         ours = _parts(X, rows).log_density(tie, 0.0, freedom)
@@ -46,7 +46,7 @@ def test_classes_that_a_row_is_not_of_score_it_as_they_are(share):
     X, rows = _table(share)
     X[3] = np.nan
     family = replace(JOINT, tie=0.0, shrinkage=0.2)
-    scorer = family.scorer(family.collect(X, rows, NAMES), NAMES)
+    scorer = family.scorer(family.collect(X, rows))
     found = _parts(X, rows).log_density(0.0, 0.2, np.inf)
     others = np.not_equal.outer(rows.codes, np.arange(3))
     np.testing.assert_allclose(found[others], scorer.scores(X)[others], rtol=1e-9, atol=1e-9)
@@ -69,7 +69,7 @@ def test_with_missing_values_it_is_nearly_what_refits_say(tie, share):
         refits[i] = model.solved(np.zeros(3)).scores(X[i : i + 1])[0]
     exact = odds(refits)
     ours = odds(_parts(X, rows).log_density(tie, 0.1, np.inf))
-    plain = odds(family.scorer(family.collect(X, rows, NAMES), NAMES).scores(X))
+    plain = odds(family.scorer(family.collect(X, rows)).scores(X))
     assert abs((ours - exact).mean()) < 0.4 * abs((plain - exact).mean())
     assert np.median(abs(ours - exact)) < 0.2 * np.median(abs(plain - exact))
     assert np.square(ours - exact).mean() < 0.25 * np.square(plain - exact).mean()
@@ -78,7 +78,7 @@ def test_with_missing_values_it_is_nearly_what_refits_say(tie, share):
 def test_the_first_rows_alone_and_rows_in_any_order():
     X, rows = _table(0.3)
     whole = _parts(X, rows).log_density(0.5, 0.1, 10.0)
-    of_rows = JOINT.loo_with_missing(_pairs(JOINT.collect(X, rows, NAMES)))
+    of_rows = JOINT.loo_with_missing(_pairs(JOINT.collect(X, rows)))
     np.testing.assert_allclose(of_rows(X[:40], *rows.part(0, 40)).log_density(0.5, 0.1, 10.0), whole[:40], atol=1e-9)
     turned = np.random.default_rng(1).permutation(len(X))
     again = _parts(X[turned], rows.some(turned)).log_density(0.5, 0.1, 10.0)

@@ -13,8 +13,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # copies of rows
 
 
 def loo(X, y, weights, tie, shrinkage=0.1):
-    rows, columns = Rows.of(y, weights), [f"x{j}" for j in range(X.shape[1])]
-    stats = MultivariateGaussian(tie=tie).collect(X, rows, columns)
+    rows = Rows.of(y, weights)
+    stats = MultivariateGaussian(tie=tie).collect(X, rows)
     return RescaledLoo(stats, X, *rows.part(0, len(rows))).log_density(tie, shrinkage, np.inf)
 
 

@@ -126,7 +126,7 @@ class EmLoo:
 
     def _others(self, x: Array) -> Array:
         """Classes that a row is not of are as they are."""
-        scorer = self.family.scorer_of(self.em.beside(self.whole), [""] * x.shape[1])
+        scorer = self.family.scorer_of(self.em.beside(self.whole))
         return np.asarray(scorer.scores(x) + scorer.log_base(x)[:, None])
 
     def _density(self, x: Array, classes: NDArray[np.int64], mean: Array, S: Array) -> Array:
