@@ -53,7 +53,7 @@ def _structure(pooled: dict[str, Any]) -> str:
 
 def learner_of(model: GenerativeEstimator | Decision) -> GenerativeEstimator:
     """The model itself, or that which a rule of decisions is around."""
-    return cast(GenerativeEstimator, model._fitted) if isinstance(model, Decision) else model
+    return cast("GenerativeEstimator", model._fitted) if isinstance(model, Decision) else model
 
 
 def show_model(model: GenerativeEstimator | Decision) -> None:

@@ -85,7 +85,7 @@ class Scorer(ABC, Generic[Data, SumsT]):
 
     def scores(self, X: Data) -> Array:
         """The scores of all rows.  # → (n, K)"""
-        X = cast(Data, csr(X)) if is_sparse(X) else X
+        X = cast("Data", csr(X)) if is_sparse(X) else X
         out = np.empty((X.shape[0], self.n_classes))
         every(lambda a, b: self.score_rows(X, a, b, out[a:b]), self.blocks(X))
         return out
@@ -120,7 +120,7 @@ class Scorer(ABC, Generic[Data, SumsT]):
         """The events of all rows; None: there are none.  # → (n, K)"""
         if not self.limited:
             return None
-        X = cast(Data, csr(X)) if is_sparse(X) else X
+        X = cast("Data", csr(X)) if is_sparse(X) else X
         out = np.empty((X.shape[0], self.n_classes))
         every(lambda a, b: self.impossible_rows(X, a, b, out[a:b]), self.blocks(X))
         return out
@@ -141,12 +141,12 @@ class Scorer(ABC, Generic[Data, SumsT]):
     def filled(self, X: Data, posterior: Array) -> Data:
         """Missing values as their means given the rest of the row, mixed over the classes.  # (n, K) → (n, p)"""
         x = np.asarray(X)
-        return cast(Data, np.where(np.isnan(x), posterior @ self.centres, x))
+        return cast("Data", np.where(np.isnan(x), posterior @ self.centres, x))
 
     def drawn(self, X: Data, codes: Codes, rng: np.random.Generator) -> Data:
         """Missing values drawn given the rest of the row and its class."""
         x = np.asarray(X)
-        return cast(Data, np.where(np.isnan(x), np.asarray(self.sample(codes, rng)), x))
+        return cast("Data", np.where(np.isnan(x), np.asarray(self.sample(codes, rng)), x))
 
     @abstractmethod
     def logistic_form(self) -> LogisticForm:
@@ -261,7 +261,7 @@ class Family(OfColumns, ABC, Generic[Data, SumsT]):
 
     def having(self, **settings: object) -> Self:
         """The family of the same columns with other settings."""
-        return cast(Self, replace(cast("DataclassInstance", self), **settings)).of(self.columns)
+        return cast("Self", replace(cast("DataclassInstance", self), **settings)).of(self.columns)
 
     @property
     def statistic(self) -> tuple[object, ...]:
@@ -319,7 +319,7 @@ class Family(OfColumns, ABC, Generic[Data, SumsT]):
 
     def sums_without(self, X: Data, rows: Rows, i: int, stats: SumsT) -> tuple[SumsT, Data]:
         """The sums of all rows but row i, and that row as far as they know its columns."""
-        one = cast(Data, X[i : i + 1])
+        one = cast("Data", X[i : i + 1])
         rest = stats - self.collect(one, rows.some(np.array([i])))
         rest = self.without_rounding(stats.like(rest), rest.without_residue(stats, EMPTIED))
         return rest.trimmed(), self.known_part(one, rest)

@@ -56,7 +56,7 @@ def is_sparse(X: object) -> TypeIs[Csr]:
 def block(X: Categories, start: int, stop: int) -> Array:
     """Rows [start, stop) as a read-only, C-contiguous float32 or float64 array; a view where X is one already."""
     some = X[start:stop]
-    part = some.toarray() if is_sparse(some) else cast(Array, some)
+    part = some.toarray() if is_sparse(some) else cast("Array", some)
     if part.dtype not in (np.float32, np.float64):
         part = part.astype(np.float64)
     part = np.ascontiguousarray(part).view()

@@ -396,7 +396,7 @@ def numbers_of(cells: list[object]) -> Array:
 def _number(value: object) -> float:
     if isinstance(value, DATES):  # some of NumPy's are numbers to Python
         raise TypeError("a date or time is not a number")
-    return float(cast(float, value))
+    return float(cast("float", value))
 
 
 def unreadable(name: str, kind: str, drop: str = "drop it") -> InputError:

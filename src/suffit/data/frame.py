@@ -220,7 +220,7 @@ def _one_column(values: object, name: str) -> Cells:
         return as_objects(values.to_pylist())
     if hasattr(values, "to_numpy") and not isinstance(values, Sequence):
         return _one_column(np.asarray(values.to_numpy()), name)
-    return as_objects(list(cast(Iterable[object], values)))
+    return as_objects(list(cast("Iterable[object]", values)))
 
 
 def unmasked(X: T, of_numbers: type = float) -> T | Cells:
@@ -231,14 +231,14 @@ def unmasked(X: T, of_numbers: type = float) -> T | Cells:
     if not mask.any():
         return np.asarray(X.data)
     plain: Array = np.asarray(X.data).astype(of_numbers if X.dtype.kind in "fiu" else object)
-    plain[mask] = cast(float, np.nan if plain.dtype.kind == "f" else None)
+    plain[mask] = cast("float", np.nan if plain.dtype.kind == "f" else None)
     return plain
 
 
 def refuse_list_of_texts(X: object) -> None:
     """Refuse texts where rows are expected: what somebody who has texts gives to a model of columns."""
     one = len(getattr(X, "shape", ())) == 1 if hasattr(X, "shape") else isinstance(X, list | tuple)
-    if one and isinstance(first := next(iter(cast(Iterable[object], X)), None), str):
+    if one and isinstance(first := next(iter(cast("Iterable[object]", X)), None), str):
         raise InputError(
             f"Expected 2D array, got 1D array instead: X is a list of texts, the first {str(first)!r}; {WORDS}; or, if "
             "they are categories, GenerativeClassifier or CategoricalNB with a row for each, [[x] for x in X]"

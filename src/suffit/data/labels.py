@@ -40,7 +40,7 @@ def sorted_places(labels: Sequence[Hashable]) -> list[int]:
     """The places of distinct labels, in the canonical order of these; TypeError where some have no order."""
     kinds = set(map(type, labels))
     if kinds in ({str}, {int}):
-        return sorted(range(len(labels)), key=cast(Callable[[int], str], labels.__getitem__))
+        return sorted(range(len(labels)), key=cast("Callable[[int], str]", labels.__getitem__))
     return sorted(range(len(labels)), key=lambda i: _order(labels[i]))
 
 

@@ -186,7 +186,7 @@ def _integer_codes(y: Cells) -> tuple[Cells, Codes, Array] | None:
         low, high = int(some.min()), int(some.max())
         if high - low >= _TABLE_LIMIT or high > np.iinfo(np.int64).max:
             return None
-        wide = freeze(cast(NDArray[np.int64], y) if y.dtype in (np.int32, np.int64) else y.astype(np.int64))
+        wide = freeze(cast("NDArray[np.int64]", y) if y.dtype in (np.int32, np.int64) else y.astype(np.int64))
         seen = np.zeros(high - low + 1, dtype=np.uint8)
         mark_labels(wide[: len(some)], low, seen)
         place = np.cumsum(seen, dtype=np.int32) - 1

@@ -11,7 +11,7 @@ import numpy as np
 def number(value: object, name: str, low: float = -np.inf, high: float = np.inf, above_low: bool = False) -> float:
     """A finite number in [low, high], or in (low, high]."""
     try:
-        x = math.nan if isinstance(value, bool | str | bytes) else float(cast(float, value))
+        x = math.nan if isinstance(value, bool | str | bytes) else float(cast("float", value))
     except (TypeError, ValueError):
         x = math.nan
     if not (math.isfinite(x) and low <= x <= high and not (above_low and x == low)):

@@ -187,7 +187,7 @@ def _check_cell(cell: object, names: Sequence[str], k: int, words: bool, words_w
         raise unreadable(names[j], DATE)
     text = isinstance(cell, str | bytes)
     try:
-        float(cast(float, cell))
+        float(cast("float", cell))
     except OverflowError:
         what, way = "numbers must fit into float64", "rescale or drop the column"
         raise refuse(names, j, what, "a number beyond 1.8e308", row, way) from None
@@ -292,7 +292,7 @@ def class_codes(n: int, y: object, classes: Index, who: str) -> Codes:
     """The codes of the classes of n rows: ``y`` is one class for all of them, or names n."""
     position = classes.position
     one = isinstance(y, Hashable) and (y in position or not isinstance(y, tuple))
-    wanted = [y] * n if one else list(y.tolist() if isinstance(y, np.ndarray) else cast(Labels, y))
+    wanted = [y] * n if one else list(y.tolist() if isinstance(y, np.ndarray) else cast("Labels", y))
     wanted = wanted * n if len(wanted) == 1 else wanted
     unknown = [c for c in wanted if c not in position]
     if unknown:

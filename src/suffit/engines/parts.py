@@ -255,7 +255,7 @@ def _nothing_in(plan: GenerativeEstimator, X: TableLike, y: LabelsLike, sample_w
 
 def _labels(y: LabelsLike) -> list[Hashable]:
     """The labels themselves; those of Arrow as values of Python."""
-    return list(y.to_pylist() if hasattr(y, "to_pylist") else cast(Iterable[Hashable], y))
+    return list(y.to_pylist() if hasattr(y, "to_pylist") else cast("Iterable[Hashable]", y))
 
 
 def holding(estimator: E, model: Model, labels: np.dtype[np.generic] | None) -> E:

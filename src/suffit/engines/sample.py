@@ -181,7 +181,7 @@ def _coded(y: LabelsLike) -> tuple[list[Hashable], NDArray[np.int32]]:
         return list(rows.classes.labels), rows.codes
     if table_form(y) != "array":
         return SeriesColumn(y).categories()
-    cells = y.tolist() if isinstance(y, np.ndarray) else list(cast(Iterable[Hashable], y))
+    cells = y.tolist() if isinstance(y, np.ndarray) else list(cast("Iterable[Hashable]", y))
     return ArrayColumn(as_objects(cells)).categories()
 
 

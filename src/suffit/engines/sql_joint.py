@@ -30,7 +30,7 @@ class Joint:
 
     def __init__(self, schema: Schema, spec: BlockSpec, source: Source) -> None:
         self.source, self.spec = source, spec
-        self.family = cast(MultivariateGaussian, spec.family)
+        self.family = cast("MultivariateGaussian", spec.family)
         self.columns = Columns(schema)
         self.cells = self.columns.cells(spec)
         self.p = len(self.cells)

@@ -41,7 +41,7 @@ class RowsInSums:
 
     def add(self, X: Matrix, y: Cells) -> bool:
         """Add to the sums; False, and nothing added, where the rows need a closer look."""
-        return y.dtype == self.labels and self.running.add(X, cast(NDArray[np.integer], y))
+        return y.dtype == self.labels and self.running.add(X, cast("NDArray[np.integer]", y))
 
     def has_room(self, n: int) -> bool:
         """Never taken for granted: sums that begin where the model is by now may take what these do not."""
@@ -70,7 +70,7 @@ class RowsKept:
 
     def add(self, X: Matrix, y: Cells) -> bool:
         """Keep a copy, where there is room and a quick look shows that nothing is wrong."""
-        X = cast(NumberRows, X)  # as the first
+        X = cast("NumberRows", X)  # as the first
         if (
             self.kind is not type(X)
             or not self.has_room(len(y))
@@ -84,7 +84,7 @@ class RowsKept:
         stop = self.rows + len(y)
         self.y[self.rows : stop] = y
         if self.dense is not None:
-            self.dense[self.rows : stop] = cast(Array, X)
+            self.dense[self.rows : stop] = cast("Array", X)
         elif is_sparse(X):
             self.sparse.append((np.diff(X.indptr), X.indices.copy(), X.data.copy()))
         self.rows = stop
@@ -98,7 +98,7 @@ class RowsKept:
     def _joined(self) -> Csr:
         lengths, columns, values = (np.concatenate(parts) for parts in zip(*self.sparse, strict=True))
         ends = np.concatenate([[0], np.cumsum(lengths)])
-        return cast(type[sparse.csr_array], self.kind)((values, columns, ends), shape=(self.rows, self.width))
+        return cast("type[sparse.csr_array]", self.kind)((values, columns, ends), shape=(self.rows, self.width))
 
 
 class Waiting(NamedTuple):
@@ -177,5 +177,5 @@ def _begun(X: Matrix, y: Cells, model: Model) -> RowsInSums | RowsKept | None:
         sums = RowsInSums(running, y.dtype)
         if sums.add(X, y):
             return sums
-    kept = RowsKept(cast(NumberRows, X), y, model)
+    kept = RowsKept(cast("NumberRows", X), y, model)
     return kept if kept.add(X, y) else None

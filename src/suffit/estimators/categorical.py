@@ -163,7 +163,7 @@ class CategoricalNB(SmoothedNB):
         return X
 
     def _read_X_known(self, X: TableLike) -> Matrix:
-        read = cast(Cells, super()._read_X_known(X))
+        read = cast("Cells", super()._read_X_known(X))
         scorer = self._scorer()
         if scorer.low is None or read.dtype.kind not in "iu":  # integers among integers are quick, and rarely misread
             few = read[some_rows(len(read))] if len(read) > SAMPLE_ROWS else read
@@ -178,7 +178,7 @@ class CategoricalNB(SmoothedNB):
         return super()._read_X_known(X)
 
     def _scorer(self) -> CategoricalScorer:
-        return cast(CategoricalScorer, self._solved.scorer)
+        return cast("CategoricalScorer", self._solved.scorer)
 
     def _typical_rows(self, n: int) -> Matrix:
         missing = np.full((n, len(self._model.columns)), None, dtype=object)
@@ -206,7 +206,7 @@ class CategoricalNB(SmoothedNB):
     @property
     def category_count_(self) -> list[Array]:
         """Rows at each category in each class, one table per column."""
-        return category_tables(cast(Stats, self._model.sums), self._scorer().categories)
+        return category_tables(cast("Stats", self._model.sums), self._scorer().categories)
 
     @property
     def feature_log_prob_(self) -> list[Array]:

@@ -38,7 +38,7 @@ class GaussianEstimator(GenerativeEstimator):
     priors: Prior
 
     def _scorer(self) -> GaussianScorer:
-        return cast(GaussianScorer, self._solved.scorer)
+        return cast("GaussianScorer", self._solved.scorer)
 
     @property
     def means_(self) -> Array:
@@ -62,7 +62,7 @@ class GaussianEstimator(GenerativeEstimator):
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             Scores whose largest is the class predicted.
         """
-        X = cast(NumberRows, self._read_X_known(X))
+        X = cast("NumberRows", self._read_X_known(X))
         scores = self._solved.scores(X) if self._fitted.calibration is None else self.predict_log_proba(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
@@ -193,7 +193,7 @@ class GaussianDiscriminantAnalysis(GaussianEstimator):
     def covariance_(self) -> Array:
         """Σ of each class (n_classes, n_features, n_features), or the one shared by all (n_features, n_features)."""
         full = self._scorer().covariances()
-        return self._cast(full[0] if cast(MultivariateGaussian, self._model.family).tie == 1.0 else full)
+        return self._cast(full[0] if cast("MultivariateGaussian", self._model.family).tie == 1.0 else full)
 
 
 def more_rows_than_classes(rows: Rows, model: Model) -> None:

@@ -197,7 +197,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return int(self.explained_variance_ratio_.shape[0])
 
     def _joint_family(self) -> MultivariateGaussian:
-        return cast(MultivariateGaussian, self._model.family)
+        return cast("MultivariateGaussian", self._model.family)
 
     @property
     def covariance_(self) -> Array:
@@ -207,7 +207,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if self._stores_by_prior():  # as scikit-learn has it: not the one that predictions use
             model, plain = self._model, self._joint_family()
             family = replace(plain, pool=tuple(self._fitted.prior.tolist()))
-            return self._cast(family.covariances(plain.of(model.columns).completed(cast(Stats, model.sums)))[2])
+            return self._cast(family.covariances(plain.of(model.columns).completed(cast("Stats", model.sums)))[2])
         return self._cast(self._scorer().covariances()[0])
 
     @property
@@ -228,7 +228,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _linear(self) -> tuple[Array, Array]:
         """Weights βΣ⁻¹(μ_c − m) and scores of m itself, per class; β is the power of a calibration, or 1."""
         scorer = self._scorer()
-        W = cast(SharedScorer, scorer).W
+        W = cast("SharedScorer", scorer).W
         V = (scorer.means - self._middle()) @ W.T
         with np.errstate(divide="ignore"):
             beta = self._solved.power
@@ -261,7 +261,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         if self._fitted.calibration is not None:
             return super().decision_function(X)
-        X = cast(NumberRows, self._read_X_known(X))
+        X = cast("NumberRows", self._read_X_known(X))
         w, b = self._linear()
         linear = w[1:] - w[:1] if len(w) == 2 else w
         out = self._projected(X, linear) + (b[1:] - b[:1] if len(w) == 2 else b)
@@ -307,10 +307,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _directions_eigen(self) -> tuple[Array, Array]:
         scorer = self._scorer()
         if isinstance(scorer, FewRowsShared):
-            whole = self._joint_family().all_as_one(cast(Stats, self._model.sums))
+            whole = self._joint_family().all_as_one(cast("Stats", self._model.sums))
             vectors, values, total = directions(scorer, whole, self._max_components)
             return vectors, (values / total)[: self._max_components]
-        W = cast(SharedScorer, scorer).W
+        W = cast("SharedScorer", scorer).W
         values, vectors = np.linalg.eigh(W @ (self._total_covariance() - scorer.covariances()[0]) @ W.T)
         values, vectors = values[::-1], W.T @ vectors[:, ::-1]
         return vectors, (values / values.sum())[: self._max_components]
@@ -319,7 +319,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """The covariance of all rows, shrunk as the settings say: the class sums, moved to one common mean."""
         if self.__dict__.get("_total") is not None:
             return np.asarray(self._total)
-        stats = self._joint_family().of(self._model.columns).completed(cast(Stats, self._model.sums))
+        stats = self._joint_family().of(self._model.columns).completed(cast("Stats", self._model.sums))
         n, N = stats["n"], float(stats["n"].sum())
         origin = np.asarray(stats.origin)
         middle = ((n[:, None] * origin + stats["x"]) / N).sum(axis=0)
@@ -368,7 +368,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         if self._setting("solver") == "lsqr":
             raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
-        X = cast(NumberRows, self._read_X_known(X))
+        X = cast("NumberRows", self._read_X_known(X))
         return self._cast(self._projected(X, self._directions()[0][:, : self._max_components].T))
 
     def _projected(self, X: NumberRows, P: Array) -> Array:

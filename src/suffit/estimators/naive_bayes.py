@@ -112,7 +112,7 @@ class GaussianNB(GenerativeEstimator):
         return Gaussian(smoothing=float(self.var_smoothing), floor=self.floor)
 
     def _scorer(self) -> DiagonalScorer:
-        return cast(DiagonalScorer, self._solved.scorer)
+        return cast("DiagonalScorer", self._solved.scorer)
 
     @property
     def class_count_(self) -> Array:
@@ -138,8 +138,8 @@ class GaussianNB(GenerativeEstimator):
     def epsilon_(self) -> float | Array:
         """What was added to the variances: one number per column, or one for all with ``floor="largest"``."""
         with no_warnings():
-            bare = Gaussian().scorer(cast(Stats, self._model.sums))
-        added = self._scorer().variances - cast(DiagonalScorer, bare).variances
+            bare = Gaussian().scorer(cast("Stats", self._model.sums))
+        added = self._scorer().variances - cast("DiagonalScorer", bare).variances
         return float(added.max()) if self._setting("floor") == "largest" else added.max(axis=0)
 
     @staticmethod
@@ -251,8 +251,8 @@ class BernoulliNB(SmoothedNB):
     @property
     def feature_log_prob_(self) -> Array:
         """log φ: the log-probability of presence."""
-        stats = cast(Stats, self._model.sums)
-        n, t = cast(Bernoulli, self._model.family).solvable(stats).smooth(stats["n"], stats["t"])
+        stats = cast("Stats", self._model.sums)
+        n, t = cast("Bernoulli", self._model.family).solvable(stats).smooth(stats["n"], stats["t"])
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(t[..., 0]) - np.log(n))
 
@@ -340,7 +340,7 @@ class PoissonNB(SmoothedNB):
     @property
     def rate_(self) -> Array:
         """Expected count of each column in each class, smoothing included."""
-        return cast(ElementwiseScorer, self._solved.scorer).form.A.copy()
+        return cast("ElementwiseScorer", self._solved.scorer).form.A.copy()
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -125,7 +125,7 @@ class SmoothedNB(GenerativeEstimator):
     @property
     def feature_count_(self) -> Array:
         """Σ of each column in each class."""
-        stats = cast(Stats, self._model.sums)
+        stats = cast("Stats", self._model.sums)
         return stats["count"].copy() if "count" in stats.sums else stats["t"][..., 0].copy()
 
     def __sklearn_tags__(self) -> Tags:

@@ -227,11 +227,11 @@ class GenerativeClassifier(GenerativeEstimator):
         """Warn where many categories of a column are none that were learned, and are left out like missing values."""
         said, sampled = [], None
         for i, spec in enumerate(self._plain.specs):
-            if spec.reads != "categories" or cast(Categorical, spec.family).unknown not in (None, "ignore"):
+            if spec.reads != "categories" or cast("Categorical", spec.family).unknown not in (None, "ignore"):
                 continue
             if sampled is None:
                 sampled = frame if frame.n_rows <= SAMPLE_ROWS else frame.rows(some_rows(frame.n_rows))
-            known = cast(CategoricalScorer, cast(ProductScorer, self._fitted.solution.scorer).scorers[i]).positions
+            known = cast("CategoricalScorer", cast("ProductScorer", self._fitted.solution.scorer).scorers[i]).positions
             each = zip(spec.columns, known, strict=True)
             said += [unknown_values(c, sampled.columns[c], k) for c, k in each if c in sampled.columns]
         things = [text for text in said if text]
@@ -342,7 +342,7 @@ class GenerativeClassifier(GenerativeEstimator):
         for proposal in found.each or (None,):
             self._seen = (self._seen if proposal is None else proposal.schema).with_prior_rows(share)
             if proposal is not None:
-                self._selection = replace(proposal.selection, columns=cast(Tuning | None, chosen_before))
+                self._selection = replace(proposal.selection, columns=cast("Tuning | None", chosen_before))
             self._plain = self._seen.plain()
             data, columns = TableRows(self._seen, frame), self._seen.columns
             known = found.known(self._seen) if rows.weights is None else {}
@@ -447,7 +447,7 @@ class GenerativeClassifier(GenerativeEstimator):
     @property
     def schema_(self) -> Schema:
         """What became of every column: its kind, its family, and why."""
-        blocks = cast(Product, self._model.family).blocks
+        blocks = cast("Product", self._model.family).blocks
         specs = tuple(replace(p, family=b.family) for p, b in zip(self._seen.specs, blocks, strict=True))
         return made_for(replace(self._seen, specs=specs), self._table_form())
 
@@ -490,17 +490,17 @@ class GenerativeClassifier(GenerativeEstimator):
 
     def _density_model(self) -> Model:
         model, n = self._model, len(self._plain.specs)
-        family = cast(Product, model.family).as_density(n).of(self._plain.columns)
-        return replace(model, family=family, stats=BlockSums(cast(BlockSums, model.sums).parts[:n]))
+        family = cast("Product", model.family).as_density(n).of(self._plain.columns)
+        return replace(model, family=family, stats=BlockSums(cast("BlockSums", model.sums).parts[:n]))
 
     def _density_solution(self) -> Solution:
         """The structure of the density at full power."""
         solution = self._fitted.solution
-        scorer = cast(ProductScorer, solution.scorer).as_density(len(self._plain.specs))
+        scorer = cast("ProductScorer", solution.scorer).as_density(len(self._plain.specs))
         return Solution(solution.classes, solution.log_prior, scorer)
 
     def _parameters(self) -> list[BlockParameters]:
-        scorer = cast(ProductScorer, self._fitted.solution.scorer)
+        scorer = cast("ProductScorer", self._fitted.solution.scorer)
         return [
             BlockParameters(block.family.key, block.power, scorer.parameters_of(i))
             for i, block in enumerate(scorer.blocks_of)
@@ -540,16 +540,16 @@ class GenerativeClassifier(GenerativeEstimator):
         """
         found = super().explain(X, classes)
         solution = self._fitted.solution
-        each = zip(self._seen.specs, cast(ProductScorer, solution.scorer).scorers, strict=True)
-        texts = [(spec, cast(TextScorer, s)) for spec, s in each if spec.reads == "texts" and spec.power]
+        each = zip(self._seen.specs, cast("ProductScorer", solution.scorer).scorers, strict=True)
+        texts = [(spec, cast("TextScorer", s)) for spec, s in each if spec.reads == "texts" and spec.power]
         if not texts:
             return found
 
         def notes(row: int, column: str) -> str:
             at = np.array([row])
-            a, b, frame = found.first[at], found.second[at], cast(Frame, found.data).rows(at)
+            a, b, frame = found.first[at], found.second[at], cast("Frame", found.data).rows(at)
             here = [(spec, s) for spec, s in texts if spec.columns == (column,)]
-            parts = [(s, s.word_terms(cast(Texts, spec.matrix(frame)), a, b), spec.power) for spec, s in here]
+            parts = [(s, s.word_terms(cast("Texts", spec.matrix(frame)), a, b), spec.power) for spec, s in here]
             return most_telling([(s, terms, power * solution.power) for s, terms, power in parts])
 
         return replace(found, notes=notes)
@@ -639,7 +639,7 @@ class GenerativeClassifier(GenerativeEstimator):
 
     def _blocks_of(self, X: Matrix) -> list[ScoredBlock]:
         """The columns of these rows that the density scores together."""
-        rows, scorers = cast(RowsOfBlocks, X), cast(ProductScorer, self._density_solution().scorer).scorers
+        rows, scorers = cast("RowsOfBlocks", X), cast("ProductScorer", self._density_solution().scorer).scorers
         return [
             ScoredBlock(scorer, rows.part(i), apart(p.family), p.scales, p.reads == "missing")
             for i, (p, scorer) in enumerate(zip(self._plain.specs, scorers, strict=True))
@@ -675,7 +675,7 @@ class GenerativeClassifier(GenerativeEstimator):
         return replace(self._template, form=form, types=types).make(columns)
 
     def _typical_rows(self, n: int) -> TableRows:
-        scorers = cast(ProductScorer, self._density_solution().scorer).scorers
+        scorers = cast("ProductScorer", self._density_solution().scorer).scorers
         return self._rows_of(table_columns(self._plain, typical_values(self._plain.specs, scorers, n)), n)
 
     def scorer(self) -> OneRow:  # type: ignore[override]

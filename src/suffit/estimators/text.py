@@ -160,7 +160,7 @@ class MultinomialNB(SmoothedNB):
         return data, labels, rows
 
     def _remember_columns(self, X: TableLike, data: Matrix) -> None:
-        super()._remember_columns(cast(Csr, data) if self._grows else X, data)
+        super()._remember_columns(cast("Csr", data) if self._grows else X, data)
 
     def sample(self, n: int = 1, y: LabelsLike | None = None, random_state: RandomState = None) -> tuple[Any, Cells]:
         """Draw ``n`` documents: word counts, or sequences of word ids where ``input="sequences"``.
@@ -190,7 +190,7 @@ class MultinomialNB(SmoothedNB):
     def feature_log_prob_(self) -> Array:
         """log φ of every word."""
         with np.errstate(divide="ignore"):
-            scorer = cast(MultinomialScorer, self._solved.scorer)
+            scorer = cast("MultinomialScorer", self._solved.scorer)
             return np.where(scorer.never > 0, -np.inf, scorer.weights)
 
     def __sklearn_tags__(self) -> Tags:
@@ -300,7 +300,7 @@ class ComplementNB(MultinomialNB):
 
     def _density_solution(self) -> Solution:
         solution = self._solved
-        scorer = cast(MultinomialScorer, solution.scorer).as_density()
+        scorer = cast("MultinomialScorer", solution.scorer).as_density()
         return Solution(solution.classes, log_prior(self._fitted.prior), scorer)
 
     def predict_joint_log_proba(self, X: TableLike) -> Array:
@@ -330,7 +330,7 @@ class ComplementNB(MultinomialNB):
     @property
     def feature_log_prob_(self) -> Array:
         """The weight of every word for every class."""
-        scorer = cast(MultinomialScorer, self._solved.scorer)
+        scorer = cast("MultinomialScorer", self._solved.scorer)
         return np.where(scorer.never < 0, np.inf, scorer.weights)
 
 

@@ -169,9 +169,9 @@ class TextNB(SmoothedNB):
         words = self.stop_words
         return Text(
             self.model,
-            cast(float | str, self._check_alpha()),
+            cast("float | str", self._check_alpha()),
             self.analyzer,
-            cast(tuple[int, int], tuple(self.ngram_range)),
+            cast("tuple[int, int]", tuple(self.ngram_range)),
             float(self.min_count),
             words if words is None or isinstance(words, str) else tuple(words),
             bool(self.lowercase),
@@ -187,7 +187,7 @@ class TextNB(SmoothedNB):
         solution = self._solved
         if self._setting("model") != COMPLEMENT:
             return solution
-        scorer = cast(TextScorer, solution.scorer).as_density()
+        scorer = cast("TextScorer", solution.scorer).as_density()
         return Solution(solution.classes, log_prior(self._fitted.prior), scorer)
 
     # --- reading
@@ -205,7 +205,7 @@ class TextNB(SmoothedNB):
     # --- words
 
     def _scorer(self) -> TextScorer:
-        return cast(TextScorer, self._solved.scorer)
+        return cast("TextScorer", self._solved.scorer)
 
     @property
     def vocabulary_(self) -> Sequence[str]:
@@ -230,7 +230,7 @@ class TextNB(SmoothedNB):
     @property
     def feature_count_(self) -> Array:
         """Occurrences of each word in each class."""
-        return cast(Stats, self._model.sums)["count"].copy()
+        return cast("Stats", self._model.sums)["count"].copy()
 
     @property
     def class_log_prior_(self) -> Array:
@@ -258,11 +258,11 @@ class TextNB(SmoothedNB):
 
     def _shown_rows(self, data: Matrix) -> Any:
         """The counts of the words of texts."""
-        return cast(Text, self._model.family).counted(cast(Texts, as_texts(data)), cast(Stats, self._model.sums))
+        return cast("Text", self._model.family).counted(cast("Texts", as_texts(data)), cast("Stats", self._model.sums))
 
     def _typical_rows(self, n: int) -> Matrix:
         """The most frequent words of each of the first n classes."""
-        words, stats = self._scorer().names, cast(Stats, self._model.sums)
+        words, stats = self._scorer().names, cast("Stats", self._model.sums)
         if self._setting("hashing") is not None or not len(words):
             return read_texts(["a text"] * n)
         top = np.argsort(-stats["count"][:n], axis=1, kind="stable")[:, :MOST_WORDS_TRIED]
@@ -285,7 +285,7 @@ class TextNB(SmoothedNB):
 
         """
         texts = self._read_X_known(X)
-        found = super().explain(cast(TableLike, texts), classes)
+        found = super().explain(cast("TableLike", texts), classes)
         return replace(found, data=self._shown_rows(texts), form=table_form(X), rest_name="empty")
 
     def why(self, X: object, n: int = 5, classes: ClassesLike = None) -> str:

@@ -98,7 +98,7 @@ class WordCounts(TransformerMixin, BaseEstimator):
         words = self.stop_words
         return Text(
             analyzer=self.analyzer,
-            ngram_range=cast(tuple[int, int], tuple(self.ngram_range)),
+            ngram_range=cast("tuple[int, int]", tuple(self.ngram_range)),
             stop_words=words if words is None or isinstance(words, str) else tuple(words),
             lowercase=bool(self.lowercase),
             hashing=None if self.hashing is None else int(self.hashing),
@@ -167,7 +167,7 @@ class WordCounts(TransformerMixin, BaseEstimator):
 
     def _known(self) -> Index:
         try:
-            return cast(Index, self.__dict__["_words"])
+            return cast("Index", self.__dict__["_words"])
         except KeyError:
             raise not_fitted(self) from None
 

@@ -37,7 +37,7 @@ def nomogram_against_rest(
     seen = [explain(rows) for explain in pairs]
     columns = seen[0].columns
     nearest = softmax(-np.stack([s.total for s in seen]), axis=0)  # which of the others each row speaks against
-    parts = cast(Array, sum(_times(s.parts, w) for s, w in zip(seen, nearest, strict=True)))
+    parts = cast("Array", sum(_times(s.parts, w) for s, w in zip(seen, nearest, strict=True)))
     top, note = top_columns(parts, columns, X, most)
     start = float(log_odds(_typical_row(X, columns))[0])
 

@@ -186,7 +186,7 @@ def _typical(column: Cells) -> object:
     if not len(there):
         return None
     if there.dtype.kind in "iuf":
-        return np.quantile(cast(Array, there), 0.5, method="lower")
+        return np.quantile(cast("Array", there), 0.5, method="lower")
     values, counts = np.unique(there.astype(str), return_counts=True)
     return there[there.astype(str) == values[counts.argmax()]][0]
 
@@ -202,7 +202,7 @@ def _range(column: Cells) -> Cells:
     distinct = np.unique(there)
     if len(distinct) <= FEW_VALUES:
         return distinct
-    low, high = np.quantile(cast(Array, there), ENDS)
+    low, high = np.quantile(cast("Array", there), ENDS)
     steps = np.linspace(low, high, POINTS)
     steps = np.round(steps) if there.dtype.kind in "iu" else steps
     return np.unique(np.concatenate([steps, round_numbers(steps[0], steps[-1])]))

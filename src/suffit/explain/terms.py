@@ -299,7 +299,7 @@ class Explanation:
             column = self.data.columns.get(name)
             value = None if column is None else column.rows(slice(i, i + 1)).cells()[0]
         else:
-            value = cast(Array, self.data)[i, j]
+            value = cast("Array", self.data)[i, j]
         if is_missing(value):
             return f"{name} (missing)"
         words = "" if self.notes is None else self.notes(i, name)
@@ -313,7 +313,7 @@ class Explanation:
         return f"Explanation of {len(self)} rows by {len(self.columns)} columns; row 0:\n{self.why(0)}"
 
     def _repr_html_(self) -> str:
-        size = np.asarray(abs(cast(Array, self.parts[:SHOWN_ROWS])).sum(axis=0)).reshape(-1)
+        size = np.asarray(abs(cast("Array", self.parts[:SHOWN_ROWS])).sum(axis=0)).reshape(-1)
         top = np.argsort(-size, kind="stable")[:SHOWN_COLUMNS]
         names = [
             "for",
@@ -396,9 +396,9 @@ def explain_rows(
     beside_zeros = is_sparse(terms[0][0])
     parts: Array | Csr
     if beside_zeros or is_sparse(X):
-        parts = cast(Csr, sparse.vstack([sparse.csr_array(t[0]) for t in terms], format="csr"))
+        parts = cast("Csr", sparse.vstack([sparse.csr_array(t[0]) for t in terms], format="csr"))
     else:
-        parts = np.concatenate([cast(Array, t[0]) for t in terms])
+        parts = np.concatenate([cast("Array", t[0]) for t in terms])
     rest, events = (np.concatenate([t[k] for t in terms]) for k in (1, 2))
     with np.errstate(invalid="ignore"):
         prior = solution.log_prior[first] - solution.log_prior[second]
@@ -487,7 +487,7 @@ def _far(
         x = solution.scorer.drawn_in(x)
         with np.errstate(over="ignore", invalid="ignore"):
             terms = solution.parts(x, a[far], b[far])
-        found = cast(Array, _of_table(terms.columns, owners, width))  # of dense rows
+        found = cast("Array", _of_table(terms.columns, owners, width))  # of dense rows
         near = np.isfinite(found.sum(axis=1) + terms.rest)
         columns[far[near]], rest[far[near]] = found[near], terms.rest[near]
         if near.all():

@@ -128,7 +128,7 @@ def _is_a_value(case: Case) -> None:
     family, kind = case.family, type(case.family)
     if not isinstance(getattr(family, "key", None), str) or not family.key:
         case.fail('it has no name; give it key: ClassVar[str] = "…"')
-    if not (is_dataclass(family) and cast(Any, kind).__dataclass_params__.frozen):
+    if not (is_dataclass(family) and cast("Any", kind).__dataclass_params__.frozen):
         case.fail("it can be changed after it was made; decorate it with @dataclass(frozen=True)")
     can_be_found = getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is kind
     if can_be_found and pickle.loads(pickle.dumps(family)) != family:

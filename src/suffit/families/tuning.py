@@ -174,7 +174,7 @@ def check_classes(rows: Rows) -> None:
 def some_rows(X: Data, rows: Rows) -> tuple[Data, Rows]:
     """The rows that settings are compared on."""
     sample = rows.with_positive_weight(MOST_ROWS)
-    return (X, rows) if len(sample) == len(rows) else (cast(Data, X[sample]), rows.some(sample))
+    return (X, rows) if len(sample) == len(rows) else (cast("Data", X[sample]), rows.some(sample))
 
 
 def least_at(loss: Callable[[float], float]) -> tuple[float, list[tuple[float, float]]]:

@@ -97,7 +97,7 @@ def _read(model: GenerativeEstimator, X: TableLike | None, classes: ClassesLike 
     solution, labels = model._solved, model._model.classes
     against_rest = isinstance(classes, Hashable) and classes in labels
     if against_rest and len(labels) == 2:  # the rest is one class
-        one = cast(Hashable, classes)
+        one = cast("Hashable", classes)
         classes, against_rest = (one, labels[1 - labels.index(one)]), False
     pair = labels[:2] if classes is None else classes
     if not against_rest:
@@ -116,7 +116,7 @@ def _read(model: GenerativeEstimator, X: TableLike | None, classes: ClassesLike 
     shown = model._shown_rows(data)
     if not against_rest:
         return ranges.nomogram(partial(explain, pair=pair), shown, solution.scorer.additive, most)
-    a = labels.index(cast(Hashable, classes))
+    a = labels.index(cast("Hashable", classes))
 
     def log_odds(rows: object) -> Array:
         scores = solution.scores(read(rows))

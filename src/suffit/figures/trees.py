@@ -66,7 +66,7 @@ def tree(model: GenerativeClassifier, tree: int = 0, depth: int = 3, ax: Axes | 
     'tree 0 of 128'
     """
     spec, stats = _partition(model)
-    family = cast(Partition, spec.family)
+    family = cast("Partition", spec.family)
     if not 0 <= tree < len(family.roots):
         raise InputError(f"tree: there is no tree {tree!r}; the model has trees 0 to {len(family.roots) - 1}")
     below = RowsBelow.of(family, stats).of_class
@@ -93,7 +93,7 @@ def _partition(model: GenerativeClassifier) -> tuple[BlockSpec, Stats]:
     """The block of trees, and its sums."""
     if not isinstance(model, GenerativeClassifier):
         raise InputError(f"tree: {type(model).__name__} has no partitions; use GenerativeClassifier")
-    schema, sums = model.schema_, cast(BlockSums, model._model.stats)
+    schema, sums = model.schema_, cast("BlockSums", model._model.stats)
     for spec, part in zip(schema.specs, sums.parts, strict=True):
         if isinstance(spec.family, Partition):
             return spec, part

@@ -106,10 +106,10 @@ def _predict_typical(estimator: GenerativeEstimator) -> None:
 def _blocks(model: Model, schema: Schema | None) -> Iterator[tuple[Family, Matrix, Stats]]:
     """The family, no rows and the sums of each block."""
     if schema is None:
-        yield model.family, np.empty((0, len(model.columns))), cast(Stats, model.sums)
+        yield model.family, np.empty((0, len(model.columns))), cast("Stats", model.sums)
         return
     assert isinstance(model.sums, BlockSums)
-    family = cast(Product, model.family)
+    family = cast("Product", model.family)
     if len(model.sums.parts) != len(schema.specs):
         refuse("it has sums of other blocks than its own")
     nothing = Frame({}, 0, None)  # type: ignore[arg-type]
@@ -209,7 +209,7 @@ def _check_categories(family: Family, labels: Index, p: int) -> None:
 
 def _check_words(family: Family, labels: Index, p: int) -> None:
     """Words, or the numbers of hashes."""
-    width = cast(Text, family).hashing
+    width = cast("Text", family).hashing
     if labels != Index.range(width) if width is not None else not isinstance(labels.labels, Vocabulary):
         refuse("it has other words than its family")
 

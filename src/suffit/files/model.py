@@ -73,7 +73,7 @@ def written(estimator: object, write: Writer) -> dict[str, object]:
         refuse(f"{key} is no estimator of suffit, and its class cannot be written; use pickle")
     if key == "Decision":
         return _written_decision(cast("Decision", estimator), write)
-    estimator = _as_it_is_now(cast(GenerativeEstimator, estimator))
+    estimator = _as_it_is_now(cast("GenerativeEstimator", estimator))
     names = setting_names(type(estimator))
     settings = {name: _written_setting(name, getattr(estimator, name), write) for name in names}
     state = _written_state(estimator, write) if "_fit" in estimator.__dict__ else None
@@ -130,10 +130,10 @@ def _written_model(model: Model, whole: bool, write: Writer) -> dict[str, object
     """Sums; of a table, whose family and columns follow from its schema, the families as they were tuned."""
     columns, family = model.columns, model.family
     named: object = list(columns) if whole else None
-    if whole and isinstance(columns, ColumnNames) and shows_columns(cast(Stats, model.sums)):
+    if whole and isinstance(columns, ColumnNames) and shows_columns(cast("Stats", model.sums)):
         named = {"prefix": columns.prefix, "n": columns.n}
-    families = [family] if whole else [block.family for block in cast(Product, family).blocks]
-    parts = model.sums.parts if isinstance(model.sums, BlockSums) else (cast(Stats, model.sums),)
+    families = [family] if whole else [block.family for block in cast("Product", family).blocks]
+    parts = model.sums.parts if isinstance(model.sums, BlockSums) else (cast("Stats", model.sums),)
     return {
         "families": [write.family(f) for f in families],
         "columns": named,
@@ -185,7 +185,7 @@ def read(entry: object, reader: Reader) -> Estimator:
         refuse(f"it has settings that {key} does not have here; a newer suffit may")
     if key == "Decision":
         return _read_decision(cast("type[Decision]", cls), settings, state, reader)
-    estimator = cast(type[GenerativeEstimator], cls)(**{name: reader.value(v) for name, v in settings.items()})
+    estimator = cast("type[GenerativeEstimator]", cls)(**{name: reader.value(v) for name, v in settings.items()})
     estimator._validate_params()
     if state is not None:
         _read_state(estimator, state, reader)

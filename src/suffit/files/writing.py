@@ -33,7 +33,7 @@ LONG = 1 << 10  # bytes of a setting from which on they are deflated
 
 def hints_of(cls: type) -> dict[str, object]:
     """The fields of a dataclass, and what each is."""
-    return _hints_of(cast(Hashable, cls))
+    return _hints_of(cast("Hashable", cls))
 
 
 @cache

@@ -78,7 +78,7 @@ def messages_of_file(path: Path) -> Iterator[tuple[str, bytes]]:
     """The messages of one file."""
     with open(path, "rb") as file:
         packed = file.peek(2)[:2] == GZIP
-        with closing(cast(BinaryIO, gzip.GzipFile(fileobj=file)) if packed else file) as stream:
+        with closing(cast("BinaryIO", gzip.GzipFile(fileobj=file)) if packed else file) as stream:
             first = stream.read(5)
             if first == b"From ":
                 for number, raw in enumerate(split_mbox(stream, first), start=1):

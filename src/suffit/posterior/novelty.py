@@ -60,7 +60,7 @@ class Draws:
         """log p(x_seen | c) of a block's draws, its other columns missing; None: all are seen.  # → (DRAWS, K)"""
         if (u, seen) not in self._kept:
             block = self.blocks[u]
-            part = drawn = cast(Cells, block.part)
+            part = drawn = cast("Cells", block.part)
             if seen is not None:
                 objects = part.dtype.kind == "O"
                 part = np.full(part.shape, None if objects else np.nan, dtype=object if objects else np.float64)

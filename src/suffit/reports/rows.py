@@ -79,9 +79,9 @@ def readable_form(frame: Frame) -> str:
 def read_rows(model: GenerativeEstimator, X: TableLike, y: LabelsLike) -> Given:
     """Rows and labels as the model knows them; rows without a label are not among them."""
     texts = read_texts(X) if isinstance(model, TextNB) else None
-    sparse: Csr | None = cast(Any, X).tocsr() if is_sparse(X) else None
+    sparse: Csr | None = cast("Any", X).tocsr() if is_sparse(X) else None
     frame = None if texts is not None or sparse is not None else read_frame(X)
-    n = frame.n_rows if frame is not None else (texts if texts is not None else cast(Csr, sparse)).shape[0]
+    n = frame.n_rows if frame is not None else (texts if texts is not None else cast("Csr", sparse)).shape[0]
     labels, kept = _labels(y)
     if len(kept) != n:
         raise ValueError(f"report: X has {n} rows and y {len(kept)} labels; they must match")
@@ -105,7 +105,7 @@ def read_rows(model: GenerativeEstimator, X: TableLike, y: LabelsLike) -> Given:
 
 def _labels(y: LabelsLike) -> tuple[Cells, NDArray[np.bool_]]:
     """Labels, and which rows have one."""
-    given = cast(Any, y)
+    given = cast("Any", y)
     if y is None or isinstance(y, str) or not hasattr(y, "__len__"):
         raise ValueError("report: y must hold a label for each row")
     way = next((way for way in ("to_pylist", "to_list", "tolist") if hasattr(given, way)), None)
@@ -114,8 +114,8 @@ def _labels(y: LabelsLike) -> tuple[Cells, NDArray[np.bool_]]:
     if not kept.any():
         raise InputError("report: every label is missing; at least one row needs a label")
     if kept.all():
-        return read_labels(cast(LabelsLike, values) if way == "to_pylist" else y, "report"), kept
-    return read_labels(cast(LabelsLike, [value for value, k in zip(values, kept, strict=True) if k]), "report"), kept
+        return read_labels(cast("LabelsLike", values) if way == "to_pylist" else y, "report"), kept
+    return read_labels(cast("LabelsLike", [value for value, k in zip(values, kept, strict=True) if k]), "report"), kept
 
 
 def were_learned(model: GenerativeEstimator, rows: Given) -> bool:

@@ -24,7 +24,7 @@ def table_columns(schema: Schema, parts: BlockRows, drawn: bool = False) -> dict
     kinds = {choice.column: choice.kind for choice in schema.choices}
     for spec, part in zip(schema.specs, parts.parts, strict=True):
         for j, name in enumerate(spec.columns if spec.reads != "missing" else ()):
-            values = cast(Array, part)[:, j] * spec.scales[j] if spec.scales else _decoded(part, j)
+            values = cast("Array", part)[:, j] * spec.scales[j] if spec.scales else _decoded(part, j)
             found[name] = _nearest(values, spec.family) if drawn and kinds[name] == INTEGER else values
     return {name: _of_kind(found[name], kinds[name]) for name in schema.used}
 
@@ -34,7 +34,7 @@ def drawn_columns(schema: Schema, parts: BlockRows) -> dict[str, Cells]:
     columns = table_columns(schema, parts, drawn=True)
     for spec, part in zip(schema.specs, parts.parts, strict=True):
         for j, name in enumerate(spec.columns if spec.reads == "missing" else ()):
-            columns[name] = _with_missing(columns[name], cast(Array, part)[:, j] > 0)
+            columns[name] = _with_missing(columns[name], cast("Array", part)[:, j] > 0)
     return columns
 
 
@@ -85,7 +85,7 @@ def _of_kind(values: Cells, kind: str) -> Cells:
     cells = as_objects(values.tolist())
     if kind == NUMBER:
         return ArrayColumn(cells).numbers()
-    numbers = cast(Array, cells)
+    numbers = cast("Array", cells)
     whole = cells.dtype.kind == "f" and np.isfinite(numbers).all() and (numbers == np.round(numbers)).all()
     return cells.astype(np.int64) if whole and np.abs(numbers).max() < 2**62 else cells
 
@@ -95,7 +95,7 @@ def _with_missing(values: Cells, gone: NDArray[np.bool_]) -> Cells:
     if not gone.any():
         return values
     if values.dtype.kind == "f":
-        return np.where(gone, np.nan, cast(Array, values))
+        return np.where(gone, np.nan, cast("Array", values))
     out = values.astype(object)
     out[gone] = None
     return out

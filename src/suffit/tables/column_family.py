@@ -154,7 +154,7 @@ def choose(
         else:
             found[name] = _wished(wish.family, name, kinds[name]), AS_ASKED
     verdicts = found | _compared({k: v for k, v in found.items() if isinstance(v, Numbers)}, tried, criterion)
-    specs, choices = _blocks(few, kinds, cast(Mapping[str, Verdict], verdicts), by_name, unknown)
+    specs, choices = _blocks(few, kinds, cast("Mapping[str, Verdict]", verdicts), by_name, unknown)
     if not specs:  # a block of no columns has sums and scores, too: those of nothing
         why = [f"{c.column!r}: {c.reason.partition(' (')[0]}" for c in choices]
         warn_once(DataWarning, NO_COLUMN, why, "; set a family with columns={name: family}")

@@ -161,7 +161,7 @@ class Held:
             for name in names
         )
         spec = BlockSpec(Partition(), tuple(names), "places", codings)
-        self._codes = cast(NDArray[np.uint8], spec.matrix(self.frame))
+        self._codes = cast("NDArray[np.uint8]", spec.matrix(self.frame))
         by = marked(self._codes, self.rows, self.keyed.keys)
         widths, is_number = [c.width for c in codings], [name in edges for name in names]
         self.growing, self._marks = Growing(self._codes, widths, is_number, self.rows, by), by.marks
@@ -176,7 +176,7 @@ class Held:
 
     def joint(self, spec: BlockSpec) -> Joint:
         """Settings of a joint block, compared by leave-one-out: nearly exact."""
-        family, X = spec.family, cast(Array, spec.matrix(self.frame))
+        family, X = spec.family, cast("Array", spec.matrix(self.frame))
         assert isinstance(family, MultivariateGaussian)
         raw = family.of(spec.names).collect(X, self.rows)
         spec, stats, scale = _scaled(spec, raw)

@@ -184,7 +184,7 @@ def _impossible(family: Family, x: Array) -> NDArray[np.bool_]:
     """Which values a column cannot have, whose family its own values chose."""
     if isinstance(family, Bernoulli):
         return np.isfinite(x) & (x != 0) & (x != family.present)
-    return cast(IndependentColumns, family).outside(x)
+    return cast("IndependentColumns", family).outside(x)
 
 
 def _with_prior_rows(family: Family, share: float) -> Family:
@@ -348,7 +348,9 @@ class Schema:
     @cached_property
     def _bounded(self) -> tuple[BlockSpec, ...]:
         """The blocks whose families, chosen by what the values were, exclude some values."""
-        return tuple(p for p in self.supports or self.specs if p.lenient and cast(IndependentColumns, p.family).bounded)
+        return tuple(
+            p for p in self.supports or self.specs if p.lenient and cast("IndependentColumns", p.family).bounded
+        )
 
     def dropped(self) -> tuple[Choice, ...]:
         """The columns that the model does not use."""

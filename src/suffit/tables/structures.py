@@ -470,7 +470,7 @@ def _smoothed(
     found: list[tuple[tuple[BlockSpec, ...], Tried, Array]] = []
     for i in range(len(ALPHAS) + 1):  # the last is beside the best of the others
         alpha = [*ALPHAS][i] if i < len(ALPHAS) else ALPHAS[[*ALPHAS][best]]
-        block = replace(spec, family=replace(cast(Partition, spec.family), alpha=alpha))
+        block = replace(spec, family=replace(cast("Partition", spec.family), alpha=alpha))
         scores = held.scores([block], compared) + rest
         specs = (*structure.specs[:at], block, *structure.specs[at + 1 :])
         found.append((specs, tried(f"alpha={alpha:g}", scores), scores))
@@ -612,7 +612,7 @@ def _selection(
     posterior = _posterior([s[: held.compared] for s in scores], held.log_prior(held.compared), pool)
     loss = float(-weights @ np.log(posterior[np.arange(held.compared), codes]) / weights.sum())
     grown = [one.structure.specs[one.structure.trees] for one in members if one.structure.trees is not None]
-    trees = "; ".join(described(cast(Partition, spec.family), spec.columns) for spec in grown)
+    trees = "; ".join(described(cast("Partition", spec.family), spec.columns) for spec in grown)
     return Selection(tried, named, pool.outlier_rate, expected, loss, density, trees=trees)
 
 

@@ -82,7 +82,7 @@ def _categories(schema: Schema, sums: BlockSums) -> Seen:
         if spec.reads == "categories":
             found |= {name: set() for name in spec.columns if name not in found}
             for label in part.axes[CATEGORY].labels:
-                j, category = cast(tuple[int, Hashable], label)
+                j, category = cast("tuple[int, Hashable]", label)
                 found[spec.columns[j]].add(category)
     return found
 

@@ -252,7 +252,7 @@ def _arrow_texts(values: Any) -> Texts:
 def _strings(values: list[object]) -> StringTexts:
     """Python values, each a string or missing."""
     if set(map(type, values)) <= {str}:
-        return StringTexts(cast(list[str], values), np.zeros(len(values), bool))
+        return StringTexts(cast("list[str]", values), np.zeros(len(values), bool))
     missing = np.fromiter((is_missing(v) for v in values), bool, len(values))
     for i, (value, gone) in enumerate(zip(values, missing.tolist(), strict=True)):
         if not gone and not isinstance(value, str):

@@ -185,7 +185,7 @@ class Binned(SmoothedFamily[Categories]):
         offsets = freeze(np.concatenate([[0], np.cumsum(sizes)]))
         count, out = np.zeros((K, int(offsets[-1]))), np.empty((len(wanted), K))
         category_counts(freeze(places), offsets, rows.codes, weights, count)
-        alpha = cast(float, self.alpha)
+        alpha = cast("float", self.alpha)
         total = np.add.reduceat(count, offsets[:-1], axis=1) + alpha * sizes
         table = np.log(count + alpha) - np.log(np.repeat(total, sizes, axis=1))
         category_scores(freeze(places[wanted]), offsets, freeze(table.T), out)
@@ -229,19 +229,19 @@ class Binned(SmoothedFamily[Categories]):
     def check_forgotten(self, before: Stats, after: Stats) -> None:
         """No bin can hold less than no rows."""
         edges = self.column_edges()
-        check_counts(before, after, lambda j, b: f"{bin_names(self.columns[j], edges[j])[cast(int, b)]!r}")
+        check_counts(before, after, lambda j, b: f"{bin_names(self.columns[j], edges[j])[cast('int', b)]!r}")
 
     def scorer(self, stats: Stats) -> BinnedScorer:
         """Smoothed tables of log-probabilities."""
         edges = self.column_edges()
         counts = category_tables(stats, [range(len(e) + 1) for e in edges])
-        tables, never = log_tables(counts, cast(float, self.solvable(stats).alpha))
+        tables, never = log_tables(counts, cast("float", self.solvable(stats).alpha))
         return BinnedScorer(edges, tables, never, tuple(self.columns))
 
     def leave_one_out(self, X: Categories, rows: Rows, stats: Stats) -> LooScores:
         """log (N_jb|c − w + α)/(N_j|c − w + α·bins) for the row's own class; the edges stay."""
         scorer = self.scorer(stats)
-        counts, alpha = category_tables(stats, scorer.categories), cast(float, self.solvable(stats).alpha)
+        counts, alpha = category_tables(stats, scorer.categories), cast("float", self.solvable(stats).alpha)
 
         def lone(j: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
             bins = counts[j].shape[1]

@@ -158,7 +158,7 @@ class Categorical(SmoothedFamily[Categories]):
     def categories(self, stats: Stats, n_columns: int) -> list[list[Hashable]]:
         """The categories of every column, those of an integer coding that no row took among them."""
         found: list[list[Hashable]] = [[] for _ in range(n_columns)]
-        for j, v in cast(tuple[tuple[int, Hashable], ...], stats.axes[CATEGORY].labels):
+        for j, v in cast("tuple[tuple[int, Hashable], ...]", stats.axes[CATEGORY].labels):
             found[j].append(v)
         return [self._all_categories(j, values) for j, values in enumerate(found)]
 
@@ -182,13 +182,13 @@ class Categorical(SmoothedFamily[Categories]):
             categories = [[*values, NOVEL] for values in categories]
         counts = category_tables(stats, categories)
         warn_absent(_row_sums(counts), stats.axes[CLASS].labels, self.columns)
-        tables, never = log_tables(counts, cast(float, self.solvable(stats).alpha))
+        tables, never = log_tables(counts, cast("float", self.solvable(stats).alpha))
         return CategoricalScorer(categories, tables, never, tuple(self.columns), strict=self.unknown == "error")
 
     def leave_one_out(self, X: Categories, rows: Rows, stats: Stats) -> LooScores:
         """log (N_jv|c − w + α)/(N_j|c − w + α·categories) for the row's own class; a category of no other row goes."""
         scorer = self.scorer(stats)
-        counts, alpha = category_tables(stats, scorer.categories), cast(float, self.solvable(stats).alpha)
+        counts, alpha = category_tables(stats, scorer.categories), cast("float", self.solvable(stats).alpha)
 
         def lone(j: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
             return self._without_category(j, scorer.categories[j], np.asarray(counts[j].any(axis=0)))
@@ -306,7 +306,7 @@ def category_stats(rows: Rows, categories: Sequence[Sequence[Hashable]], count: 
 
 def pair_labels(stats: Stats) -> Sequence[tuple[int, Hashable]]:
     """The column and the category of every place on the axis of categories."""
-    return cast(tuple[tuple[int, Hashable], ...], stats.axes[CATEGORY].labels)
+    return cast("tuple[tuple[int, Hashable], ...]", stats.axes[CATEGORY].labels)
 
 
 def category_tables(stats: Stats, categories: Sequence[Sequence[Hashable]]) -> list[Array]:

@@ -202,7 +202,7 @@ class Multinomial(SmoothedFamily[NumberRows]):
         scorer = self.scorer(stats)
         if len(stats.axes[MISSING_COUNT]) or not adds_up(values) or (self.norm and not (scorer.alpha > 0).all()):
             return self.solved_without(X, rows, stats)
-        X = csr(X) if is_sparse(X) else cast(Csr, sparse.csr_array(X))
+        X = csr(X) if is_sparse(X) else cast("Csr", sparse.csr_array(X))
         codes, weights = rows.part(0, len(rows))
         count = stats["count"].sum(axis=0) - stats["count"] if self.complement else stats["count"]
         out, never = scorer.scores(X), np.zeros((len(rows), len(count)))

@@ -192,7 +192,7 @@ class Partition(Family[Places, Stats]):
                 f"{getattr(X, 'dtype', '')} of shape {getattr(X, 'shape', ())}; GenerativeClassifier makes them of the "
                 "columns of a table"
             )
-        return freeze(cast(Places, X))
+        return freeze(cast("Places", X))
 
     def placed(self, X: Places) -> Iterator[NDArray[np.int32]]:
         """Where the rows end in one tree after the other; each array is used again for the next."""

@@ -105,7 +105,7 @@ def linear_scores(X: NumberRows, start: int, stop: int, weights: Array | NDArray
     from ...kernels.scores import linear_scores as dense_scores
     from ...kernels.sparse_rows import csr_linear_scores
 
-    weights = cast(Array, weights)
+    weights = cast("Array", weights)
     if not is_sparse(X):
         nothing = freeze(np.zeros(weights.shape[1]))
         dense_scores(block(X, start, stop), nothing, freeze(weights), freeze(np.zeros(len(weights))), out)

@@ -199,7 +199,7 @@ class Text(SmoothedFamily[Texts]):
     def scorer(self, stats: Stats) -> TextScorer:
         """Weights of every word."""
         family = self.solvable(stats)
-        return TextScorer(family, stats, cast(float, family.alpha))
+        return TextScorer(family, stats, cast("float", family.alpha))
 
     def log_evidence(self, stats: Stats, alpha: float) -> float:
         """Words of every class, their shares drawn from Dirichlet(α); of presence and absence from Beta(α, α)."""
@@ -212,7 +212,7 @@ class Text(SmoothedFamily[Texts]):
 
     def tuned_on(self, X: Texts, rows: Rows, stats: Stats) -> Family[Texts, Stats]:
         """With the α of the least leave-one-out log-loss, where that is asked for; words are counted once."""
-        return super().tuned_on(cast(Texts, CountedTexts(as_texts(X), self.tokens, stats.axes[WORDS])), rows, stats)
+        return super().tuned_on(cast("Texts", CountedTexts(as_texts(X), self.tokens, stats.axes[WORDS])), rows, stats)
 
     def leave_one_out(self, X: Texts, rows: Rows, stats: Stats) -> LooScores:
         """Every text under the sums without it; the words that only it has are then unknown."""

@@ -72,7 +72,7 @@ def _multinomial(
     stats: Stats,
 ) -> tuple[Array, Array]:  # fmt: skip
     """Σ_w x_w log (count − x_w + α)/Σ(count − x + α), for the classes whose counts the text is part of."""
-    alpha, K = cast(float, family.alpha), len(stats["n"])
+    alpha, K = cast("float", family.alpha), len(stats["n"])
     count = np.maximum(stats["count"], 0.0) * used
     count = (count.sum(axis=0) - count if family.complement else count).T  # (words, K)
     kept, lost = every.some(~gone), every.some(gone)
@@ -104,7 +104,7 @@ def _bernoulli(
     stats: Stats,
 ) -> tuple[Array, Array]:  # fmt: skip
     """log φ of the words that are there, log (1 − φ) of those that are not, φ of the class without the text."""
-    alpha, n = cast(float, family.alpha), np.maximum(stats["n"], 0.0)
+    alpha, n = cast("float", family.alpha), np.maximum(stats["n"], 0.0)
     count = np.maximum(stats["count"], 0.0).T  # (words, K)
     kept = every.some(~gone)
     score, never = np.zeros((every.n, len(n))), np.zeros((every.n, len(n)))

@@ -93,7 +93,7 @@ def solved_forms(family: Elementwise, n: Array, t: Array) -> tuple[Form, Form | 
         if never is None or start is None or not (never.any() or start.any()):
             return form, None
         return form, Form(family, np.moveaxis(never, 0, -1), start.sum(axis=1), lambda: -start)
-    theta, zero = np.empty((p, order, K)), cast(Array, np.zeros((p, order, K), np.int8))  # few bits do
+    theta, zero = np.empty((p, order, K)), cast("Array", np.zeros((p, order, K), np.int8))  # few bits do
 
     def solve(start: int, stop: int) -> Natural:
         part = slice(start, stop)

@@ -89,7 +89,7 @@ class LogNormal(Gaussian):
 
     def scorer(self, stats: Stats) -> Scorer:
         """Of log x, by means and variances of its moments."""
-        return LogNormalScorer(cast(GaussianScorer, super().scorer(stats)), self)
+        return LogNormalScorer(cast("GaussianScorer", super().scorer(stats)), self)
 
 
 class LogNormalScorer(Scorer[NumberRows, Stats]):

@@ -29,7 +29,7 @@ def centred(X: NumberRows, start: int, stop: int, mean: Array, W: Array) -> Arra
     with np.errstate(over="ignore", invalid="ignore"):  # far rows overflow here and are drawn in later
         if is_sparse(X) and isinstance(W, np.ndarray):
             if W.ndim == 1:
-                return cast(Csr, X[start:stop].multiply(W)).toarray() - mean * W
+                return cast("Csr", X[start:stop].multiply(W)).toarray() - mean * W
             return np.asarray(X[start:stop] @ W.T) - mean @ W.T
         z = block(X, start, stop) - mean
         return z * W if W.ndim == 1 else z @ W.T

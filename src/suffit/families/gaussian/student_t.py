@@ -98,7 +98,7 @@ class HeavyScorer(Scorer[NumberRows, Stats]):
         slope = (self.freedom + used) / (self.freedom + squares[at, a])
         slope = np.where(near, slope, bent / np.where(near, 1.0, plain))
         terms = self.normal.parts(x, a, b)
-        columns = cast(Array, terms.columns)  # of dense rows
+        columns = cast("Array", terms.columns)  # of dense rows
         rest = width + slope * (terms.rest - width)
         off = bent + width - (slope * columns.sum(axis=1) + rest)  # what rounding leaves, where squares are alike
         return terms._replace(columns=slope[:, None] * columns, rest=rest + off)
@@ -114,7 +114,7 @@ class HeavyScorer(Scorer[NumberRows, Stats]):
             return self.sample(np.full(n, c, np.int32), np.random.default_rng(0))
 
         def between(a: int, b: int) -> Array:
-            parts = cast(Array, self.of([a, b]).parts(np.concatenate([drawn(a), drawn(b)]), first, second).columns)
+            parts = cast("Array", self.of([a, b]).parts(np.concatenate([drawn(a), drawn(b)]), first, second).columns)
             return np.asarray(parts[:n].mean(axis=0) - parts[n:].mean(axis=0))
 
         return between

@@ -48,7 +48,7 @@ def is_kept(stats: Stats) -> bool:
 
 def values_of(stats: Stats) -> Array:
     """The different rows, in the order of their axis.  # → (rows, p)"""
-    labels = cast(tuple[bytes, ...], stats.axes[ROW].labels)
+    labels = cast("tuple[bytes, ...]", stats.axes[ROW].labels)
     return np.frombuffer(b"".join(labels)).reshape(len(labels), len(stats.axes[FEATURE]))
 
 

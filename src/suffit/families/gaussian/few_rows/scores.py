@@ -145,7 +145,7 @@ class FewRowsShared(FromFewRows, SharedScorer):
         self, means: Array, matrix: LowRank, white: Whitened, columns: Sequence[str], n_parameters: int
     ) -> None:
         self.matrices, self.white = [matrix], white
-        W = cast(Array, white.W)
+        W = cast("Array", white.W)
         SharedScorer.__init__(self, means, np.zeros((0, 0)), W, white.log_det, white.rank, columns, n_parameters)
 
     def of(self, classes: Sequence[int]) -> FewRowsShared:
@@ -196,7 +196,7 @@ class FewRowsOwn(FromFewRows, OwnScorer):
         self.matrices, self.white = matrices, white
         log_det = np.array([w.log_det for w in white])
         W = [w.W for w in white]
-        OwnScorer.__init__(self, means, np.zeros((0, 0, 0)), cast(Array, W), log_det, rank, columns, n_parameters)
+        OwnScorer.__init__(self, means, np.zeros((0, 0, 0)), cast("Array", W), log_det, rank, columns, n_parameters)
 
     def of(self, classes: Sequence[int]) -> FewRowsOwn:
         matrices, white = [self.matrices[c] for c in classes], [self.white[c] for c in classes]
