@@ -270,3 +270,23 @@ def test_a_setting_that_could_not_be_read_is_not_written(tmp_path: Path, with_fa
     with pytest.raises(suffit.InputError, match=r"floor of With is .*, and annotated as .*; annotate it as it is"):
         model.fit(np.abs(X) + 0.1, Y).save(tmp_path / "model.suffit")
     assert not (tmp_path / "model.suffit").exists()
+
+
+class OfIntegers(suffit.Poisson):
+    key = "of integers"
+
+    def outside(self, x):
+        return super().outside(x) | (x > np.floor(x))
+
+
+def test_a_family_of_integers_alone_is_filled_in_with_them_and_saved(tmp_path: Path, with_family):
+    with_family(OfIntegers)
+    rows = np.random.default_rng(0).poisson(3.0, (40, 2)) + np.arange(80).reshape(40, 2) % 3
+    table, y = pd.DataFrame(rows, columns=["visits", "calls"]), np.arange(40) % 2
+    for model in (suffit.NaiveBayes(OfIntegers()), suffit.GenerativeClassifier(columns={"visits": "of integers"})):
+        model.fit(table, y).save(tmp_path / "model.suffit")
+        again = suffit.load(tmp_path / "model.suffit")
+        np.testing.assert_array_equal(again.predict_proba(table), model.predict_proba(table))
+    filled = model.impute(table.astype(float).where(rows > 2))
+    assert (filled["visits"] % 1 == 0).all()
+    model.predict(filled)

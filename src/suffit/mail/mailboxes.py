@@ -83,7 +83,7 @@ def messages_of_file(path: Path) -> Iterator[tuple[str, bytes]]:
             if first == b"From ":
                 for number, raw in enumerate(split_mbox(stream, first), start=1):
                     yield f"{path}#{number}", raw
-            else:
+            elif first:  # an emptied mbox file is no message
                 yield str(path), first + stream.read(MOST_BYTES - len(first))
 
 

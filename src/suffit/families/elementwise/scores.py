@@ -248,11 +248,11 @@ class ElementwiseScorer(Scorer[NumberRows, Stats]):
         return [ParameterValues(name, self.columns, values) for name, values in found.items()]
 
     def filled(self, X: NumberRows, posterior: Array) -> Array:
-        """The mean of the mixture, where a value is missing."""
-        if not self.family.mixes:
-            return np.asarray(super().filled(X, posterior))
-        x = np.asarray(X)
-        return np.where(np.isnan(x), self.family.mixed(posterior, self.form.theta), x)
+        """The mean of the mixture, where a value is missing; the integer next to it, where only those can be."""
+        family, x = self.family, np.asarray(X)
+        means = family.mixed(posterior, self.form.theta) if family.mixes else posterior @ self.centres
+        near = np.rint(means)
+        return np.where(np.isnan(x), np.where(family.outside(means) & ~family.outside(near), near, means), x)
 
     def _possible(self, values: Array, codes: Codes | slice, one: float = 1.0) -> Array:
         """0 where a class never shows anything else, 1 (or what stands for it) where it never shows 0 (smoothing 0)."""
