@@ -123,7 +123,7 @@ class DoubleExponential(Elementwise):
         return np.abs(x)[..., None]
 
     def solve(self, n, t):
-        b = t[..., 0] / n
+        b = np.maximum(t[..., 0] / n, 1e-100)  # a column of zeros has no mean
         return Natural((-1 / b)[..., None], np.log(2 * b))
 
     def draw(self, theta, rng):
