@@ -28,7 +28,8 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for shared in (ROOT / "tests").glob("*.py"):
         if not shared.name.startswith("test_"):
             shutil.copy(shared, here / "tests")
-    shutil.copytree(ROOT / "tests" / "laws", here / "tests" / "laws", ignore=shutil.ignore_patterns("__pycache__"))
+    for room in ("laws", "specification"):
+        shutil.copytree(ROOT / "tests" / room, here / "tests" / room, ignore=shutil.ignore_patterns("__pycache__"))
     recipe = re.search(r"```python\n(.*?)```", PAGE, flags=re.S)
     row = re.search(r"```\n(    \"rayleigh\": FamilyCase\(.*?\n)```", PAGE, flags=re.S)
     assert recipe is not None
@@ -77,7 +78,7 @@ def test_the_family_is_found_named_saved_and_chosen(scratch: Path):
 
 
 def test_every_law_runs_on_it(scratch: Path):
-    words = "every_family or (rayleigh and (N10 or forget or repetitions or C3 or pickle or missing_column))"
+    words = "every_family or (rayleigh and (C5 or N10 or forget or repetitions or C3 or pickle or missing_column))"
     said = run(
         scratch,
         "-m",
@@ -89,6 +90,7 @@ def test_every_law_runs_on_it(scratch: Path):
         "-o",
         "pythonpath=tests",
         "tests/laws",
+        "tests/specification/test_imputing.py",
         "-k",
         words,
     )
