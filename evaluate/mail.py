@@ -19,7 +19,7 @@ from suffit.mail.message import read_message
 from suffit.mail.online import TRAIN, OnlineFilter
 from suffit.posterior.calibrate import expected_calibration_error
 
-from .mail_streams import ORDERS, Item, halves, read_archive, read_index, read_texts, with_wrong_labels
+from .mail_streams import ORDERS, Item, by_folder, halves, read_archive, read_index, read_texts, with_wrong_labels
 from .tables import data_folder
 
 HEADING = (
@@ -187,13 +187,15 @@ def run(arguments: argparse.Namespace) -> int:
         print("bogofilter is not installed: its rows are missing")
     with tempfile.TemporaryDirectory() as folder:
         if not arguments.index and not arguments.replay:
-            train, test = halves(read_archive(archive_of(arguments)))
+            items = read_archive(archive_of(arguments))
+            train, test = by_folder(items, arguments.learn) if arguments.learn else halves(items)
             train = with_wrong_labels(train, arguments.wrong)
             rows = [
                 measured(split(train, test, tested), len(test), len(train), tested.name)
                 for tested in filters(arguments, Path(folder))
             ]
-            print(f"\n{len(train):,} odd messages learned, {len(test):,} even ones judged\n\n{HEADING}")
+            learned, judged = (" and ".join(arguments.learn), "others") if arguments.learn else ("odd", "even ones")
+            print(f"\n{len(train):,} {learned} messages learned, {len(test):,} {judged} judged\n\n{HEADING}")
             print(*rows, sep="\n", flush=True)
         for name, items in streams(arguments):
             told = with_wrong_labels(items[: arguments.most], arguments.wrong)
@@ -210,6 +212,7 @@ def add_arguments(kind: argparse.ArgumentParser) -> None:
     """The options of ``scripts/evaluate mail``."""
     kind.add_argument("--index", nargs="+", type=Path, default=[], help="replay these: 'spam PATH' or 'ham PATH' lines")
     kind.add_argument("--replay", nargs="+", default=[], choices=[*ORDERS, "sms"], help="replay the archive, or sms")
+    kind.add_argument("--learn", nargs="+", default=[], metavar="FOLDER", help="of the archive; the others are judged")
     kind.add_argument("--archive", type=Path, help="a tar of messages ($SUFFIT_DATA/spamassassin.tar.gz)")
     kind.add_argument("--train", nargs="+", choices=TRAIN, default=["everything"], help="what our filter learns")
     kind.add_argument("--delay", type=int, default=0, help="messages after which a class is told (0)")

@@ -67,6 +67,13 @@ def halves(items: Sequence[Item]) -> tuple[list[Item], list[Item]]:
     return [item for found in lists for item in found[::2]], [item for found in lists for item in found[1::2]]
 
 
+def by_folder(items: Sequence[Item], learned: Sequence[str]) -> tuple[list[Item], list[Item]]:
+    """The messages of some folders, and all others."""
+    if unknown := sorted(set(learned) - {item.folder for item in items}):
+        raise SystemExit(f"no folder {unknown[0]!r}; there are {', '.join(sorted({item.folder for item in items}))}")
+    return [item for item in items if item.folder in learned], [item for item in items if item.folder not in learned]
+
+
 def date_of(raw: bytes) -> float:
     """When a message was received last, or else sent; 0 where neither is a date."""
     header = raw.partition(b"\n\n")[0]

@@ -50,6 +50,17 @@ def test_halves_and_orders_of_an_archive(archive):
     assert 20 < sum(item.told != item.label for item in told) < 60
 
 
+def test_folders_are_learned_and_the_others_judged(archive):
+    items = mail_streams.read_archive(archive)
+    folders = sorted({item.folder for item in items})
+    learned, judged = mail_streams.by_folder(items, folders[:1])
+    assert {item.folder for item in learned} == {folders[0]}
+    assert {item.folder for item in judged} == set(folders[1:])
+    assert len(learned) + len(judged) == len(items)
+    with pytest.raises(SystemExit, match=f"no folder 'junk'; there are {folders[0]}"):
+        mail_streams.by_folder(items, ["junk"])
+
+
 def test_a_class_is_told_only_after_the_verdict_and_its_delay(archive):
     class Counting:
         name = "counting"
