@@ -1130,8 +1130,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
 
     def _typical_rows(self, n: int) -> Matrix:
         """The means of the first n classes, as rows that the model reads."""
-        scorer, p = self._density_solution().scorer, len(self._model.columns)
-        return scorer.filled(np.full((n, p), np.nan), np.eye(n, scorer.n_classes))
+        return self._density_solution().scorer.typical(n)
 
     def _blocks_of(self, X: Matrix) -> list[ScoredBlock]:
         """The columns of these rows that the density scores together."""

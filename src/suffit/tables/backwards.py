@@ -45,8 +45,12 @@ def no_values(specs: Sequence[BlockSpec], n: int) -> BlockRows:
 
 def typical_values(specs: Sequence[BlockSpec], scorers: Sequence[Scorer], n: int) -> BlockRows:
     """The most typical values of the first n classes: means of numbers, the most probable of categories and words."""
-    parts = zip(scorers, no_values(specs, n).parts, strict=True)
-    return BlockRows(tuple([scorer.filled(part, np.eye(n, scorer.n_classes)) for scorer, part in parts]))
+    blocks = zip(specs, scorers, strict=True)
+    return BlockRows(tuple(
+        scorer.filled(_no_values(spec, n), np.eye(n, scorer.n_classes)) if spec.reads in ("categories", "texts")
+        else scorer.typical(n)
+        for spec, scorer in blocks
+    ))  # fmt: skip
 
 
 def _no_values(spec: BlockSpec, n: int) -> Matrix:

@@ -239,6 +239,9 @@ class ElementwiseScorer(Scorer[NumberRows, Stats]):
             means = self.family.mean(self.form.theta)
         return self._possible(np.where(np.isfinite(means), means, 1.0), slice(None), self.family.interval[1])
 
+    def typical(self, n: int) -> Array:
+        return self.filled(np.full(self.centres[:n].shape, np.nan), np.eye(n, self.n_classes))
+
     def parameters(self) -> list[ParameterValues]:
         """Those of the family; means are 0 or 1 where smoothing is 0 and a class never shows anything else."""
         theta, found = self.form.theta, self.family.parameters(self.form.theta)
