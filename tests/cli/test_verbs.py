@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import re
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,42 @@ def test_predictions_as_every_kind_of_file(suffit, out):
         found = [float(row["p(low)"]) for row in csv.DictReader(io.StringIO(raw.decode()), delimiter=delimiter)]
     np.testing.assert_allclose(found, expected)
     assert [p.name for p in Path().iterdir() if p.name.endswith(".tmp")] == []
+
+
+@pytest.mark.parametrize("out", ["p.parquet", "p.arrow", "p.jsonl"])
+@pytest.mark.parametrize("source", ["new.csv", "new.jsonl"])
+def test_columns_beside_predictions_are_of_the_types_that_a_fit_reads(suffit, source, out):
+    beside = {"age": [41, None], "hours": [40.5, 38], "city": ["Bern", "NA"], "member": [True, None],
+              "id": [7, 8], "code": ["007", "12"], "share": [0.5, 1], "name": ["a b", None]}  # fmt: skip
+    rows = [dict(zip(beside, cells, strict=True)) for cells in zip(*beside.values(), strict=True)]
+    if source == "new.csv":
+        Path(source).write_text(
+            "age,hours,city,member,id,code,share,name\n41,40.5,Bern,true,7,007,0.5,a b\n,38,NA,,8,12,1,\n"
+        )
+        beside["city"][1] = None
+    else:
+        Path(source).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    suffit(f"predict income.suffit {source} -o {out}")
+    if out == "p.jsonl":
+        lines = [read_json(line) for line in Path(out).read_text().splitlines()]
+        assert {name: [line[name] for line in lines] for name in beside} == beside
+        return
+    table = (parquet if out == "p.parquet" else feather).read_table(out)
+    assert table.select(list(beside)).to_pydict() == beside
+    kinds = {"age": "int64", "hours": "double", "member": "bool", "id": "int64", "code": "string", "share": "double"}
+    assert {name: str(table.schema.field(name).type) for name in kinds} == kinds
+
+
+def test_a_cell_that_is_not_of_the_type_of_its_column_is_named(suffit, monkeypatch):
+    """Where a file is longer than what is looked at; CSV is written as it is found."""
+    monkeypatch.setattr("suffit.engines.text_files.PLACES", 2)
+    monkeypatch.setattr("suffit.engines.text_files.BYTES_AT_EACH", 200)
+    rows = ["1", *[str(i) for i in range(2, 2000)], "1e3", *[str(i) for i in range(2000)]]
+    Path("long.csv").write_text("id,age\n" + "".join(f"{cell},40\n" for cell in rows))
+    suffit("predict income.suffit long.csv -o p.csv")
+    said = suffit("predict income.suffit long.csv -o p.parquet", code=1).stderr
+    assert "long.csv, row 2000, column 'id': expected an integer, as in the other rows, found '1e3'" in said
+    assert not Path("p.parquet").exists()
 
 
 def test_standard_input_and_output(suffit):
@@ -250,8 +287,18 @@ BAD = {
     "predict income.suffit new.csv -o .": ".: unknown kind of file; use an ending such as .csv",
     "fit train.csv -t income --encoding nonsense": "--encoding nonsense: unknown",
     "fit train.csv -t income --columns age=gausian": "gausian",
-    "predict train.csv new.csv": "train.csv: ",
-    "show new.csv": "new.csv: ",
+    "predict train.csv income.suffit": "train.csv: its content does not have the SHA-256 at its end: it is no model of "
+    "suffit; the model that 'suffit fit' has written comes first, then the rows",
+    "show picture.png": "picture.png: its content does not have the SHA-256 at its end: it is no model of suffit",
+    "show cut.suffit": "cut.suffit: its content does not have the SHA-256 at its end: it is damaged",
+    "show empty.csv": "empty.csv: it has 0 bytes, too few for a model file",
+    "fit income.suffit -t income": "income.suffit: is a model, not a file of rows; 'suffit show' says what is in it, "
+    "'suffit merge' adds it to others",
+    "fit income.suffit.gz -t income": "income.suffit.gz: is a model, not a file of rows",
+    "evaluate income.suffit income.suffit": "income.suffit: is a model, not a file of rows",
+    "fit picture.png -t income": r"picture.png: is no text, and neither Parquet nor Arrow: it begins with b'\x89PNG",
+    "predict income.suffit archive.tar.gz": "archive.tar.gz: is no text, and neither Parquet nor Arrow: it begins with",
+    "fit wide.csv -t income": "--encoding utf-16-le",
     "show nothing.suffit": "nothing.suffit: No such file or directory",
     "predict income.suffit wrong.csv": "wrong.csv, row 2, column 'hours': expected a number, as at fit, found 'many'",
     "predict income.suffit other.csv": "other.csv: X has none of the model's columns",
@@ -265,6 +312,12 @@ def test_what_is_wrong_is_one_line(suffit, command, said):
     train = Path("train.csv").read_bytes()
     Path("empty.csv").write_bytes(b"")
     Path("header.csv").write_bytes(train.partition(b"\n")[0] + b"\n")
+    Path("picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)))
+    Path("cut.suffit").write_bytes(Path("income.suffit").read_bytes()[:-1])
+    Path("income.suffit.gz").write_bytes(gzip.compress(Path("income.suffit").read_bytes()))
+    with tarfile.open("archive.tar.gz", "w:gz") as archive:
+        archive.add("train.csv")
+    Path("wide.csv").write_bytes(train.decode().encode("utf-16-le"))
     Path("ragged.csv").write_bytes(train + b"1,2,3\n")
     Path("latin.csv").write_bytes(train + b"30,40,Z\xfcrich,true,low\n")
     Path("changed.csv").write_bytes(train + b"old,40,Bern,true,low\n")
@@ -297,6 +350,23 @@ def test_other_encodings_line_ends_separators_and_a_mark_of_order(suffit):
         found = read_json(suffit(f"show {name}.suffit --json").stdout)
         expected = expected or found
         assert found == expected, name
+
+
+def test_decimals_after_a_comma(suffit):
+    """The same model, predictions and errors as with points."""
+    for name in ("train", "new"):
+        cells = [row.values() for row in read(Path(f"{name}.csv").read_text())]
+        lines = [";".join(re.sub(r"^(\d+)\.(\d+)$", r"\1,\2", cell) for cell in row) for row in cells]
+        head = Path(f"{name}.csv").read_text().partition("\n")[0].replace(",", ";")
+        Path(f"{name}-comma.csv").write_text("\n".join([head, *lines]))
+    suffit("fit train-comma.csv -t income --decimal , -o comma.suffit")
+    assert read_json(suffit("show comma.suffit --json").stdout) == read_json(suffit("show income.suffit --json").stdout)
+    for how in ("predict", "impute"):
+        points = suffit(f"{how} income.suffit new.csv --json").stdout
+        assert suffit(f"{how} comma.suffit new-comma.csv --decimal , --json").stdout == points
+    said = suffit("predict comma.suffit new.csv --decimal ,", code=1).stderr
+    assert re.search(r"new.csv, row 1, column 'hours': expected a number, as at fit, found '\d+\.\d'", said)
+    assert "--decimal ," in suffit("fit train-comma.csv -t income -o text.suffit").stderr
 
 
 def test_a_traceback_only_with_debug(suffit):
@@ -403,6 +473,15 @@ def test_models_of_other_kinds_are_shown_drawn_from_and_learn_by_name(others):
     X = arrow_csv.read_csv("test.csv").select(["age", "hours"])
     both, updated = (package.load(f"{name}.suffit").predict_proba(X) for name in ("both", "updated"))
     np.testing.assert_allclose(both, updated, atol=1e-10)
+
+
+def test_rows_drawn_from_a_model_of_an_array_have_the_names_of_their_columns(suffit):
+    rng, y = np.random.default_rng(0), np.arange(60) % 2
+    X = np.c_[np.ones(60), rng.normal(size=(60, 2)) * [1, 100] + y[:, None]]
+    package.GenerativeClassifier(structure="naive").fit(X, y).save("array.suffit")
+    rows = read(suffit("sample array.suffit -n 50 --seed 0").stdout)
+    assert list(rows[0]) == ["x1", "x2", "class"]
+    assert np.std([float(row["x2"]) for row in rows]) > 20 > 5 > np.std([float(row["x1"]) for row in rows])
 
 
 def test_a_rule_of_decisions_predicts_decides_and_is_shown(others):

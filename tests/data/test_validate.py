@@ -94,6 +94,7 @@ BAD_WEIGHTS = {
     "all zero": (np.zeros(24), "all weights are 0|at least one non-zero"),
     "NaN": (np.r_[np.nan, np.ones(23)], "sample_weight contains NaN"),
     "infinite": (np.r_[np.inf, np.ones(23)], "sample_weight contains infinity"),
+    "huge": (np.r_[1.0, 2e150, np.ones(22)], r"found 2e\+150 in row 1; .*at most 1e\+100; divide"),
     "words": (["x"] * 24, "could not convert string to float|sample_weight"),
 }
 

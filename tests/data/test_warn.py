@@ -118,6 +118,26 @@ class Blocks(Sequence):
     assert caught.filename == __file__
 
 
+@pytest.mark.parametrize("name", ["calendar", "queue", "statistics", "site"])
+def test_a_module_of_the_user_may_have_the_name_of_one_of_pythons(tmp_path, name):
+    X, y = two_classes()
+    path = tmp_path / f"{name}.py"
+    exec(compile("def fitted(model):\n    model.fit(X, y)\n", path, "exec"), own := {"__name__": name, "X": X, "y": y})
+    for caught in said_by(lambda: own["fitted"](GenerativeClassifier())):
+        assert (caught.filename, caught.lineno) == (str(path), 2)
+
+
+def test_a_package_that_is_installed_is_no_part_of_python():
+    import sysconfig
+
+    X, y = two_classes()
+    path = f"{sysconfig.get_path('stdlib')}/site-packages/ours/fits.py"
+    exec(
+        compile("def fitted(model):\n    model.fit(X, y)\n", path, "exec"), own := {"__name__": "ours", "X": X, "y": y}
+    )
+    assert {caught.filename for caught in said_by(lambda: own["fitted"](GenerativeClassifier()))} == {path}
+
+
 def test_a_look_at_a_model_says_nothing():
     """An editor lists its attributes, a notebook shows it, again and again."""
     X = np.array([[1.0], [1.0], [2.0], [3.0]])

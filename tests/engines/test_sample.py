@@ -75,3 +75,12 @@ def test_sparse_rows_are_sampled_as_they_are():
     whole = RowSample.of(X, y, most=50)
     parts = RowSample.of(X[:150], y[:150], most=50) + RowSample.of(X[150:], y[150:], most=50)
     np.testing.assert_array_equal(whole.X.toarray(), parts.X.toarray())
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("weight", [2.0**62, 1e100])
+def test_rows_of_great_weight_are_not_repeated(weight: float):
+    """Three times 2⁶² is more than an integer holds."""
+    X, y, weights = RowSample.of({"x": [1.0, 2.0, 3.0]}, ["a", "b", "b"], np.full(3, weight)).rows()
+    assert len(y) == len(X["x"]) == 3
+    np.testing.assert_array_equal(weights, np.full(3, weight))

@@ -52,9 +52,10 @@ def test_a_quote_that_is_not_closed_does_not_fill_the_memory(tmp_path: Path, mon
     ("cell", "match"),
     [
         ("", "the weight is missing"),
-        ("x", "expected a weight of 0 or more, found 'x'"),
-        ("-1", "expected a weight of 0 or more, found -1"),
-        ("inf", "expected a weight of 0 or more, found inf"),
+        ("x", "expected a weight from 0 to 1e.100, found 'x'"),
+        ("-1", "expected a weight from 0 to 1e.100, found -1"),
+        ("1e150", "expected a weight from 0 to 1e.100, found 1e.150"),
+        ("inf", "expected a weight from 0 to 1e.100, found inf"),
     ],
 )
 def test_a_weight_that_is_none_is_named_by_file_row_and_column(tmp_path: Path, cell: str, match: str):
@@ -156,3 +157,19 @@ def test_a_table_of_labels_alone_is_said_to_be_one(tmp_path: Path):
     (tmp_path / "t.csv").write_text("y\na\nb\n")
     with pytest.raises(suffit.InputError, match=r"t.csv: no column beside 'y'; a fit needs at least one"):
         fit_arrow(suffit.GenerativeClassifier(), tmp_path / "t.csv", "y")
+
+
+def test_decimals_after_a_comma_are_read_where_that_is_said(tmp_path: Path):
+    rows = [f"{i % 7},{i % 5};{'ab'[i % 7 > 3]}" for i in range(80)]
+    (tmp_path / "t.csv").write_text("x;y\n" + "\n".join(rows))
+    [file] = read_files(tmp_path / "t.csv", decimal=",").files
+    assert {name: str(kind) for name, kind in file.schema.items()} == {"x": "double", "y": "string"}
+    with pytest.warns(suffit.TextColumnWarning, match=r"column 'x' looks like numbers: .*\(in a file: --decimal ,\)"):
+        fit_arrow(suffit.GenerativeClassifier(), tmp_path / "t.csv", "y")
+    model = fit_arrow(suffit.GenerativeClassifier(), read_files(tmp_path / "t.csv", decimal=","), "y")
+    assert model.schema_.choices[0].kind == "continuous"
+    (tmp_path / "t.csv").write_text("x;y\n" + "\n".join([*rows, "3.5;a"]))
+    with pytest.raises(suffit.InputError, match=r"t.csv, row 81 \(line 82\), column 'x': expected a number, .*'3.5'"):
+        fit_arrow(suffit.GenerativeClassifier(), read_files(tmp_path / "t.csv", decimal=","), "y")
+    with pytest.raises(suffit.InputError, match="decimal=';'"):
+        read_files(tmp_path / "t.csv", decimal=";")

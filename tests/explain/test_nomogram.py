@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -151,3 +152,18 @@ def test_nomogram_of_many_words_looks_at_few_rows():
     assert len(ax.get_yticklabels()) == 15
     assert ranges.draws(8700) == 300
     assert ranges.draws(20) == 2000
+
+
+@pytest.mark.parametrize("structure", ["naive", "auto"])
+def test_a_column_that_was_dropped_from_an_array_is_in_no_nomogram(structure):
+    """Rows are drawn without it, and an array has no names to tell the others by."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = np.c_[np.ones(60), rng.normal(size=(60, 2)) + y[:, None]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", suffit.DataWarning)
+        model = suffit.GenerativeClassifier(structure=structure).fit(X, y)
+        table = suffit.GenerativeClassifier(structure=structure).fit(pd.DataFrame(X, columns=["x0", "x1", "x2"]), y)
+    ours, theirs = ([text.get_text() for text in m.nomogram().texts] for m in (model, table))
+    assert ours == theirs
+    plt.close("all")

@@ -11,9 +11,11 @@ from sklearn.utils import get_tags
 
 from cases import FAMILIES
 from refusals import (
+    BATCHED,
     CORE,
     VARIANTS,
     X,
+    Y,
     fitted,
 )
 from suffit import (
@@ -21,6 +23,7 @@ from suffit import (
     LDA,
     InputError,
 )
+from suffit.data.validate import MOST_WEIGHT
 
 pytestmark = [  # classes that do not vary
     pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning"),
@@ -149,6 +152,20 @@ def test_any_finite_training_data_give_a_posterior(name, scale):
         proper(est, inside(name, np.r_[rows * 1e3, rows + 1, np.full((1, rows.shape[1]), 1e300)]))
 
     check()
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("calibrate", [None, "temperature", "isotonic"])
+@pytest.mark.parametrize("weight", [1e-300, 1e-100, 1e50, MOST_WEIGHT / 10])
+@pytest.mark.parametrize("name", BATCHED)
+def test_weights_of_any_size_give_a_posterior(name, weight, calibrate):
+    est = clone(CORE[name])
+    if calibrate:
+        est.set_params(calibrate=calibrate)
+    weights = weight * np.linspace(1, 10, len(X))
+    proper(est.fit(X, Y, sample_weight=weights), X)
+    weights[::3] = 1e-300
+    proper(est.fit(X, Y, sample_weight=weights), X)
 
 
 @pytest.mark.parametrize(("name", "scale"), SCALES)

@@ -108,6 +108,20 @@ def test_any_merge_tree_equals_one_fit(case: Case, seed: int):
 
 @every_case
 @law()
+@given(seed=seeds, whole_column=st.booleans())
+@pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")
+def test_merging_where_a_column_does_not_vary_equals_one_fit(case: Case, seed: int, whole_column: bool):
+    """In one class, or at all; sums are exact to rounding, and a class without spread must not magnify that."""
+    X, y = data(case, seed)
+    X[(y == "bee") | whole_column, 0] = X[0, 0]
+    rng = np.random.default_rng(seed)
+    merged = merge_tree([case.make().partial_fit(X[part], y[part]) for part in cut(len(y), rng)], rng)
+    posteriors = [model.predict_proba(X) for model in (merged, case.make().fit(X, y))]
+    np.testing.assert_allclose(*posteriors, rtol=0, atol=1e-6)
+
+
+@every_case
+@law()
 @given(seed=seeds)
 def test_forget_undoes_learn(case: Case, seed: int):
     X, y = data(case, seed)

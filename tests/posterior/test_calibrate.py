@@ -18,7 +18,7 @@ from sklearn.model_selection import GridSearchCV
 import suffit
 from cases import CASES, Case, data, with_holes
 from suffit.core.pooling import USUAL_POWER
-from suffit.posterior.calibrate import expected_calibration_error, log_loss, reliability
+from suffit.posterior.calibrate import expected_calibration_error, in_folds, log_loss, reliability
 
 pytestmark = pytest.mark.filterwarnings("ignore::suffit.SingularClassWarning")  # few rows of a class
 
@@ -382,3 +382,28 @@ def test_the_trial_of_a_calibration_can_be_shown_after_pickling():
     y = np.arange(200) % 2
     model = suffit.GaussianNB(calibrate="temperature").fit(rng.normal(size=(200, 3)) + y[:, None], y)
     assert "Trial" in repr(pickle.loads(pickle.dumps(model)).calibration_.trial)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", ["GaussianNB", "LDA", "QDA", "GenerativeClassifier"])
+def test_a_weight_is_the_row_so_many_times_in_what_a_calibration_reports(name: str, method: str) -> None:
+    X, y = dependent(6, 150)
+    X, times = X[:, :3], np.random.default_rng(0).integers(1, 9, 150)
+    make = getattr(suffit, name)
+    weighed = make(calibrate=method).fit(X, y, sample_weight=times).calibration_
+    repeated = make(calibrate=method).fit(np.repeat(X, times, axis=0), np.repeat(y, times)).calibration_
+    for figure in ("power", "log_loss_before", "log_loss_after", "ece_before", "ece_after"):
+        assert getattr(weighed, figure) == pytest.approx(getattr(repeated, figure), rel=1e-6), figure
+    assert weighed.after.weight.sum() == pytest.approx(times.sum(), rel=1e-12)
+    assert weighed.kept == repeated.kept
+
+
+def test_folds_of_rows_of_any_weight() -> None:
+    """Every row has its weight, and one that weighs no more than one row is in one fold."""
+    rng = np.random.default_rng(0)
+    weights = np.concatenate([rng.uniform(0, 1.4, 30), [1e-300, 1e150, 2.4, 17.0]])
+    held = in_folds(weights, rng.permutation(len(weights)))
+    assert held.shape == (5, 34)
+    np.testing.assert_allclose(held.sum(axis=0), weights, rtol=1e-12)
+    assert ((held > 0).sum(axis=0)[:31] == 1).all()
+    assert (held > 0).sum(axis=1).min() >= 6

@@ -73,3 +73,18 @@ def test_select_keeps_one_column_and_goes_with_other_settings() -> None:
     joint = {("a", "a again"): suffit.MultivariateGaussian(shrinkage=0.1), "b": "gaussian"}
     model = suffit.GenerativeClassifier(joint, select="loo").fit({c: table[c] for c in ("a", "a again", "b")}, y)
     assert set(model.get_feature_names_out()) in ({"a", "a again", "b"}, {"b"}, {"a", "a again"})
+
+
+@pytest.mark.parametrize("first_settings", [{"select": "loo"}, {"structure": "naive"}])
+def test_a_schema_that_is_given_is_kept_as_it_is(first_settings: dict) -> None:
+    """So that models of parts of a table can be merged; every other setting that chooses leaves it alone, too."""
+    table, y = noisy(0)
+    half = {c: v[150:] for c, v in table.items()}
+    first = suffit.GenerativeClassifier(select="loo").set_params(**first_settings).fit(table, y)
+    again = {"select": "loo", "criterion": "loo", "missing": "informative", "unknown": "novel", "structure": "auto"}
+    for settings_ in [{}, again, *({name: value} for name, value in again.items())]:
+        second = suffit.GenerativeClassifier(first.schema_, **settings_).fit(half, y[150:])
+        assert repr(second.schema_) == repr(first.schema_)
+        assert second.selection_ is None
+        both = first + second
+        np.testing.assert_array_equal(both.class_count_, first.class_count_ + second.class_count_)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import signal
@@ -35,7 +36,14 @@ def say(text: str) -> None:
 
 
 def verb(work: Callable[P, None]) -> Callable[P, None]:
-    """A verb whose errors are one line, and a traceback only with ``--debug``; warnings are notes of one line."""
+    """A verb whose errors are one line, and a traceback only with ``--debug``; warnings are notes of one line.
+
+    Its parameter ``how``, of how files are read, is made of options: those that its class takes.
+    """
+    signature = inspect.signature(work, eval_str=True)
+    parameters = dict(signature.parameters)
+    how = parameters.pop("how", None)
+    options = dict(inspect.signature(how.annotation, eval_str=True).parameters) if how is not None else {}
 
     @wraps(work)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -45,6 +53,8 @@ def verb(work: Callable[P, None]) -> Callable[P, None]:
                 import_arrow()
             quiet = bool(kwargs.get("quiet"))
             with notes(quiet), terminable(), compiling_said(quiet):
+                if how is not None:
+                    kwargs["how"] = how.annotation(**{name: kwargs.pop(name) for name in options})
                 work(*args, **kwargs)
                 sys.stdout.flush()
         except typer.Exit:
@@ -61,6 +71,8 @@ def verb(work: Callable[P, None]) -> Callable[P, None]:
             say(f"error: {in_one_line(error)}")
             raise typer.Exit(WRONG) from None
 
+    each = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*parameters.values(), *options.values())]
+    vars(run)["__signature__"] = signature.replace(parameters=each)
     return run
 
 

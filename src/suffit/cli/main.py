@@ -101,7 +101,8 @@ def main() -> None:
         say("interrupted; nothing was written")
         code = INTERRUPTED
     streams = sys.modules.get("suffit.engines.streams")
-    if streams and any(thread.name == streams.READER for thread in threading.enumerate()):  # it waits, or is in Arrow
+    # a thread of ours may wait for input, and one of Arrow's read: it would abort the process
+    if streams and (code == INTERRUPTED or any(t.name == streams.READER for t in threading.enumerate())):
         sys.stdout.flush()
         os._exit(code if isinstance(code, int) else 1)
     sys.exit(code)

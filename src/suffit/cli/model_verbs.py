@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,24 +11,18 @@ from .options import (
     AsJson,
     Calibrate,
     Debug,
-    Encoding,
     Files,
-    Format,
+    FirstReading,
     Labels,
-    Missing,
     Model,
     Out,
     Quiet,
-    Separator,
+    Reading,
     Structure,
     Target,
-    Text,
     Weight,
 )
-from .steps import changed, learner, loaded, reading_of
-
-if TYPE_CHECKING:
-    from .reading import Reading
+from .steps import changed, learner, loaded
 
 
 @verb
@@ -42,14 +36,11 @@ def fit(
     calibrate: Annotated[Calibrate | None, typer.Option(help="Calibrate the probabilities.")] = None,
     missing_target: Annotated[Labels, typer.Option(help="Rows without a label: an error, or dropped.")] = Labels.error,
     weight: Weight = None,
-    format: Format = None,
-    encoding: Encoding = None,
-    separator: Separator = None,
-    missing: Missing = None,
-    text: Text = None,
     json: AsJson = False,
     quiet: Quiet = False,
     debug: Debug = False,
+    *,
+    how: FirstReading,
 ) -> None:
     """Fit a model to files of rows, in one pass and bounded memory, and save it.
 
@@ -62,14 +53,13 @@ def fit(
     from .learning import fitted, reported, unfitted
     from .writing import check_folder
 
-    reading = reading_of(format, encoding, separator, missing, text)
     settings = {"structure": structure.value, "missing_target": missing_target.value}
     if calibrate is not None:
         settings["calibrate"] = calibrate.value
     estimator = unfitted(columns or (), settings) if like is None else learner(like)
     check_folder(output)
     with Progress("fit", quiet or json) as progress:
-        model = fitted(reading.files(files), target, weight, estimator, progress)
+        model = fitted(how.files(files), target, weight, estimator, progress)
         model.save(output)
     reported(model, output, progress, json)
 
@@ -127,13 +117,11 @@ def update(
     target: Target = None,
     weight: Weight = None,
     output: Out = None,
-    format: Format = None,
-    encoding: Encoding = None,
-    separator: Separator = None,
-    missing: Missing = None,
     json: AsJson = False,
     quiet: Quiet = False,
     debug: Debug = False,
+    *,
+    how: Reading,
 ) -> None:
     """Learn more rows.  The model file is replaced, unless --output names another.
 
@@ -141,9 +129,7 @@ def update(
     Example:
       suffit update income.suffit more.csv
     """
-    _relearned(
-        "update", model, files, target, weight, output, json, quiet, reading_of(format, encoding, separator, missing)
-    )
+    _relearned("update", model, files, target, weight, output, json, quiet, how)
 
 
 @verb
@@ -153,13 +139,11 @@ def forget(
     target: Target = None,
     weight: Weight = None,
     output: Out = None,
-    format: Format = None,
-    encoding: Encoding = None,
-    separator: Separator = None,
-    missing: Missing = None,
     json: AsJson = False,
     quiet: Quiet = False,
     debug: Debug = False,
+    *,
+    how: Reading,
 ) -> None:
     """Take rows out of a model, as if it had never learned them.  The file is replaced, unless --output names another.
 
@@ -167,9 +151,7 @@ def forget(
     Example:
       suffit forget income.suffit withdrawn.csv -o without.suffit
     """
-    _relearned(
-        "forget", model, files, target, weight, output, json, quiet, reading_of(format, encoding, separator, missing)
-    )
+    _relearned("forget", model, files, target, weight, output, json, quiet, how)
 
 
 def _relearned(

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-HOW = "Reading files"
+if TYPE_CHECKING:
+    from ..engines.sources import Files as ReadFiles
+    from ..estimators.base import GenerativeEstimator
+    from .reading import RowsOfModel
 
 
 class Kind(StrEnum):
@@ -52,17 +57,56 @@ Keep = Annotated[
     str | None, typer.Option("--keep", help="The input columns to write too: a,b,c (all by default; '' none).")
 ]
 Seed = Annotated[int | None, typer.Option("--seed", help="For the same random numbers each time.")]
-Format = Annotated[Kind | None, typer.Option("--format", help="The kind of the input.", rich_help_panel=HOW)]
-Encoding = Annotated[str | None, typer.Option("--encoding", help="Of text files, if not UTF-8.", rich_help_panel=HOW)]
-Separator = Annotated[str | None, typer.Option("--separator", help="Of CSV: ; or tab.", rich_help_panel=HOW)]
-Missing = Annotated[
-    list[str] | None,
-    typer.Option("--missing", help="A sign for a missing value, beside '', ?, NA, NaN, null.", rich_help_panel=HOW),
-]
-Text = Annotated[
-    list[str] | None,
-    typer.Option("--text", help="A column that is text, whatever it looks like.", rich_help_panel=HOW),
-]
 AsJson = Annotated[bool, typer.Option("--json", help="For machines: JSON on standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes, no progress.")]
 Debug = Annotated[bool, typer.Option("--debug", help="A traceback where something goes wrong.")]
+
+
+def _of_reading(help: str) -> object:
+    return typer.Option(help=help, rich_help_panel="Reading files")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files are to be read: the options of every verb that reads files."""
+
+    format: Annotated[Kind | None, _of_reading("The kind of the input.")] = None
+    encoding: Annotated[str | None, _of_reading("Of text files, if not UTF-8.")] = None
+    separator: Annotated[str | None, _of_reading("Of CSV: ; or tab.")] = None
+    decimal: Annotated[str, _of_reading("Before the decimals of a number in CSV: , or .")] = "."
+    missing: Annotated[list[str] | None, _of_reading("A sign for a missing value, beside '', ?, NA, NaN, null.")] = None
+
+    def files(self, paths: Sequence[str], text: Sequence[str] = ()) -> ReadFiles:
+        """The files, each column by what it looks like."""
+        from ..data.errors import InputError
+        from ..engines.sources import read_files
+
+        if not paths:
+            raise InputError("no files are given; give paths, globs, or - for standard input")
+        return read_files(
+            list(paths),
+            kind=self.format and self.format.value,
+            encoding=self.encoding,
+            separator={"tab": "\t", "\\t": "\t"}.get(self.separator or "", self.separator),
+            decimal=self.decimal,
+            missing=self.missing or (),
+            text=text,
+        )
+
+    def for_model(self, model: GenerativeEstimator, paths: Sequence[str]) -> RowsOfModel:
+        """The files, the columns of the model as it was fitted on them."""
+        from ..engines.text_files import MARKS
+        from .reading import RowsOfModel
+
+        return RowsOfModel(self.files(paths), model, (*MARKS, *(self.missing or ())), self.decimal)
+
+
+@dataclass(frozen=True)
+class FirstReading(Reading):
+    """The same, of files whose columns no model knows."""
+
+    text: Annotated[list[str] | None, _of_reading("A column that is text, whatever it looks like.")] = None
+
+    def files(self, paths: Sequence[str], text: Sequence[str] = ()) -> ReadFiles:
+        """The files, each column by what it looks like, or as it is said to be."""
+        return super().files(paths, (*text, *(self.text or ())))

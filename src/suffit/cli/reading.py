@@ -9,43 +9,14 @@ from typing import TYPE_CHECKING
 
 from ..data.errors import InputError
 from ..engines.arrow import check_columns, column_types, label_type
-from ..engines.sources import FILE, ROW, Files, Progress, counted, read_ahead, read_files
+from ..engines.sources import FILE, ROW, Files, Progress, counted, read_ahead
 from ..engines.table_files import TableFile
-from ..engines.text_files import MARKS, TextFile, Types
+from ..engines.text_files import TextFile, Types
 from ..engines.text_types import in_words, readable
 from ..estimators.base import GenerativeEstimator
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How files are to be read: the options of the command line."""
-
-    kind: str | None = None
-    encoding: str | None = None
-    separator: str | None = None
-    missing: Sequence[str] = ()
-    text: Sequence[str] = ()
-
-    def files(self, paths: Sequence[str]) -> Files:
-        """The files, each column by what it looks like."""
-        if not paths:
-            raise InputError("no files are given; give paths, globs, or - for standard input")
-        separator = {"tab": "\t", "\\t": "\t"}.get(self.separator or "", self.separator)
-        return read_files(
-            list(paths),
-            kind=self.kind,
-            encoding=self.encoding,
-            separator=separator,
-            missing=self.missing,
-            text=self.text,
-        )
-
-    def for_model(self, model: GenerativeEstimator, paths: Sequence[str]) -> RowsOfModel:
-        """The files, the columns of the model as it was fitted on them."""
-        return RowsOfModel(self.files(paths), model, (*MARKS, *self.missing))
 
 
 @dataclass(frozen=True)
@@ -55,19 +26,29 @@ class RowsOfModel:
     files: Files
     model: GenerativeEstimator
     missing: Sequence[str]
+    decimal: str = "."
 
     @cached_property
     def types(self) -> dict[str, pa.DataType]:
         """The types of the model's columns in files of text."""
         return column_types(self.model)
 
-    def both(self, progress: Progress | None = None, known: Types | None = None) -> Iterator[tuple[pa.Table, pa.Table]]:
-        """Tables as they are written, and the same with the columns of the model (and ``known``) as their types."""
+    def both(
+        self, progress: Progress | None = None, known: Types | None = None, as_text: bool = True
+    ) -> Iterator[tuple[pa.Table, pa.Table]]:
+        """Tables as they are written, and the same with the columns of the model (and ``known``) as their types.
+
+        Without ``as_text`` the first hold what a fit would read: numbers, dates, missing values.
+        """
         types = {**self.types, **(known or {})}
+        as_text = as_text or any(
+            isinstance(f, TextFile) and f.json for f in self.files.files
+        )  # which has its own types
         files = [replace(f, verbatim=True) if isinstance(f, TextFile) else f for f in self.files.files]
         table = None
         for table in (t for _, t in counted(read_ahead(_as_written(files)), progress) if t.num_rows):
-            yield table, self._typed(table, types)
+            written = table if as_text else self._typed(table, _no_codes(table, self.files.types), "in the other rows")
+            yield written, self._typed(table, types, "at fit")
         if table is None:
             raise InputError(f"{self.files.name}: there are no rows")
 
@@ -77,7 +58,7 @@ class RowsOfModel:
         for _, table in self.both(progress, None if kind is None else {target: kind}):
             yield table, table[target]
 
-    def _typed(self, table: pa.Table, types: Types) -> pa.Table:
+    def _typed(self, table: pa.Table, types: Types, known: str) -> pa.Table:
         import pyarrow as pa
         from pyarrow import compute
 
@@ -92,7 +73,7 @@ class RowsOfModel:
                 continue
             column = compute.if_else(compute.is_in(column, marks), pa.scalar(None, pa.string()), column)
             if not pa.types.is_string(types[name]):
-                column = _cast(table, name, column, types[name])
+                column = _cast(table, name, column, types[name], known, self.decimal)
             table = table.set_column(i, name, column)
         return table
 
@@ -129,20 +110,34 @@ def _as_written(files: Sequence[TableFile]) -> Iterator[pa.Table]:
             row += table.num_rows
 
 
-def _cast(table: pa.Table, name: str, column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+def _no_codes(table: pa.Table, types: Types) -> Types:
+    """The types of columns, without those of integers of which some begin with 0, which are codes: they stay text."""
     import pyarrow as pa
     from pyarrow import compute
 
-    trimmed = compute.utf8_trim_whitespace(column)
+    whole = [f.name for f in table.schema if f.type == pa.string() and str(types.get(f.name)) == "int64"]
+    codes = [n for n in whole if compute.any(compute.match_substring_regex(table[n], r"^\s*[+-]?0\d")).as_py()]
+    return {name: kind for name, kind in types.items() if name not in codes}
+
+
+def _cast(
+    table: pa.Table, name: str, column: pa.ChunkedArray, kind: pa.DataType, where: str, decimal: str
+) -> pa.ChunkedArray:
+    import pyarrow as pa
+    from pyarrow import compute
+
+    cells = numbers = compute.utf8_trim_whitespace(column)
+    if pa.types.is_floating(kind) and decimal != ".":  # which is no number any more where it was one
+        numbers = compute.replace_substring(compute.replace_substring(cells, ".", "?"), decimal, ".")
     try:
-        return trimmed.cast(kind)
+        return numbers.cast(kind)
     except pa.ArrowInvalid:
         known = table.schema.metadata or {}
-        for i, cell in enumerate(trimmed.to_pylist()):
-            if cell is not None and not readable(cell, kind):
+        for i, cell in enumerate(cells.to_pylist()):
+            if cell is not None and not readable(cell, kind, decimal):
                 place = f"{known[FILE].decode()}, row {i + int(known[ROW]) + 1}" if FILE in known else f"row {i + 1}"
                 raise InputError(
-                    f"{place}, column {name!r}: expected {in_words(kind)}, as at fit, found {cell!r}; mend the cell, "
+                    f"{place}, column {name!r}: expected {in_words(kind)}, as {where}, found {cell!r}; mend the cell, "
                     f"or take it for a missing value: --missing {cell!r}"
                 ) from None
         raise

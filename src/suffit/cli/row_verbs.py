@@ -10,25 +10,21 @@ from .console import Progress, say, show_json, verb
 from .options import (
     AsJson,
     Debug,
-    Encoding,
     Files,
-    Format,
+    FirstReading,
     Keep,
     Kind,
-    Missing,
     Model,
     Out,
     Quiet,
+    Reading,
     Seed,
-    Separator,
     Target,
-    Text,
     To,
 )
-from .steps import kind_of_output, learner, loaded, reading_of
+from .steps import kind_of_output, learner, loaded
 
 if TYPE_CHECKING:
-    from .reading import Reading
     from .rowwise import Work
 
 
@@ -39,13 +35,11 @@ def predict(
     output: Out = None,
     keep: Keep = None,
     to: To = None,
-    format: Format = None,
-    encoding: Encoding = None,
-    separator: Separator = None,
-    missing: Missing = None,
     json: AsJson = False,
     quiet: Quiet = False,
     debug: Debug = False,
+    *,
+    how: Reading,
 ) -> None:
     """Add the most probable class and the probability of every class to each row.
 
@@ -55,7 +49,7 @@ def predict(
     """
     from .rowwise import predicted
 
-    _written(predicted, model, files, output, keep, to, json, quiet, reading_of(format, encoding, separator, missing))
+    _written(predicted, model, files, output, keep, to, json, quiet, how)
 
 
 @verb
@@ -68,13 +62,11 @@ def decide(
     output: Out = None,
     keep: Keep = None,
     to: To = None,
-    format: Format = None,
-    encoding: Encoding = None,
-    separator: Separator = None,
-    missing: Missing = None,
     json: AsJson = False,
     quiet: Quiet = False,
     debug: Debug = False,
+    *,
+    how: Reading,
 ) -> None:
     """Add the decision of least expected cost to each row.
 
@@ -85,7 +77,7 @@ def decide(
     from .rowwise import Deciding
 
     rule = Deciding(cost or (), reject, threshold)
-    _written(rule, model, files, output, keep, to, json, quiet, reading_of(format, encoding, separator, missing))
+    _written(rule, model, files, output, keep, to, json, quiet, how)
 
 
 @verb
@@ -96,13 +88,11 @@ def impute(
     seed: Seed = None,
     output: Out = None,
     to: To = None,
-    format: Format = None,
-    encoding: Encoding = None,
-    separator: Separator = None,
-    missing: Missing = None,
     json: AsJson = False,
     quiet: Quiet = False,
     debug: Debug = False,
+    *,
+    how: Reading,
 ) -> None:
     """Fill missing values given the rest of each row.
 
@@ -113,7 +103,7 @@ def impute(
     from .rowwise import Imputing
 
     fill = Imputing("draw" if draw else "mean", seed)
-    _written(fill, model, files, output, None, to, json, quiet, reading_of(format, encoding, separator, missing))
+    _written(fill, model, files, output, None, to, json, quiet, how)
 
 
 @verb
@@ -138,7 +128,7 @@ def sample(
     from .rowwise import drawn
     from .writing import output as writing
 
-    with writing(output or "-", kind_of_output(to, json)) as write:
+    with writing(output or "-", kind_of_output(output or "-", to, json)) as write:
         write(drawn(learner(model), n, label, target, seed))
 
 
@@ -147,13 +137,11 @@ def evaluate(
     model: Model,
     files: Files,
     target: Target = None,
-    format: Format = None,
-    encoding: Encoding = None,
-    separator: Separator = None,
-    missing: Missing = None,
     json: AsJson = False,
     quiet: Quiet = False,
     debug: Debug = False,
+    *,
+    how: Reading,
 ) -> None:
     """Compare predictions with labels: accuracy, log-loss, Brier score, calibration.
 
@@ -165,7 +153,7 @@ def evaluate(
     """
     from .evaluation import evaluated
 
-    rows = reading_of(format, encoding, separator, missing).for_model(loaded(model), files)
+    rows = how.for_model(loaded(model), files)
     with Progress("evaluate", quiet or json) as progress:
         found = evaluated(rows, target, progress)
     if json:
@@ -186,14 +174,11 @@ def compare(
     quick: Annotated[bool, typer.Option("--quick", help="No learning curves and no robustness.")] = False,
     picture: Annotated[str | None, typer.Option("--picture", "-p", help="A picture: .svg, .png or .pdf.")] = None,
     seed: Seed = 0,
-    format: Format = None,
-    encoding: Encoding = None,
-    separator: Separator = None,
-    missing: Missing = None,
-    text: Text = None,
     json: AsJson = False,
     quiet: Quiet = False,
     debug: Debug = False,
+    *,
+    how: FirstReading,
 ) -> None:
     """Compare generative and discriminative models on rows with labels, and say which to use.
 
@@ -208,7 +193,7 @@ def compare(
 
     if picture is not None:
         check_picture(picture)
-    rows = reading_of(format, encoding, separator, missing, text).files(files)
+    rows = how.files(files)
     found = compared(rows, target, model or (), folds, repeats, quick, seed or 0, quiet or json)
     if picture is not None:
         save_picture(found, picture)
@@ -227,12 +212,10 @@ def report(
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="No other models beside it.")] = False,
     seed: Seed = 0,
-    format: Format = None,
-    encoding: Encoding = None,
-    separator: Separator = None,
-    missing: Missing = None,
     quiet: Quiet = False,
     debug: Debug = False,
+    *,
+    how: Reading,
 ) -> None:
     """Make a page about a model: how good it is, where it fails, what matters, and why.
 
@@ -247,7 +230,7 @@ def report(
     from .writing import check_folder
 
     check_folder(output)
-    rows = reading_of(format, encoding, separator, missing).for_model(loaded(model), files)
+    rows = how.for_model(loaded(model), files)
     print(reported(rows, (model, files), target, output, title, learned, not quick, seed or 0, quiet))
     if not quiet:
         say(f"report → {output}")
@@ -259,13 +242,11 @@ def explain(
     files: Files,
     row: Annotated[list[int] | None, typer.Option("--row", "-r", min=1, help="Which rows, from 1.")] = None,
     n: Annotated[int, typer.Option("-n", "--things", min=1, help="How many things to name.")] = 5,
-    format: Format = None,
-    encoding: Encoding = None,
-    separator: Separator = None,
-    missing: Missing = None,
     json: AsJson = False,
     quiet: Quiet = False,
     debug: Debug = False,
+    *,
+    how: Reading,
 ) -> None:
     """Say why a row gets its class: what every column adds to the log-odds.
 
@@ -275,7 +256,7 @@ def explain(
     """
     from .rowwise import explained
 
-    rows = reading_of(format, encoding, separator, missing).for_model(learner(model), files)
+    rows = how.for_model(learner(model), files)
     row = row or [1]
     found = explained(rows, row, n)
     if json:
@@ -299,12 +280,10 @@ def _written(
     from .writing import output as writing
 
     rows = how.for_model(loaded(model), files)
-    kept = None if keep is None else [name for name in keep.split(",") if name]
-    with (
-        Progress("rows", quiet or out in (None, "-")) as progress,
-        writing(out or "-", kind_of_output(to, json)) as write,
-    ):
-        for table, typed in rows.both(progress):
+    kept, out = None if keep is None else [name for name in keep.split(",") if name], out or "-"
+    kind = kind_of_output(out, to, json)
+    with Progress("rows", quiet or out == "-") as progress, writing(out, kind) as write:
+        for table, typed in rows.both(progress, as_text=kind == "csv"):
             write(work(rows.model, table, typed, kept))
-    if out not in (None, "-") and not quiet:
+    if out != "-" and not quiet:
         say(f"{progress.rows:,} rows in {progress.seconds:.1f} s → {out}")

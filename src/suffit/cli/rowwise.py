@@ -166,5 +166,5 @@ def _by_name(model: GenerativeEstimator, X: TableLike) -> Mapping[str, object]:
     if isinstance(X, dict):
         return X
     X = X.toarray() if is_sparse(X) else np.asarray(X)
-    names = getattr(model, "feature_names_in_", None)
+    names = model.schema_.used if hasattr(model, "schema_") else getattr(model, "feature_names_in_", None)
     return {f"x{j}" if names is None else str(names[j]): values for j, values in enumerate(X.T)}

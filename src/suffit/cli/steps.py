@@ -9,27 +9,20 @@ from .options import Kind
 
 if TYPE_CHECKING:
     from ..estimators.base import GenerativeEstimator
-    from .reading import Reading
-
-
-def reading_of(
-    kind: Kind | None,
-    encoding: str | None,
-    separator: str | None,
-    missing: list[str] | None,
-    text: list[str] | None = None,
-) -> Reading:
-    """How files are to be read, by the options."""
-    from .reading import Reading
-
-    return Reading(kind and kind.value, encoding, separator, tuple(missing or ()), tuple(text or ()))
 
 
 def loaded(path: str) -> Any:
     """The model of a file."""
+    from ..data.errors import InputError, ModelFileError
+    from ..engines.table_files import kind_of
     from ..files.store import load
 
-    return load(path)
+    try:
+        return load(path)
+    except ModelFileError as error:
+        if kind_of(path) is None:
+            raise
+        raise InputError(f"{error}; the model that 'suffit fit' has written comes first, then the rows") from None
 
 
 def learner(path: str) -> GenerativeEstimator:
@@ -45,9 +38,15 @@ def learner(path: str) -> GenerativeEstimator:
     return model
 
 
-def kind_of_output(to: Kind | None, json: bool) -> str | None:
-    """The kind of the output, where its name need not say it."""
-    return to.value if to is not None else "jsonl" if json else None
+def kind_of_output(path: str, to: Kind | None, json: bool) -> str:
+    """The kind of the output, as an option or its name says it; CSV on standard output."""
+    from ..data.errors import InputError
+    from ..engines.table_files import kind_of
+
+    kind = to.value if to is not None else "jsonl" if json else "csv" if path == "-" else kind_of(path)
+    if kind is None:
+        raise InputError(f"{path}: unknown kind of file; use an ending such as .csv or .parquet, or --to csv")
+    return kind
 
 
 def changed(model: GenerativeEstimator, path: str, what: str, json: bool) -> None:

@@ -11,7 +11,6 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from ..data.errors import InputError
 from ..engines.streams import ENDINGS
-from ..engines.table_files import kind_of
 from .console import as_json
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ Write: TypeAlias = "Callable[[pa.Table], None]"
 
 
 @contextmanager
-def output(path: str, kind: str | None = None) -> Iterator[Write]:
+def output(path: str, kind: str) -> Iterator[Write]:
     """A function that writes one table after the other; ``-`` is standard output."""
     try:
         with _opened(path, kind) as write:
@@ -36,10 +35,7 @@ def output(path: str, kind: str | None = None) -> Iterator[Write]:
 
 
 @contextmanager
-def _opened(path: str, kind: str | None) -> Iterator[Write]:
-    kind = kind or ("csv" if path == "-" else kind_of(path))
-    if kind is None:
-        raise InputError(f"{path}: unknown kind of file; use an ending such as .csv or .parquet, or --to csv")
+def _opened(path: str, kind: str) -> Iterator[Write]:
     if path == "-":
         with _writer(sys.stdout.buffer, kind, "\t" if kind == "tsv" else ",", None) as write:
             yield write

@@ -49,7 +49,7 @@ class ModelFileError(ValueError):
     45
     >>> suffit.load(path)
     Traceback (most recent call last):
-    suffit.ModelFileError: .../notes.txt: its content does not have the SHA-256 at its end: it is damaged, or no ...
+    suffit.ModelFileError: .../notes.txt: its content does not have the SHA-256 at its end: it is no model of suffit
     """
 
     __module__ = "suffit"

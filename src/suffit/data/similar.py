@@ -45,11 +45,11 @@ def way_out(name: str, values: Sequence[Hashable]) -> str:
     odd = [word for word in other if word.lower() not in _MISSING]
     beside = f" (and also {', '.join(map(repr, sorted(set(other))[:3]))})" if other else ""
     if len(words) - len(other) >= 2 and len(odd) <= (1 - MOSTLY) * len(words):
-        codes = len(words) <= FEW_CODES and all(_WHOLE.fullmatch(word) for word in words if word not in other)
-        if codes and (odd or not other):
+        if (odd or not other) and len(words) <= FEW_CODES and all(_WHOLE.fullmatch(w) for w in words if w not in other):
             return ""
-        comma = ".str.replace(',', '.')" if any("," in word for word in words if word not in odd) else ""
-        return f"column {name!r} looks like numbers{beside}: pd.to_numeric(X[{name!r}]{comma}, errors='coerce')"
+        comma = any("," in word for word in words if word not in odd)
+        cells, file = (".str.replace(',', '.')", " (in a file: --decimal ,)") if comma else ("", "")
+        return f"column {name!r} looks like numbers{beside}: pd.to_numeric(X[{name!r}]{cells}, errors='coerce'){file}"
     dates = [word for word in other if _DATE.fullmatch(word)]
     if len(dates) >= 2 and len(dates) >= MOSTLY * len([word for word in words if word.lower() not in _MISSING]):
         return f"column {name!r} looks like dates: pd.to_datetime(X[{name!r}]), then numbers such as the year"

@@ -25,6 +25,7 @@ from .rows import is_missing
 
 Labels = Sequence[Hashable]
 Prior = Mapping[Hashable, float] | ArrayLike | str | None
+MOST_WEIGHT = 1e100  # of a row: products of weights have to be finite
 
 
 class ColumnNames(Sequence[str]):
@@ -248,7 +249,7 @@ def read_known_labels(y: Any, who: str, drop: bool) -> tuple[Cells, NDArray[np.b
 
 
 def read_weight(sample_weight: WeightsLike, X: Matrix) -> Array | None:
-    """One weight per row, 0 or more, not all 0."""
+    """One weight per row, 0 or more, not all 0, none so large that its square is infinite."""
     if sample_weight is None:
         return None
     if isinstance(sample_weight, str | Mapping):
@@ -258,11 +259,10 @@ def read_weight(sample_weight: WeightsLike, X: Matrix) -> Array | None:
             "same weight"
         )
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-    if (weight < 0).any():
-        i = int(np.argmax(weight < 0))
-        raise InputError(
-            f"sample_weight: found {weight[i]:g} in row {i}; weights must be 0 or more; to remove rows use forget"
-        )
+    if (wrong := (weight < 0) | (weight > MOST_WEIGHT)).any():
+        i = int(np.argmax(wrong))
+        how = "0 or more; to remove rows use forget" if weight[i] < 0 else f"at most {MOST_WEIGHT:g}; divide them all"
+        raise InputError(f"sample_weight: found {weight[i]:g} in row {i}; weights must be {how}")
     if len(weight) and not weight.any():
         raise InputError("sample_weight: all weights are 0; at least one row needs a positive weight")
     return weight

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ ABSENT = (
     ": the prior is used there (smoothing, or the values of all classes); if a missing value is itself informative of "
     "the class, use GenerativeClassifier(missing='informative')"
 )
-_BETWEEN = {"suffit", "sklearn", "joblib", *sys.stdlib_module_names} - {"__main__"}  # between the user's line and ours
+_LIBRARY = ("<frozen ", os.path.dirname(os.__file__) + os.sep)  # the files of Python's own modules
 
 _shown: set[tuple[str, int, type[Warning], str]] = set()
 
@@ -170,10 +171,8 @@ class WarningCollector:
         finally:
             _current.reset(token)
         for (category, before, after), things in found.items():
-            if after and after in self.unsaid:
-                continue
             new = [thing for thing in things if outer is not None or (before, thing) not in self._said]
-            if new:
+            if new and not (after and after in self.unsaid):
                 if outer is None:
                     self._said.update((before, thing) for thing in new)
                 warn_once(category, before, new, after)
@@ -184,8 +183,7 @@ _current: ContextVar[tuple[WarningCollector, dict[Key, dict[str, None]]] | None]
 
 def current_collector() -> WarningCollector:
     """Whoever collects remarks now; somebody new where nobody does."""
-    current = _current.get()
-    return WarningCollector() if current is None else current[0]
+    return (_current.get() or (WarningCollector(), {}))[0]
 
 
 def warn_once(category: type[Warning], before: str, things: Sequence[str] = ("",), after: str = "") -> None:
@@ -227,7 +225,7 @@ def _warn(category: type[Warning], text: str) -> None:
     what it has shown whenever any code looks at warnings, as scikit-learn does in every fold; so it is remembered here.
     """
     frame: FrameType = sys._getframe(1)
-    while frame.f_back is not None and _package(frame) in _BETWEEN:
+    while frame.f_back is not None and _is_between(frame):
         frame = frame.f_back
     module, line = frame.f_globals.get("__name__") or "<string>", frame.f_lineno
     place = (frame.f_code.co_filename, line, category, text)
@@ -238,8 +236,10 @@ def _warn(category: type[Warning], text: str) -> None:
     warnings.warn_explicit(text, category, frame.f_code.co_filename, line, module, registry)
 
 
-def _package(frame: FrameType) -> str:
-    return str(frame.f_globals.get("__name__")).partition(".")[0]
+def _is_between(frame: FrameType) -> bool:
+    """Whether a line is no user's, whose modules may have the names of Python's own: these are known by their place."""
+    file, package = frame.f_code.co_filename, str(frame.f_globals.get("__name__")).partition(".")[0]
+    return package in ("suffit", "sklearn", "joblib") or (file.startswith(_LIBRARY) and "-packages" not in file)
 
 
 def _action(category: type[Warning], text: str, module: str, line: int) -> str:

@@ -13,6 +13,7 @@ from ..data.column import BOOLEAN, INTEGER, NUMBER
 from ..data.errors import CellError, InputError
 from ..data.inputs import LabelsLike
 from ..data.similar import nearest
+from ..data.validate import MOST_WEIGHT
 from ..estimators.base import GenerativeEstimator
 from ..estimators.decision import Decision
 from ..estimators.tables import GenerativeClassifier
@@ -31,11 +32,7 @@ NO_LABEL = "fill it in, or drop such rows: missing_target='drop' (--missing-targ
 
 
 def fit_arrow(
-    estimator: E,
-    source: RowSource,
-    target: str,
-    sample_weight: str | None = None,
-    progress: Progress | None = None,
+    estimator: E, source: RowSource, target: str, sample_weight: str | None = None, progress: Progress | None = None
 ) -> E:
     """Return another estimator, fitted on record batches in one pass and bounded memory.
 
@@ -249,13 +246,14 @@ def weights_of(table: pa.Table, name: str, lenient: bool = False) -> Array:
             found = column.cast(pa.float64(), safe=False).to_numpy()
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             raise InputError(f"column {name!r}: expected weights, found values of type {column.type}") from None
-    wrong = ~((found >= 0) & (found < np.inf))
+    wrong = ~((found >= 0) & (found <= MOST_WEIGHT))
     if wrong.any() and not lenient:
         i = int(np.argmax(wrong))
         cell = column[i].as_py()
-        what = "the weight is missing" if cell is None else f"expected a weight of 0 or more, found {cell!r}"
+        what = f"expected a weight from 0 to {MOST_WEIGHT:g}, found {cell!r}"
+        what = "the weight is missing" if cell is None else what
         raise CellError(f"column {name!r}: {what}", i, "mend the cell, or drop the row")
-    return found
+    return np.where(wrong, np.nan, found)
 
 
 def finite(table: pa.Table) -> pa.Table:

@@ -33,10 +33,7 @@ NO_CODES = freeze(np.empty(0, np.int32))
 
 
 def plan(
-    estimator: E,
-    X: TableLike | RowSample | None = None,
-    y: LabelsLike | None = None,
-    sample_weight: WeightsLike = None,
+    estimator: E, X: TableLike | RowSample | None = None, y: LabelsLike | None = None, sample_weight: WeightsLike = None
 ) -> E:
     """Return another estimator that has chosen what a fit chooses from values, and has learned no rows.
 

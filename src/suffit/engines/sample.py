@@ -123,10 +123,9 @@ class RowSample:
 
     def rows(self) -> tuple[TableLike, Cells, Array | None]:
         """X, y and weights for a fit; where they are all rows that were seen, equal ones as often as they were."""
-        times = self.copies.astype(np.int64)
-        if not self.whole or times.sum() > self.most or (times != self.copies).any():
+        if not self.whole or self.copies.sum() > self.most or (self.copies % 1).any():
             return self.X, self.y, self.weight
-        each = np.repeat(np.arange(len(times)), times)
+        each = np.repeat(np.arange(len(self.copies)), self.copies.astype(np.int64))
         return rows_of(self.X, each), self.y[each], None
 
     @property

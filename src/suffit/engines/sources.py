@@ -184,6 +184,7 @@ def read_files(
     kind: str | None = None,
     encoding: str | None = None,
     separator: str | None = None,
+    decimal: str = ".",
     missing: Sequence[str] = (),
     text: Sequence[str] = (),
 ) -> Files:
@@ -199,6 +200,8 @@ def read_files(
         Of text files; UTF-8 by default.
     separator : str, optional
         Of CSV; by default found in the header.
+    decimal : str
+        What is before the decimals of a number in CSV: "," where they are written as 3,14.
     missing : list of str
         Further signs for missing values, beside an empty cell, ``?``, ``NA``, ``NaN`` and ``null``.
     text : list of str
@@ -209,7 +212,9 @@ def read_files(
     Files
     """
     paths = [paths] if isinstance(paths, str | os.PathLike) else paths
-    files = open_files([str(p) for p in paths], kind, encoding, separator, (*MARKS, *missing))
+    if decimal not in (".", ","):
+        raise InputError(f"decimal={decimal!r} (--decimal): expected '.' or ','")
+    files = open_files([str(p) for p in paths], kind, encoding, separator, ((*MARKS, *missing), decimal))
     return Files(files, text)
 
 

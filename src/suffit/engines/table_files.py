@@ -11,7 +11,7 @@ import numpy as np
 
 from ..data.errors import InputError
 from .streams import ENDINGS, Input, found_files
-from .text_files import MARKS, TextFile, Types
+from .text_files import TextFile, Types
 from .text_types import agreed
 
 if TYPE_CHECKING:
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from pyarrow import parquet
 
 T = TypeVar("T")
+Marks = tuple[Sequence[str], str]  # of missing values, and before decimals
 
 BATCH = 1 << 16  # rows that are read together
 PLACES, ROWS_AT_EACH = 32, 4096  # places of a table that are looked at, and how many rows at each
+MODEL = b'{"__metadata__"'  # what a model file has after the length of its header
 KINDS = {
     "csv": ("csv", "tsv", "tab", "txt"),
     "jsonl": ("jsonl", "ndjson", "json"),
@@ -165,18 +167,16 @@ def rows_all_over(parts: Sequence[T], rows: Callable[[T], Iterable[pa.Table]]) -
 
 
 def open_files(
-    paths: Sequence[str],
-    kind: str | None = None,
-    encoding: str | None = None,
-    separator: str | None = None,
-    missing: Sequence[str] = MARKS,
+    paths: Sequence[str], kind: str | None, encoding: str | None, separator: str | None, how: Marks
 ) -> list[TableFile]:
-    """The files that paths and globs name (``-``: standard input), each by its ending or by ``kind``."""
-    return [_opened(Input(path, encoding), kind, separator, missing) for path in found_files(paths)]
+    """The files that paths and globs name (``-``: standard input), each by its ending or ``kind``; text as ``how``."""
+    return [_opened(Input(path, encoding), kind, separator, how) for path in found_files(paths)]
 
 
-def _opened(input: Input, kind: str | None, separator: str | None, missing: Sequence[str]) -> TableFile:
-    found = _by_first_bytes(input)
+def _opened(input: Input, kind: str | None, separator: str | None, how: Marks) -> TableFile:
+    with input.open() as stream:
+        first = stream.read(24)
+    found = _by_first_bytes(first.lstrip())
     kind = kind or kind_of(input.path) or found
     if found not in ("csv", kind):  # which no first bytes are surely of
         raise InputError(
@@ -187,10 +187,20 @@ def _opened(input: Input, kind: str | None, separator: str | None, missing: Sequ
         return ParquetTable(input) if kind == "parquet" else ArrowTable(input)
     if not input.first:
         raise InputError(f"{input.name}: the file is empty; expected a header line, then rows")
+    if first[8:].startswith(MODEL):
+        raise InputError(
+            f"{input.name}: is a model, not a file of rows; 'suffit show' says what is in it, 'suffit merge' adds it "
+            "to others, and where rows are predicted or learned it comes before their files"
+        )
+    if b"\0" in first:
+        raise InputError(
+            f"{input.name}: is no text, and neither Parquet nor Arrow: it begins with {first[:8]!r}; export the rows "
+            "as one of these (text in UTF-16 without its mark needs encoding='utf-16-le', --encoding utf-16-le)"
+        )
     if kind == "jsonl" and input.compression is None and input.first.lstrip().startswith(b"["):
         raise InputError(f"{input.name}: a JSON array; expected JSON lines, one object on each line")
     tabs = any(f".{ending}" in input.path.lower()[-9:] for ending in ("tsv", "tab"))
-    return TextFile(input, json=kind == "jsonl", separator=separator or ("\t" if tabs else None), missing=missing)
+    return TextFile(input, kind == "jsonl", separator or ("\t" if tabs else None), *how)
 
 
 def kind_of(path: str) -> str | None:
@@ -202,9 +212,7 @@ def kind_of(path: str) -> str | None:
     return next((kind for kind, endings in KINDS.items() if "." in name and ending in endings), None)
 
 
-def _by_first_bytes(input: Input) -> str:
-    with input.open() as stream:
-        first = stream.read(6).lstrip()
+def _by_first_bytes(first: bytes) -> str:
     if first.startswith(b"PAR1"):
         return "parquet"
     if first.startswith((b"ARROW1", b"\xff\xff\xff\xff")):

@@ -39,6 +39,7 @@ class TextFile:
     json: bool = False
     separator: str | None = None  # None: found in the header
     missing: Sequence[str] = MARKS
+    decimal: str = "."  # what is before the decimals of a number
     types: Types = field(default_factory=dict)
     verbatim: bool = False  # text as it is, signs for missing values too; JSON by its own types
 
@@ -123,7 +124,8 @@ class TextFile:
         if self.json or name not in self.names or not self._text_looked_at:
             return
         column = pa.concat_tables(self._text_looked_at)[name].drop_null().combine_chunks().dictionary_encode()
-        number = np.array([readable(word.strip(), pa.float64()) for word in column.dictionary.to_pylist()], bool)
+        words = column.dictionary.to_pylist()
+        number = np.array([readable(word.strip(), pa.float64(), self.decimal) for word in words], bool)
         few_words = len(number) > number.sum() >= max(2, MOSTLY * len(number))
         if few_words or changes(column.indices.to_numpy(zero_copy_only=False), number):
             for chunk, row in self._chunks(CHUNK):
@@ -179,7 +181,7 @@ class TextFile:
         import pyarrow as pa
         from pyarrow import csv as arrow_csv
 
-        names, separator = self.header
+        (names, separator), null = self.header, not self.verbatim
         if types is not None:
             types = {name: types.get(name, pa.string()) for name in names}
         return arrow_csv.read_csv(
@@ -187,7 +189,7 @@ class TextFile:
             arrow_csv.ReadOptions(column_names=names),
             arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=b'"' in chunk),
             arrow_csv.ConvertOptions(
-                column_types=types, null_values=list(self.missing), strings_can_be_null=not self.verbatim
+                column_types=types, null_values=list(self.missing), strings_can_be_null=null, decimal_point=self.decimal
             ),
         )
 
@@ -259,7 +261,8 @@ class TextFile:
                     f'(a "{separator}" inside a cell needs quotes around it)'
                 )
             for name, cell in zip(names, cells, strict=False):
-                if name in types and cell not in self.missing and not readable(cell.strip(), types[name]):
+                known = name in types and cell not in self.missing
+                if known and not readable(cell.strip(), types[name], self.decimal):
                     return self._other_type(i, name, cell, types[name])
         return None
 

@@ -46,7 +46,7 @@ def agreed(types: set[pa.DataType]) -> pa.DataType:
     return pa.string()
 
 
-def readable(cell: Any, kind: pa.DataType) -> bool:
+def readable(cell: Any, kind: pa.DataType, decimal: str = ".") -> bool:
     """Whether a cell of text, or of JSON, can be read as this type."""
     import pyarrow as pa
 
@@ -54,7 +54,7 @@ def readable(cell: Any, kind: pa.DataType) -> bool:
         return False  # Python takes 1_000 and digits of all scripts for numbers
     try:
         if pa.types.is_floating(kind):
-            float(cell)
+            float(cell.translate({ord(decimal): ".", ord("."): decimal}) if isinstance(cell, str) else cell)
         elif pa.types.is_integer(kind):
             int(cell)
         elif pa.types.is_boolean(kind):

@@ -73,7 +73,7 @@ class GenerativeClassifier(GenerativeEstimator):
         selector of narwhals (which cannot be a key of a dict: give a list of pairs, ``[(selector, family), …]``).
         Values are family objects, their names, "auto" or "drop".  Columns not named are "auto".  The ``schema_`` of
         another model is used as it is, blocks, bins and weights included, so that models of parts of a table can be
-        merged; ``criterion``, ``structure``, ``missing`` and ``unknown`` are then its own.
+        merged; ``criterion``, ``structure``, ``select``, ``missing`` and ``unknown`` are then its own.
     structure : {"auto", "naive", "partitions", "densities"}, default "auto"
         How columns depend on each other given the class.  "naive": not at all, beyond the joint blocks of ``columns``.
         "partitions" (where ``columns`` is "auto"): by trees alone, whose leaves are counted for each class.
@@ -305,7 +305,7 @@ class GenerativeClassifier(GenerativeEstimator):
         frame = self._seen.possible(frame)
         self._selection = None
         choice = bool(self._seen.used) and len(rows.classes) > 1  # whether there is anything to choose by
-        if self.select == "loo" and choice:
+        if self.select == "loo" and choice and not isinstance(self.columns, Schema):
             self._seen, self._selection = columns_that_help(self._seen.plain(), frame, alike)
         self._plain = self._seen.plain()
         self._asked = {name: getattr(self, name) for name in FIXED_FIRST}
@@ -511,7 +511,10 @@ class GenerativeClassifier(GenerativeEstimator):
         return self._template.form
 
     def _drawn_rows(self, n: int) -> TableRows:
-        return self._read_X_known(self.sample(n, random_state=0)[0])
+        return self._rows_of(drawn_columns(self._plain, super().sample(n, random_state=0)[0]), n)
+
+    def _rows_of(self, columns: Mapping[str, Cells], n: int) -> TableRows:
+        return self._seen.rows(Frame({k: ArrayColumn(v) for k, v in columns.items()}, n, self._template))
 
     def _columns_of_model(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
         return self._seen.table_columns
@@ -673,8 +676,7 @@ class GenerativeClassifier(GenerativeEstimator):
 
     def _typical_rows(self, n: int) -> TableRows:
         scorers = cast(ProductScorer, self._density_solution().scorer).scorers
-        columns = table_columns(self._plain, typical_values(self._plain.specs, scorers, n))
-        return self._seen.rows(Frame({k: ArrayColumn(v) for k, v in columns.items()}, n, self._template))
+        return self._rows_of(table_columns(self._plain, typical_values(self._plain.specs, scorers, n)), n)
 
     def scorer(self) -> OneRow:  # type: ignore[override]
         """Return a handle for one row at a time: ``scorer()(row)`` gives p(class | row) under the model as it is now.

@@ -64,7 +64,8 @@ def taken_apart(data: bytes) -> tuple[dict[str, str], dict[str, NDArray[np.gener
     if len(data) < 8 + DIGEST_SIZE:
         refuse(f"it has {len(data)} bytes, too few for a model file")
     if hashlib.sha256(memoryview(data)[:-DIGEST_SIZE]).digest() != data[-DIGEST_SIZE:]:
-        refuse("its content does not have the SHA-256 at its end: it is damaged, or no model file of suffit")
+        ours = data[:100][8:].startswith(f'{{"{METADATA}"'.encode())
+        refuse(f"its content does not have the SHA-256 at its end: it is {'damaged' if ours else 'no model of suffit'}")
     length = int.from_bytes(data[:8], "little")
     if length > min(LONGEST_HEADER, len(data) - 8 - DIGEST_SIZE):
         refuse(f"its header is declared with {length} bytes, and the file has {len(data)}")

@@ -40,9 +40,9 @@ class Sample:
                 self.counts[ids[key]] = found
         self.parts = [part_of(token_of(key)) for key in ids]
 
-    def log_odds(self, settings: Settings) -> list[float]:
+    def log_odds(self, settings: Settings, against: str | None = None) -> list[float]:
         """Of spam, of each message as if it had never been learned."""
-        return [float(z) for z in leave_one_out(self.messages, self.counts, self.parts, self.sums, settings)]
+        return list(leave_one_out(self.messages, self.counts, self.parts, self.sums, settings, against).tolist())
 
     def loss(self, settings: Settings) -> float:
         """The mean leave-one-out log-loss of spam against everything else."""
@@ -81,7 +81,7 @@ def tuned(store: Store, lost_ham: float | None = None, ham_loss: float | None = 
     if lost_ham is not None:
         found = replace(found, cutoffs={**found.cutoffs, "spam": cutoff_by_cost(lost_ham)})
     elif ham_loss is not None:
-        scores = zip(sample.messages, sample.log_odds(found), strict=True)
+        scores = zip(sample.messages, sample.log_odds(found, "ham"), strict=True)
         ham = [z for (label, _), z in scores if sample.sums.classes[label] == "ham"]
         found = replace(found, cutoffs={**found.cutoffs, "spam": cutoff_by_loss(ham, ham_loss)})
     return found

@@ -111,6 +111,7 @@ def leave_one_out(
     parts: Sequence[int],
     sums: Sums,
     settings: Settings,
+    against: str | None = None,
 ) -> Array:
     """Log-odds of spam of learned messages, each under the sums without it (of the last class, where none is spam).
 
@@ -126,11 +127,13 @@ def leave_one_out(
         What has been learned.
     settings : Settings
         As tuned.
+    against : str, optional
+        The class that spam is compared with; by default the most probable other.
 
     Returns
     -------
     array of float
-        What `verdict` gives as log-odds when a message has been unlearned.
+        What `verdict` gives as log-odds, or the log-odds of its two probabilities, when a message has been unlearned.
     """
     import numpy as np
 
@@ -140,14 +143,13 @@ def leave_one_out(
     n[np.arange(len(sample.y)), sample.y] -= 1
     scores = features @ np.asarray(settings.weights) + settings.intercepts_of(sums.classes, sums.messages)  # (n, K)
     one = sums.classes.index("spam") if "spam" in sums.classes else len(sums.classes) - 1
-    rest, each = scores.copy(), np.arange(len(sample.y))
-    rest[:, one] = -np.inf
-    other = rest.argmax(axis=1)
+    each = np.arange(len(sample.y))
+    other = np.where(np.arange(len(sums.classes)) == one, -np.inf, scores).argmax(axis=1)
     x = np.column_stack([np.ones(len(sample.y)), features[:, one] - features[each, other]])
     variance = np.einsum("ni,ij,nj->n", x, np.asarray(settings.covariance), x)
     variance += settings.messages / 2 * (1 / (n[:, one] + 1) + 1 / (n[each, other] + 1))
-    found: Array = (scores[:, one] - scores[each, other]) / np.sqrt(1 + np.pi / 8 * variance)
-    return found
+    below = scores[:, sums.classes.index(against)] if against in sums.classes else scores[each, other]
+    return np.asarray((scores[:, one] - below) / np.sqrt(1 + np.pi / 8 * variance))
 
 
 def sample_of(

@@ -118,24 +118,18 @@ class Trial:
     @cached_property
     def report(self) -> Report:
         """Of the calibration tried in folds, each on rows that the others have not seen."""
-        pool, folds = self._pool(), min(FOLDS, len(self.codes))
-        before, after = self._posterior(self._plain()), np.empty_like(self.scores)
+        pool, before = self._pool(), (self._posterior(self._plain()), self.codes, self.weights)
         own, sizes = self.scores[np.arange(len(self.codes)), self.codes], np.bincount(self.codes, self.weights)
         # by what rows are, not by their places: all scores, as in its own class a row that the model gets right has 0
         order = np.lexsort((self.weights, sizes[self.codes], own, np.sort(self.scores, axis=1).sum(axis=1)))
-        order = order[np.random.default_rng(0).permutation(len(order))]  # as if at random
-        for f in range(folds):
-            here, rest = order[f::folds], self.weights.copy()
-            rest[here] = 0.0 if folds > 1 else rest[here]  # a single row has no other
-            found, maps = self._fitted(pool, rest, self.fit[0])
+        tried = []  # of each fold: what its rows become, their classes and their weights in it
+        for held in in_folds(self.weights, order):
+            here, rest = np.flatnonzero(held), self.weights - held
+            found, maps = self._fitted(pool, rest if rest.any() else held, self.fit[0])  # one row has no other
             P = self._posterior(found, here)
-            after[here] = _mapped(P, maps, self.log_prior[here]) if maps else P
-        results = [(log_loss(P, *self._judged), reliability(P, *self._judged)) for P in (before, after)]
-        return Report(results[0][0], results[1][0], results[0][1], results[1][1])
-
-    @property
-    def _judged(self) -> tuple[Codes, Array]:
-        return self.codes, self.weights
+            tried.append((_mapped(P, maps, self.log_prior[here]) if maps else P, self.codes[here], held[here]))
+        after = [np.concatenate(each) for each in zip(*tried, strict=True)]
+        return Report(log_loss(*before), log_loss(*after), reliability(*before), reliability(*after))
 
     def _pool(self) -> Pool:
         return Pool([self.scores], self.log_prior, self.codes)
@@ -281,6 +275,25 @@ def calibrated(method: str, without: LooRows, prior: Array) -> Calibration:
     trial = Trial(method, *rows, without.outlier_rate)
     found, maps = trial.fit
     return Calibration(method, float(found.powers[0]), found.outlier_rate, maps, prior, len(counted), trial)
+
+
+def in_folds(weights: Array, order: NDArray[np.int64]) -> Array:
+    """The weight of each row in each fold: in this order, dealt out in turn by pieces of about one row.
+
+    So a weight of 2 is the row twice, here too.
+
+    >>> in_folds(np.array([1.0, 2.0, 7.0, 0.5]), np.arange(4))
+    array([[1. , 0. , 1. , 0.5],
+           [0. , 1. , 1. , 0. ],
+           [0. , 1. , 1. , 0. ],
+           [0. , 0. , 2. , 0. ],
+           [0. , 0. , 2. , 0. ]])
+    """
+    pieces = np.maximum(np.rint(weights[order]), 1.0)
+    folds = int(min(FOLDS, pieces.sum()))
+    full, left = np.divmod(pieces, folds)
+    turn = np.arange(folds)[:, None] - (np.cumsum(left) - left)  # of each fold, from where a row begins
+    return ((full + (turn % folds < left)) * (weights[order] / pieces))[:, np.argsort(order)]
 
 
 def _maps(P: Array, codes: Codes, weights: Array) -> Maps:

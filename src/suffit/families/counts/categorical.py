@@ -216,12 +216,7 @@ Lone = Callable[[int], tuple[NDArray[np.int64], NDArray[np.bool_]]]
 
 
 def loo_categories(
-    scorer: CategoricalScorer,
-    codes: NDArray[np.int32],
-    rows: Rows,
-    counts: Sequence[Array],
-    alpha: float,
-    lone: Lone,
+    scorer: CategoricalScorer, codes: NDArray[np.int32], rows: Rows, counts: Sequence[Array], alpha: float, lone: Lone
 ) -> LooScores:
     """Leave-one-out Σ_j log P(category | c): other classes score the row as they are.
 

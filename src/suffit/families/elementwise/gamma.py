@@ -14,7 +14,7 @@ from ...data.arrays import Array, NumberRows, freeze, is_sparse
 from ...data.rows import Rows
 from .shape import Elementwise, Natural
 
-LEAST_SPREAD = 1e-6  # the least relative spread a class is given: one that never varies has no shape of its own
+LEAST_SPREAD = 1e-4  # the least relative spread a class is given: one that never varies has no shape of its own
 NARROW = 1e-3  # a column whose values differ by a smaller share than this is counted about an origin
 LEAST_NARROW = 1e-9  # the least relative spread there
 FIRST_ROWS = 8  # that are looked at first

@@ -14,7 +14,7 @@ from ...data.arrays import Array
 from ...data.validate import check_setting
 from .shape import Elementwise, Natural
 
-MOST_CONCENTRATED = 1e10  # the largest κ: a class that never varies has no concentration of its own
+MOST_CONCENTRATED = 1e8  # the largest κ: a class that never varies has no concentration of its own
 LARGE = 1e6
 MOST_STEPS = 30
 SAME = 1e-10  # a share of κ, after a step of which the next would be rounding: each squares the one before

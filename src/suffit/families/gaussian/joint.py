@@ -21,6 +21,7 @@ from ...data.errors import InputError
 from ...data.labels import Index
 from ...data.rows import Rows
 from ...data.validate import check_setting
+from ...data.warn import no_warnings
 from ..tuning import LOO, Tuning, check_classes, tuned_covariance
 from .diagonal import PRIOR_ROWS, apart
 from .few_rows.kept import are_few, as_rows, check_kept, has_missing, is_kept, kept_rows, values_of
@@ -31,7 +32,7 @@ from .leave_one_out.em import MOST_COLUMNS, MOST_NUMBERS, EmLoo
 from .leave_one_out.exact import NOTHING_LEFT, Blend, Downdates, Scatter, varying
 from .leave_one_out.missing import LooWithMissing
 from .leave_one_out.pairs import Whole
-from .missing.em import FEW_ROWS, MOST_WORK, PATIENCE, Completion, Priors, completed, solved, spread_out, work_of
+from .missing.em import FEW_ROWS, MOST_WORK, PATIENCE, Completion, Known, Priors, completed, solved, spread_out, work_of
 from .missing.few_pairs import Prior, prior_of, rows_lacking
 from .missing.patterns import cells_of, cells_of_pairs, completed_pairs, pair_covariances, pair_weights, pairs_seen
 from .moments import SCATTER, SCATTER_FOURTH, SCATTER_POOLED, JointMoments, without_missing
@@ -281,7 +282,7 @@ class MultivariateGaussian(JointMoments):
         log_dets = np.array([d for _, d, _ in whitened])
         return OwnScorer(means, own, whitenings, log_dets, rank, self.columns, parameters)
 
-    def completed(self, stats: Stats) -> Stats:
+    def completed(self, stats: Stats, known: Known = ()) -> Stats:
         """The sums that complete rows are expected to have had, where some have missing values.
 
         Covariances that are shared, or tied, of p columns whose pairs are seen in n rows on average, fewer than ten
@@ -295,9 +296,8 @@ class MultivariateGaussian(JointMoments):
             return stats
         plain = SCATTER if self._layout() is SCATTER_FOURTH else self._layout()
         family, prior = self._for_em(stats)
-        done = completed(
-            stats, family._em_parameters, self.columns, plain, self.missing == "pairs", prior, family.tie == 0
-        )
+        asked, apart = self.missing == "pairs", family.tie == 0
+        done = completed(stats, family._em_parameters, self.columns, plain, asked, prior, apart, known)
         return done if isinstance(self.shrinkage, str) or self.shrinkage else _shrunk_sums(done, family.shrinkage)
 
     def _for_em(self, stats: Stats) -> tuple[MultivariateGaussian, Priors | None]:
@@ -418,6 +418,25 @@ class MultivariateGaussian(JointMoments):
         if len(odd):
             out[odd] = self.solved_without(X[odd], rows.some(odd), stats).log_density
         return LooScores(out)
+
+    def solved_without(self, X: NumberRows, rows: Rows, stats: Stats) -> LooScores:
+        """As any family; where classes have no parameters in common, EM is run anew for the class of the row alone.
+
+        And for those beside which rows of the shared covariance stand.
+        """
+        plain = not (self.tie or self.unbiased or self.pool is not None or self._is_wide(stats))
+        if not (plain and _by_pattern(stats) and PATIENCE * work_of(stats) <= MOST_WORK):
+            return super().solved_without(X, rows, stats)
+        family, prior = self._for_em(stats)
+        each, density = solved(stats, family._em_parameters, prior, True)[1].each, []
+        seen = np.atleast_1d((cells_of(stats)[0] > 0).all(axis=1))  # else other classes say what its values would be
+        known = [k if s else None for k, s in zip(each, seen, strict=True)]
+        with no_warnings():
+            for i, c in enumerate(rows.codes.tolist()):
+                rest, one = self.sums_without(X, rows, i, stats)
+                scorer = self.scorer_of(self.completed(rest, [*known[:c], None, *known[c + 1 :]]))
+                density.append(scorer.scores(one)[0] + scorer.log_base(one)[0])
+        return LooScores(np.array(density).reshape(len(rows), -1))
 
     def _em_loo(self, stats: Stats) -> EmLoo | None:
         """None where what EM came to is singular or moves on, or where settings have no such form."""
@@ -570,10 +589,7 @@ class MultivariateGaussian(JointMoments):
             denominator = (1 - self.tie) * d + self.tie * D
             scatter = (1 - self.tie) * own + self.tie * S
             own = np.divide(
-                scatter,
-                denominator[:, None, None],
-                out=np.zeros_like(own),
-                where=denominator[:, None, None] > 0,
+                scatter, denominator[:, None, None], out=np.zeros_like(own), where=denominator[:, None, None] > 0
             )
         return means, self.regular(own), self.regular(shared), total
 

@@ -94,11 +94,7 @@ _POOLED = {**_OWN, "xx": _SQUARE, "part_xx": (PATTERN, *_SQUARE)}
 SCATTER_POOLED = layout("scatter-pooled", _POOLED, shift_pooled, **_of_patterns(PAIRS_POOLED), noise=(FEATURE,))
 _FOURTH: dict[str, object] = {**_of_patterns(PAIRS), "counted": {**_COUNTED, "xxy": "n", "xxyy": "n"}}
 SCATTER_FOURTH = layout(
-    "scatter-fourth",
-    {**_OWN, "xxy": _OWN["xx"], "xxyy": _OWN["xx"]},
-    shift_own_fourth,
-    **_FOURTH,
-    noise=_CELL,
+    "scatter-fourth", {**_OWN, "xxy": _OWN["xx"], "xxyy": _OWN["xx"]}, shift_own_fourth, **_FOURTH, noise=_CELL
 )
 
 

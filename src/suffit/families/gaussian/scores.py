@@ -298,14 +298,7 @@ class OwnScorer(GaussianScorer):
     cells = COPY_CELLS * 2
 
     def __init__(
-        self,
-        means: Array,
-        sigma: Array,
-        W: Array,
-        log_det: Array,
-        rank: int,
-        columns: Sequence[str],
-        n_parameters: int,
+        self, means: Array, sigma: Array, W: Array, log_det: Array, rank: int, columns: Sequence[str], n_parameters: int
     ) -> None:
         self.means, self.sigma, self.W, self.log_det, self.rank = means, sigma, W, log_det, rank
         self.columns, self.n_parameters = columns, n_parameters
@@ -407,14 +400,7 @@ class SharedScorer(GaussianScorer):
     """
 
     def __init__(
-        self,
-        means: Array,
-        sigma: Array,
-        W: Array,
-        log_det: float,
-        rank: int,
-        columns: Sequence[str],
-        n_parameters: int,
+        self, means: Array, sigma: Array, W: Array, log_det: float, rank: int, columns: Sequence[str], n_parameters: int
     ) -> None:
         self.means, self.sigma, self.W, self.log_det, self.rank = means, sigma, W, log_det, rank
         self.columns, self.n_parameters = columns, n_parameters

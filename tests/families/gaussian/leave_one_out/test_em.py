@@ -10,8 +10,10 @@ from scipy.special import softmax
 from sklearn.datasets import load_wine
 
 from suffit import GDA, LDA, QDA, GenerativeClassifier, MultivariateGaussian
+from suffit.core.family import Family
 from suffit.data.rows import Rows
 from suffit.families.gaussian.leave_one_out.em import EmLoo
+from suffit.families.gaussian.missing.em import Completion
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # few rows that have both columns
 NaN = np.nan
@@ -181,3 +183,41 @@ def test_few_rows_are_solved_anew_where_columns_in_unlike_units_are_shrunk(make,
     for i in (18, 90, 177):
         refit = make().fit(np.delete(X, i, axis=0), np.delete(y, i))
         np.testing.assert_allclose(found[i], refit.predict_joint_log_proba(X[i : i + 1])[0], rtol=1e-9, atol=1e-9)
+
+
+def four_classes(what):
+    rng = np.random.default_rng(1)
+    y = np.sort(np.arange(120) % 4)
+    X = rng.normal(size=(120, 3)) @ rng.normal(size=(3, 3)) + y[:, None]
+    X = np.where(rng.random(X.shape) < 0.2, NaN, X)
+    if what == "constant":
+        X[y == 0, 1] = 1.0
+    elif what == "constant and missing":
+        X[y == 0, 1] = np.where(rng.random(30) < 0.5, NaN, 1.0)
+    elif what == "never seen":
+        X[y == 2, 0] = NaN
+    elif what == "few pairs":
+        X[(y == 3) & (np.arange(120) % 8 > 0), 0] = NaN
+    elif what == "one row of a class":
+        X, y = X[(y > 0) | (np.arange(120) < 1)], y[(y > 0) | (np.arange(120) < 1)]
+    return X, y
+
+
+SITUATIONS = ["plain", "constant", "constant and missing", "never seen", "few pairs", "one row of a class"]
+
+
+@pytest.mark.parametrize("shrinkage", [None, 0.1, "oas"])
+@pytest.mark.parametrize("what", SITUATIONS)
+def test_em_of_classes_that_lose_no_row_is_that_of_all_rows(what, shrinkage, monkeypatch):
+    """As a refit of all classes has it; no row's own class, and none with rows of a prior, is taken from before."""
+    X, y = four_classes(what)
+    model = QDA() if shrinkage is None else GDA(shrinkage=shrinkage)
+    model.fit(X, y)
+    runs, run = [], Completion.run
+    monkeypatch.setattr(Completion, "run", lambda self: runs.append(len(self.rows)) or run(self))
+    found = densities(model, X[::7], y[::7], "solved_without")
+    few = runs.count(1)
+    runs.clear()
+    monkeypatch.setattr(MultivariateGaussian, "solved_without", Family.solved_without)
+    np.testing.assert_allclose(found, densities(model, X[::7], y[::7], "solved_without"), rtol=1e-9, atol=1e-9)
+    assert few < 0.6 * runs.count(1)

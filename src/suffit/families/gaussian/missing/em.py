@@ -20,18 +20,10 @@ from ....data.labels import Index
 from ....data.warn import MissingValuesWarning, warn_absent, warn_once
 from ....kernels.runtime.threads import in_order, one_blas_thread, row_blocks
 from .few_pairs import Prior, without_maximum
-from .patterns import (
-    NO_VARIANCE,
-    Flags,
-    cells_of,
-    cells_of_pairs,
-    completed_pairs,
-    pair_covariances,
-    rows_of,
-    there,
-)
+from .patterns import NO_VARIANCE, Flags, cells_of, cells_of_pairs, completed_pairs, pair_covariances, rows_of, there
 
 Parameters = Callable[[Stats], tuple[Array, Array]]  # completed sums → means (K, p), covariances (K, p, p) or (1, p, p)
+Known = Sequence["Completed | None"]  # what EM comes to for each class, where that is known before
 Priors = Callable[["Completion", Array], Prior | None]  # with at least so many rows of each class (K,)
 
 CONVERGED = 1e-11  # a step that changes no mean or covariance by more than this, in standard deviations, is the last
@@ -155,6 +147,7 @@ class Completed:
     likelihoods: tuple[float, ...]
     converged: bool
     singular: Flags  # which covariances have columns that are combinations of others, or nearly
+    each: Known = ()  # the same of every class, where they have no parameters in common
 
 
 class Completion:
@@ -320,11 +313,14 @@ class Completion:
             return reached.likelihood < last.likelihood - ROUNDING * abs(last.likelihood)
         return reached.length > last.length
 
-    def run_each(self) -> Completed:
-        """The same for classes that have no parameters in common, one by one."""
+    def run_each(self, known: Known = ()) -> Completed:
+        """The same for classes that have no parameters in common, one by one; what is known of others is taken."""
         means, variances = self.available
-        ended = []
+        ended: list[Completed] = []
         for c in range(len(self.rows)):
+            if known and (found := known[c]) is not None:
+                ended.append(found)
+                continue
             one = Completion(self.stats.take(CLASS, [c]), self.parameters, (means[[c]], variances))
             one.prior = None if self.prior is None else self.prior.of_class(c)
             one.most_steps = self.most_steps
@@ -333,9 +329,8 @@ class Completion:
         steps = max(len(done.likelihoods) for done in ended)
         paths = [np.pad(done.likelihoods, (0, steps - len(done.likelihoods)), mode="edge") for done in ended]
         converged = all(done.converged for done in ended)
-        return Completed(
-            sums, tuple(np.sum(paths, axis=0).tolist()), converged, np.concatenate([d.singular for d in ended])
-        )
+        likelihoods, singular = tuple(np.sum(paths, axis=0).tolist()), np.concatenate([d.singular for d in ended])
+        return Completed(sums, likelihoods, converged, singular, tuple(ended))
 
     @staticmethod
     def _ended(last: Step, path: list[float], converged: bool) -> Completed:
@@ -414,6 +409,7 @@ def completed(
     asked: bool,
     prior: Priors | None = None,
     apart: bool = False,
+    known: Known = (),
 ) -> Stats:
     """The sums that complete rows are expected to have had; the sums themselves where no row has a missing value.
 
@@ -436,7 +432,7 @@ def completed(
         warn_absent(cells_of_pairs(stats)[0], stats.axes[CLASS].labels, columns)
         sums = completed_pairs(stats, pair_covariances(stats))
         return Stats(plain, {**stats.axes, PATTERN: Index(())}, sums, stats.origin)
-    completion, done = solved(stats, parameters, prior, apart)
+    completion, done = solved(stats, parameters, prior, apart, known)
     warn_absent(completion.cells, stats.axes[CLASS].labels, columns)
     if completion.prior is not None:
         _warn_made_up(completion, completion.prior, done)
@@ -452,21 +448,30 @@ def completed(
 
 
 def solved(
-    stats: Stats, parameters: Parameters, prior: Priors | None, apart: bool = False
+    stats: Stats, parameters: Parameters, prior: Priors | None, apart: bool = False, known: Known = ()
 ) -> tuple[Completion, Completed]:
     """EM, with the prior's rows beside those of classes that need them: once more where it shows only at the end.
 
-    Where classes share no parameters (``apart``), EM of each ends by itself: no class depends on the rows of others.
+    Where classes share no parameters (``apart``), EM of each ends by itself: no class depends on the rows of others,
+    and what is ``known`` of them, without rows of a prior, holds where they have none now.
     """
     completion = Completion(stats, parameters)
     completion.prior = prior(completion, np.zeros(len(stats["n"]))) if prior else None
-    run = completion.run_each if apart else completion.run
+
+    def run() -> Completed:
+        return completion.run_each(without_prior(known, completion.prior)) if apart else completion.run()
+
     done = run()
     if prior and done.singular.any():
         before = completion.prior
         completion.prior = prior(completion, np.where(done.singular, stats["x"].shape[1] + 1.0, 0.0))
         done = done if completion.prior is before else run()
-    return completion, done
+    return completion, replace(done, each=without_prior(done.each, completion.prior))
+
+
+def without_prior(known: Known, prior: Prior | None) -> Known:
+    """What is known of the classes beside which no rows of a prior stand; None for the others."""
+    return known if prior is None else [k if rows <= 0 else None for k, rows in zip(known, prior.rows, strict=False)]
 
 
 def _warn_made_up(completion: Completion, prior: Prior, done: Completed) -> None:
