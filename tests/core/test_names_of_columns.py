@@ -108,3 +108,11 @@ def test_blocks_of_a_table_name_their_own_columns():
 def test_a_setting_cannot_be_called_as_the_names_are(body):
     with pytest.raises(TypeError, match=r"Ranked\.columns: these are the names of its columns; call the setting other"):
         type("Ranked", (Poisson,), body)
+
+
+def test_settings_in_slots_are_refused_where_they_would_be_lost():
+    with pytest.raises(TypeError, match=r"Ranked: what it holds must be in its __dict__; leave slots=True away"):
+
+        @dataclass(frozen=True, slots=True)
+        class Ranked(Poisson):
+            floor: float = 2.0

@@ -213,6 +213,34 @@ class Unfinished(Rayleigh):
         return self.nothing_of_this_name
 
 
+class SumsForMeans(Rayleigh):
+    def solve(self, n, t):
+        return super().solve(np.ones_like(n), t)
+
+
+class LogOfZero(suffit.Geometric):
+    def solve(self, n, t):
+        mean = t[..., 0] / n
+        return Natural((np.log(mean) - np.log1p(mean))[..., None], np.log1p(mean))
+
+
+@dataclass(frozen=True)
+class InUnits(Rayleigh):
+    unit: float = 1.0
+
+    def T(self, x):
+        return super().T(x / self.unit)
+
+    def solve(self, n, t):
+        theta, A, *_ = super().solve(n, t)
+        return Natural(theta, A + np.log(self.unit) * 2)
+
+
+class OldContract(Rayleigh):
+    def collect(self, X, rows, columns):
+        return super().collect(X, rows)
+
+
 BROKEN = {
     Nameless: "has no name",
     Loose: r"can be changed after it was made; decorate it with @dataclass\(frozen=True\)",
@@ -238,6 +266,10 @@ BROKEN = {
     MissingIsOne: "rows of which everything is missing, beside the others",
     OwnRowKept: r"leave_one_out\(\) gives row 0 the log-density .* and a fit without it",
     LikelihoodOfHalf: r"log_likelihood\(\) of the sums is \[0.0, 0.0, 0.0\], and of the rows",
+    SumsForMeans: r"solve\(\) gives parameters under which the mean of T\(x\) is .*, and it was given t/n = ",
+    LogOfZero: r"solve\(\) gives theta = -inf of columns that do not vary",
+    InUnits: r"T\(x\) is another for another unit: make that part of statistic, or sums are added",
+    OldContract: "TypeError: .* missing 1 required positional argument: 'columns'",
     Unfinished: r"draw\(\) gives rows that the family itself takes: AttributeError: .*nothing_of_this_name",
 }
 

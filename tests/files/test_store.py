@@ -7,7 +7,7 @@ import pickle
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 import suffit
 from cases import two
 from damaged_files import file_of, joined, parts
-from suffit.core.family import _registry
+from suffit.core.family import _registry, families
 from suffit.families.elementwise import Elementwise, Natural
 from suffit.files.store import VERSION, from_bytes, to_bytes
 
@@ -246,3 +246,47 @@ def test_a_family_that_is_not_registered_here_is_named(tmp_path: Path):
         suffit.ModelFileError, match=r"family 'rayleigh-in-a-file', which is not known here; import the"
     ):
         suffit.load(tmp_path / "model.suffit")
+
+
+@pytest.fixture
+def with_family(monkeypatch):
+    """Registers families for the length of one test."""
+    monkeypatch.setattr("suffit.core.family._registry", dict(families()))
+    return suffit.register
+
+
+@pytest.mark.parametrize(("kind", "value"), [(object, None), (object, 3.0), (Literal["own", "all"], "all")])
+def test_a_setting_of_any_kind_of_a_family_of_ones_own_is_read_again(tmp_path: Path, with_family, kind, value):
+    namespace = {"key": "rayleigh with", "floor": value, "__annotations__": {"floor": kind}}
+    family = with_family(dataclass(frozen=True)(type("With", (Rayleigh,), namespace)))()
+    suffit.NaiveBayes(family).fit(np.abs(X) + 0.1, Y).save(tmp_path / "model.suffit")
+    assert suffit.load(tmp_path / "model.suffit").family == family
+
+
+@pytest.mark.parametrize(("kind", "value"), [(int, 0.5), (float, None), (float, "one"), (np.ndarray, 1.0)])
+def test_a_setting_that_could_not_be_read_is_not_written(tmp_path: Path, with_family, kind, value):
+    namespace = {"key": "rayleigh with", "floor": value, "__annotations__": {"floor": kind}}
+    model = suffit.NaiveBayes(with_family(dataclass(frozen=True)(type("With", (Rayleigh,), namespace)))())
+    with pytest.raises(suffit.InputError, match=r"floor of With is .*, and annotated as .*; annotate it as it is"):
+        model.fit(np.abs(X) + 0.1, Y).save(tmp_path / "model.suffit")
+    assert not (tmp_path / "model.suffit").exists()
+
+
+class OfIntegers(suffit.Poisson):
+    key = "of integers"
+
+    def outside(self, x):
+        return super().outside(x) | (x > np.floor(x))
+
+
+def test_a_family_of_integers_alone_is_filled_in_with_them_and_saved(tmp_path: Path, with_family):
+    with_family(OfIntegers)
+    rows = np.random.default_rng(0).poisson(3.0, (40, 2)) + np.arange(80).reshape(40, 2) % 3
+    table, y = pd.DataFrame(rows, columns=["visits", "calls"]), np.arange(40) % 2
+    for model in (suffit.NaiveBayes(OfIntegers()), suffit.GenerativeClassifier(columns={"visits": "of integers"})):
+        model.fit(table, y).save(tmp_path / "model.suffit")
+        again = suffit.load(tmp_path / "model.suffit")
+        np.testing.assert_array_equal(again.predict_proba(table), model.predict_proba(table))
+    filled = model.impute(table.astype(float).where(rows > 2))
+    assert (filled["visits"] % 1 == 0).all()
+    model.predict(filled)

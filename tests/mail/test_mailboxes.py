@@ -128,7 +128,8 @@ def test_no_more_of_a_message_than_the_limit_is_held(tmp_path: Path, monkeypatch
 def test_empty_files_and_folders(tmp_path: Path):
     assert raws(tmp_path) == []
     (tmp_path / "empty").write_bytes(b"")
-    assert raws(tmp_path) == [b""]
+    (tmp_path / "empty.gz").write_bytes(gzip.compress(b""))
+    assert raws(tmp_path) == raws(tmp_path / "empty") == []
 
 
 def by_lines(data: bytes) -> list[bytes]:

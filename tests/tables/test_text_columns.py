@@ -168,3 +168,12 @@ def test_a_nomogram_has_no_range_for_texts(model):
     shown = " ".join(t.get_text() for t in [*axes.texts, *axes.get_yticklabels()])
     assert "age" in shown
     assert "body" not in shown
+
+
+def test_a_cell_that_is_no_text_is_told_with_its_column():
+    table = pd.DataFrame({"subject": ["a b", "c d", "a c", "b d"], "body": ["x y", "y", "x", "z"]})
+    model = suffit.GenerativeClassifier(columns={"subject": "text", "body": "text"}).fit(table, [0, 1, 0, 1])
+    table["body"] = pd.Series(["x y", "y", b"x", "z"], dtype=object)
+    for call in (model.predict, lambda X: model.partial_fit(X, [0, 1, 0, 1])):
+        with pytest.raises(suffit.InputError, match=r"column 'body': row 2 holds b'x', of type bytes; expected a text"):
+            call(table)

@@ -69,6 +69,8 @@ def test_strings_of_numpy_are_texts():
         (pd.DataFrame({"a": ["x"], "b": ["y"]}), "X has 2 columns, and must be one column of texts"),
         ([], "no texts"),
         (7, "X must be a list or a column of texts, found int"),
+        ({"a", "b"}, "X must be a list or a column of texts, found set"),
+        ({"a": 1, "b": 2}.keys(), "X must be a list or a column of texts, found dict_keys"),
     ],
 )
 def test_what_is_no_text_is_refused(X, message):

@@ -134,6 +134,10 @@ class Scorer(ABC, Generic[Data, SumsT]):
         """The mean of every column in every class.  # → (K, p)"""
         raise NotImplementedError(f"{type(self).__name__} has no means")
 
+    def typical(self, n: int) -> Array:
+        """The means of the first n classes, as rows that can be scored.  # → (n, p)"""
+        return self.centres[:n]
+
     def parameters(self) -> list[ParameterValues]:
         """What was fitted, by the names that textbooks have for it."""
         return [ParameterValues("mean", self.columns, self.centres)]

@@ -65,6 +65,8 @@ class OfColumns:
         super().__init_subclass__()
         if "columns" in {*vars(cls), *vars(cls).get("__annotations__", ())}:
             raise TypeError(f"{cls.__name__}.columns: these are the names of its columns; call the setting otherwise")
+        if vars(cls).get("__slots__"):
+            raise TypeError(f"{cls.__name__}: what it holds must be in its __dict__; leave slots=True away")
 
     def of(self, columns: Sequence[str]) -> Self:
         """The same, of columns with these names."""

@@ -1130,7 +1130,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):
 
     def _typical_rows(self, n: int) -> Matrix:
         """The means of the first n classes, as rows that the model reads."""
-        return self._density_solution().scorer.centres[:n]
+        return self._density_solution().scorer.typical(n)
 
     def _blocks_of(self, X: Matrix) -> list[ScoredBlock]:
         """The columns of these rows that the density scores together."""

@@ -10,14 +10,16 @@ import pickle
 import sys
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, is_dataclass, replace
-from typing import Any, NoReturn, cast
+from contextlib import suppress
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
 
 from ..core.family import Family, Scorer
 from ..core.model import Model
 from ..core.solution import Solution
+from ..core.stats import Stats
 from ..data.arrays import Array, Codes, freeze
 from ..data.errors import InputError
 from ..data.labels import Index
@@ -27,6 +29,8 @@ from .columns import IndependentColumns
 from .counts.multinomial import MultinomialScorer
 from .elementwise.scores import ElementwiseScorer
 from .elementwise.shape import Elementwise
+
+Found = TypeVar("Found")
 
 N_ROWS, N_CLASSES, N_COLUMNS = 90, 3, 3
 SAME = 1e-7  # relative, of scores that a law says are equal
@@ -103,9 +107,9 @@ def check_family(family: Family | type[Family], seed: int = 0) -> None:
         raise AssertionError(f"{type(made).__name__}: a family is a suffit.Family, as Elementwise is")
     case = Case(made, np.zeros((0, N_COLUMNS)), np.arange(N_ROWS, dtype=np.int32) % N_CLASSES, seed)
     _is_a_value(case)
-    case = _with_rows(case)
+    case = _said(_with_rows, case)
     _said(_statistics, case)
-    case = _tuned(case)
+    case = _said(_tuned, case)
     for check in (_refusals, _parameters, _names, _draws):
         _said(check, case)
     case = replace(case, X=_drawn(case))
@@ -113,14 +117,14 @@ def check_family(family: Family | type[Family], seed: int = 0) -> None:
         _said(check, case)
 
 
-def _said(check: Callable[[Case], None], case: Case) -> None:
-    """An error that the family raises itself, with what it was asked for."""
+def _said(check: Callable[[Case], Found], case: Case) -> Found:
+    """What a check finds; an error that the family raises itself, with what it was asked for."""
     try:
-        check(case)
+        return check(case)
     except AssertionError:
         raise
     except Exception as error:
-        case.fail(f"{(check.__doc__ or '').rstrip('.')}: {type(error).__name__}: {error}")
+        return case.fail(f"{(check.__doc__ or '').rstrip('.')}: {type(error).__name__}: {error}")
 
 
 def _is_a_value(case: Case) -> None:
@@ -212,11 +216,24 @@ def _statistics(case: Case) -> None:
             case.fail(f"{name}(x) is {value} at x = {x[at[0], at[1]]:.6g}, which outside(x) lets in")
         if not np.array_equal(first[name], made[name][:7]):
             case.fail(f"{name}(x) of a row depends on the other rows; sums of batches would not add up")
+    if isinstance(family, Elementwise):
+        _settings_of_T(case, family)
     if made["outside"].dtype != bool:
         case.fail("outside(x) must be True or False for every value")
     with np.errstate(all="ignore"):
         if np.any(family.outside(np.full((1, p), np.nan))):
             case.fail("outside(NaN) is True; a missing value is in every support, and drops out")
+
+
+def _settings_of_T(case: Case, family: Elementwise) -> None:
+    """Sums can be added where ``statistic`` is equal: T(x) is then the same."""
+    for name in (field.name for field in fields(family)):
+        value = getattr(family, name)
+        if type(value) in (int, float):
+            with suppress(ValueError, TypeError), np.errstate(all="ignore"):
+                other = family.having(**{name: 2 * value + 1.5})
+                if other.statistic == family.statistic and not np.array_equal(other.T(case.X), family.T(case.X)):
+                    case.fail(f"T(x) is another for another {name}: make that part of statistic, or sums are added")
 
 
 def _refusals(case: Case) -> None:
@@ -241,11 +258,14 @@ def _parameters(case: Case) -> None:
     """solve() gives finite parameters."""
     same, gone = np.array(case.X), np.array(case.X)
     same[case.codes == 1] = same[np.argmax(case.codes == 1)]
+    takes_0 = isinstance(case.family, IndependentColumns) and not case.family.outside(np.zeros((1, 1))).any()
+    least = 0.0 * case.X if takes_0 else np.repeat(case.X.min(axis=0, keepdims=True), len(case.X), axis=0)
     one = np.flatnonzero((case.codes != 1) | (np.arange(len(case.codes)) == np.argmax(case.codes == 1)))
     situations = {
         "": (case.X, case.codes),
         " of a class whose rows are all equal": (same, case.codes),
         " of a class of one row": (case.X[one], case.codes[one]),
+        " of columns that do not vary": (least, case.codes),
     }
     if case.scorer().takes_missing and gone.dtype.kind == "f":
         gone[case.codes == 1, 0] = np.nan
@@ -285,16 +305,26 @@ def _draws(case: Case) -> None:
 
 
 def _means(case: Case) -> None:
-    """mean() is the mean of draws."""
-    scorer = case.scorer()
-    if not isinstance(scorer, ElementwiseScorer) or scorer.family.mixes:
+    """mean() is the mean of draws, and T(x) of draws has the mean that solve() was given."""
+    scorer, sums = case.scorer(), case.model(case.X, case.codes).sums
+    if not isinstance(scorer, ElementwiseScorer) or not isinstance(sums, Stats):
         return
+    n, t = scorer.family.smooth(sums["n"], sums["t"])
     for c in range(N_CLASSES):
         x = scorer.sample(np.full(DRAWS, c, np.int32), case.rng(10 + c))
-        off = np.abs(scorer.centres[c] - x.mean(axis=0)) / (x.std(axis=0) / np.sqrt(DRAWS) + 1e-300)
-        if not (off < 6).all():
-            j = int(np.argmax(~(off < 6)))
-            case.fail(f"mean() is {scorer.centres[c, j]:.4g}, where draws have a mean of {x[:, j].mean():.4g}")
+        T, given = scorer.family.T(x), t[c] / n[c][:, None]
+        if (at := _apart(T, given)) is not None:
+            case.fail(f"solve() gives parameters under which the mean of T(x) is {T.mean(axis=0)[at]:.4g}, and it was "
+                      f"given t/n = {given[at]:.4g}; the two must be equal")  # fmt: skip
+        if not scorer.family.mixes and (at := _apart(x, scorer.centres[c])) is not None:
+            mean = x.mean(axis=0)[at]
+            case.fail(f"mean() is {scorer.centres[c][at]:.4g}, where draws have a mean of {mean:.4g}")
+
+
+def _apart(x: Array, mean: Array) -> tuple[int, ...] | None:
+    """Where the mean of draws is not this one, whatever chance does."""
+    near = np.abs(mean - x.mean(axis=0)) < 6 * (x.std(axis=0) / np.sqrt(len(x)) + 1e-300)
+    return None if near.all() else tuple(np.argwhere(~near)[0])
 
 
 def _likelihood(case: Case) -> None:

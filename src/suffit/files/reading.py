@@ -6,8 +6,7 @@ import math
 import zlib
 from collections.abc import Hashable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
-from types import NoneType, UnionType
-from typing import Any, TypeVar, Union, get_args, get_origin
+from typing import TypeVar, get_args, get_origin
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +23,12 @@ from ..posterior.calibrate import Report, Trial
 from ..tables.schema import Schema
 from .container import DTYPES, refuse, sizes
 from .values import decoded, decoded_label
-from .writing import hints_of, without_none
+from .writing import hints_of, matches, without_none
 
 T = TypeVar("T")
 
 MOST_DEFLATED = 1100  # times that deflated bytes can grow: no more than 1032 can be
 PACKED = ("<f8", "|u1", "<u2", "<u4")
-LARGEST = 1 << 1023  # integers below this are floats
 ROOM = 1024  # numbers that sums may have however few are stored
 
 
@@ -305,20 +303,3 @@ def _inflated(data: NDArray[np.generic], dtype: object, shape: object) -> NDArra
 def _half(n: int) -> int:
     """Numbers in the upper triangle of a symmetric matrix."""
     return n * (n + 1) // 2
-
-
-def matches(value: object, hint: object) -> bool:
-    """Whether a plain value is of this kind."""
-    if hint is Any or hint is Hashable:
-        return True
-    origin, inside = get_origin(hint), get_args(hint)
-    if origin in (Union, UnionType):
-        return any(matches(value, kind) for kind in inside)
-    if origin is tuple:
-        if type(value) is not tuple:
-            return False
-        kinds = inside[:1] * len(value) if inside[1:] == (...,) else inside
-        return len(kinds) == len(value) and all(map(matches, value, kinds))
-    if hint is float:
-        return type(value) is float or (type(value) is int and abs(value) < LARGEST)
-    return value is None if hint in (None, NoneType) else type(value) is hint

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,8 @@ from ..tables.schema import Schema
 from .container import NAMES, refuse
 from .values import encoded
 
+LARGEST = 1 << 1023  # integers below this are floats
+PLAIN = (NoneType, bool, int, float, str, bytes)
 LONG = 1 << 10  # bytes of a setting from which on they are deflated
 
 
@@ -48,6 +50,25 @@ def without_none(hint: object) -> object:
         return hint
     rest = [kind for kind in get_args(hint) if kind is not NoneType]
     return rest[0] if len(rest) == 1 else Any
+
+
+def matches(value: object, hint: object) -> bool:
+    """Whether a plain value is of this kind."""
+    if hint in (Any, Hashable, object):
+        return True
+    origin, inside = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return any(matches(value, kind) for kind in inside)
+    if origin is Literal:
+        return any(value == one and type(value) is type(one) for one in inside)
+    if origin is tuple:
+        if type(value) is not tuple:
+            return False
+        kinds = inside[:1] * len(value) if inside[1:] == (...,) else inside
+        return len(kinds) == len(value) and all(map(matches, value, kinds))
+    if hint is float:
+        return type(value) is float or (type(value) is int and abs(value) < LARGEST)
+    return value is None if hint in (None, NoneType) else type(value) is hint
 
 
 class Writer:
@@ -129,6 +150,10 @@ class Writer:
         kind = type(family)
         if families().get(family.key) is not kind or not is_dataclass(kind):
             refuse(f"the family {kind.__name__} is not registered; decorate it with @suffit.register and @dataclass")
+        for name, hint in hints_of(kind).items():
+            value = getattr(family, name)
+            if type(value) in PLAIN and not matches(value, hint):
+                refuse(f"{name} of {kind.__name__} is {value!r:.100}, and annotated as {hint}; annotate it as it is")
         return self._entered(self.families, {"key": family.key, "settings": self.record(family)})
 
     def index(self, index: Index) -> int:

@@ -31,8 +31,8 @@ def messages_in(path: str | Path, problems: list[str] | None = None) -> Iterator
     ----------
     path : str or Path
         A message or an mbox file (its ``>From`` lines are unquoted), compressed with gzip or not, or a folder of them:
-        a Maildir (``new`` and ``cur``, and its subfolders), an MH folder, or a tree of files. Hidden files and the
-        indexes of mail programs are passed over.
+        a Maildir (``new`` and ``cur``, and its subfolders), an MH folder, or a tree of files. Hidden files, empty ones
+        and the indexes of mail programs are passed over.
     problems : list of str, optional
         Takes what could not be read, one line each; without it such a file is an error.
 
@@ -83,7 +83,7 @@ def messages_of_file(path: Path) -> Iterator[tuple[str, bytes]]:
             if first == b"From ":
                 for number, raw in enumerate(split_mbox(stream, first), start=1):
                     yield f"{path}#{number}", raw
-            else:
+            elif first:  # an emptied mbox file is no message
                 yield str(path), first + stream.read(MOST_BYTES - len(first))
 
 

@@ -48,7 +48,7 @@ def typical_values(specs: Sequence[BlockSpec], scorers: Sequence[Scorer], n: int
     blocks = zip(specs, scorers, strict=True)
     return BlockRows(tuple(
         scorer.filled(_no_values(spec, n), np.eye(n, scorer.n_classes)) if spec.reads in ("categories", "texts")
-        else scorer.centres[:n]
+        else scorer.typical(n)
         for spec, scorer in blocks
     ))  # fmt: skip
 

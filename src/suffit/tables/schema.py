@@ -226,7 +226,10 @@ def _texts(frame: Frame, name: str) -> Texts:
         raise InputError(
             f"column {name!r}: expected texts, as at fit, found {kind} values; convert the column, or set it to missing"
         )
-    return no_texts(frame.n_rows) if kind == EMPTY else column_texts(column)
+    try:
+        return no_texts(frame.n_rows) if kind == EMPTY else column_texts(column)
+    except InputError as error:
+        raise InputError(f"column {name!r}: {error}") from None
 
 
 def _missing(frame: Frame, name: str) -> Array:

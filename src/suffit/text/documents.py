@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
@@ -169,7 +169,7 @@ def read_texts(X: Any) -> Texts:
     """Texts from a list, an array, or a column of a data frame of any library."""
     if isinstance(X, Texts):
         return X
-    if isinstance(X, str | bytes) or not hasattr(X, "__len__") or is_sparse(X):
+    if isinstance(X, str | bytes | Set) or not hasattr(X, "__len__") or is_sparse(X):
         found = f"the text {X[:40]!r}" if isinstance(X, str) else f"{type(X).__name__}"
         raise InputError(f"X must be a list or a column of texts, found {found}; give one text as [text]")
     if is_frame(X) or (isinstance(X, np.ndarray) and X.ndim == 2):

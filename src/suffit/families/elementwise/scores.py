@@ -239,6 +239,9 @@ class ElementwiseScorer(Scorer[NumberRows, Stats]):
             means = self.family.mean(self.form.theta)
         return self._possible(np.where(np.isfinite(means), means, 1.0), slice(None), self.family.interval[1])
 
+    def typical(self, n: int) -> Array:
+        return self.filled(np.full(self.centres[:n].shape, np.nan), np.eye(n, self.n_classes))
+
     def parameters(self) -> list[ParameterValues]:
         """Those of the family; means are 0 or 1 where smoothing is 0 and a class never shows anything else."""
         theta, found = self.form.theta, self.family.parameters(self.form.theta)
@@ -248,11 +251,11 @@ class ElementwiseScorer(Scorer[NumberRows, Stats]):
         return [ParameterValues(name, self.columns, values) for name, values in found.items()]
 
     def filled(self, X: NumberRows, posterior: Array) -> Array:
-        """The mean of the mixture, where a value is missing."""
-        if not self.family.mixes:
-            return np.asarray(super().filled(X, posterior))
-        x = np.asarray(X)
-        return np.where(np.isnan(x), self.family.mixed(posterior, self.form.theta), x)
+        """The mean of the mixture, where a value is missing; the integer next to it, where only those can be."""
+        family, x = self.family, np.asarray(X)
+        means = family.mixed(posterior, self.form.theta) if family.mixes else posterior @ self.centres
+        near = np.rint(means)
+        return np.where(np.isnan(x), np.where(family.outside(means) & ~family.outside(near), near, means), x)
 
     def _possible(self, values: Array, codes: Codes | slice, one: float = 1.0) -> Array:
         """0 where a class never shows anything else, 1 (or what stands for it) where it never shows 0 (smoothing 0)."""
