@@ -52,17 +52,18 @@ class RunningMoments(Running):
         limit = freeze(_FAR * np.divide(xx, n, out=np.zeros_like(xx), where=n > 0))
         self.fixed = (low, place, stats.origin, limit)
         self.total = np.zeros((len(x), 1 + 2 * x.shape[1]))  # by class: n, Σz, Σz²
+        self.room = np.empty_like(self.total)  # for the sums of a batch
 
     def add(self, X: Matrix, y: NDArray[np.integer]) -> bool:
         """Add a batch: one call, or one for each of its row blocks; one so large that it is no batch is refused."""
         if type(X) is not np.ndarray or X.dtype != np.float64 or not X.flags.c_contiguous or X.size > READ_CELLS:
             return False
         if X.size <= READ_CELLS >> 3:
-            return self.kernel(*_of_one_kind(X, y), *self.fixed, self.total)
+            return self.kernel(*_of_one_kind(X, y), *self.fixed, self.room, self.total)
 
         def work(start: int, stop: int) -> Array | None:
-            part = np.zeros_like(self.total)
-            return part if self.kernel(freeze(x[start:stop]), y[start:stop], *self.fixed, part) else None
+            part, room = np.zeros_like(self.total), np.empty_like(self.total)
+            return part if self.kernel(freeze(x[start:stop]), y[start:stop], *self.fixed, room, part) else None
 
         x, y = freeze(X), freeze(y)
         blocks = row_blocks(*X.shape)

@@ -11,24 +11,27 @@ from .runtime.types import Bits, Codes, Floats, Integers, Numbers
 _INFINITY = np.uint64(0x7FF0000000000000)  # the bits of ∞
 
 
-def add_moments(X: Numbers, y: Integers, low: int, place: Codes, origin: Floats, limit: Floats, total: Floats) -> bool:
+def add_moments(
+    X: Numbers, y: Integers, low: int, place: Codes, origin: Floats, limit: Floats, room: Floats, total: Floats
+) -> bool:
     """total[c] += (n, Σz, Σz²) of the rows of class c = place[y − low], z = x − origin[c].
 
     False, and nothing added, where a label is unknown, a sum is not finite, or the rows of a class lie so far from the
-    origin that digits would be lost: mean(z)² > limit[c, j].
+    origin that digits would be lost: mean(z)² > limit[c, j].  ``room`` is an array like ``total``.
     """
     if len(X) != len(y):
         raise unlike(len(X), y)
-    return _add_moments(X, y, low, place, origin, limit, np.zeros(total.shape), total)
+    return _add_moments(X, y, low, place, origin, limit, room, total)
 
 
 @fast
 def _add_moments(
     X: Numbers, y: Integers, low: int, place: Codes, origin: Floats, limit: Floats, new: Floats, total: Floats
 ) -> bool:
-    """The same; ``new``, as large as ``total``, begins with zeros."""
+    """The same, the sums of these rows in ``new``."""
     rows, p = X.shape
     K = total.shape[0]
+    new[:] = 0.0
     for i in range(rows):
         at = y[i] - low
         if at < 0 or at >= place.shape[0] or place[at] < 0:
@@ -77,9 +80,9 @@ def _add_entries(
         at = y[i] - low
         if at < 0 or at >= place.shape[0] or place[at] < 0:
             return False
-    top = np.uint64(0)
-    for e in range(indptr[0], indptr[rows]):  # as integers: [0, ∞) < ∞ < NaN < negative
-        top = bits[e] if bits[e] > top else top
+    of_rows, top = bits[indptr[0] : indptr[rows]], np.uint64(0)
+    for e in range(len(of_rows)):  # as integers: [0, ∞) < ∞ < NaN < negative; from 0 on, so that it vectorises
+        top = of_rows[e] if of_rows[e] > top else top
     if top >= _INFINITY:
         return False
     for i in range(rows):

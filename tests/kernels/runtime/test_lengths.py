@@ -70,7 +70,7 @@ def short(a):
         lambda: linear_scores(X, np.zeros(p - 1), MEANS, START, OUT),
         lambda: linear_scores(X, np.zeros(p), np.zeros((K, p - 1)), START, OUT),
         lambda: gaussian_scores(X, MEANS, np.zeros((K, p + 1)), START, OUT),
-        lambda: add_moments(X, short(LABELS), 0, np.zeros(1, np.int32), MEANS, MEANS, np.zeros((K, 1 + 2 * p))),
+        lambda: add_moments(X, short(LABELS), 0, np.zeros(1, np.int32), MEANS, MEANS, *np.zeros((2, K, 1 + 2 * p))),
         lambda: code_labels(LABELS, 0, np.zeros(1, np.int32), short(CODES), START.copy()),
         lambda: count_codes(CODES, short(WEIGHTS), START.copy()),
         lambda: csr_linear_scores(short(POINTERS), PLACES, ENTRIES, None, MEANS.T.copy(), START, OUT),
