@@ -1,4 +1,4 @@
-"""One message and a store: the answer that goes into the header, and the exit code."""
+"""Messages and a store: verdicts, the answer that goes into the header, and the exit code."""
 
 from __future__ import annotations
 
